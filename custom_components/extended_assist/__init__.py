@@ -1,0 +1,1 @@
+"""Extended Assist: a Claude agent and a toolbox for any agent, bounded by exposure."""
