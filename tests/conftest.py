@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.tools.base import ExtendedTool
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
-
-from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.tools.base import ExtendedTool
 
 ASSISTANT = "conversation"
 
