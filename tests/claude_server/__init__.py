@@ -7,19 +7,23 @@ Request bodies are checked against the types of the SDK that this process has in
 interpreter of the environment whose client it serves, or the bodies of that client go unchecked.
 """
 
+from .planner import LABEL, OfflinePlanner, planner_models
 from .scenario import Scenario, load_scenario
 from .server import ClaudeServer, RecordedRequest
 from .turn import Block, Fault, Responder, Turn, redacted_thinking, text, thinking, tool_use
 
 __all__ = [
+    "LABEL",
     "Block",
     "ClaudeServer",
     "Fault",
+    "OfflinePlanner",
     "RecordedRequest",
     "Responder",
     "Scenario",
     "Turn",
     "load_scenario",
+    "planner_models",
     "redacted_thinking",
     "text",
     "thinking",

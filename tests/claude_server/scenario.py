@@ -10,14 +10,14 @@ from .turn import Fault, Turn
 
 
 class Scenario:
-    """Answers each request with the next turn, whatever was asked."""
+    """Answers each request with the next turn."""
 
     def __init__(self, turns: list[Turn], *, name: str = "scenario") -> None:
         self.name = name
         self.turns = list(turns)
         self.used = 0
 
-    async def respond(self, request_body: dict[str, Any]) -> Turn:
+    async def respond(self, request_body: dict[str, Any]) -> Turn:  # noqa: ARG002 - the turns come whatever was asked
         """Return the next turn, or HTTP 500 when there is none left."""
         if self.used == len(self.turns):
             message = f"The {self.name} is exhausted: all {len(self.turns)} turns were used."
