@@ -1,0 +1,47 @@
+"""The toolbox as an LLM API: Assist's tools and the catalogue in one instance."""
+
+from typing import override
+
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import llm
+
+from .const import CONF_FAMILIES, CONF_RESULT_BUDGET, DOMAIN
+from .results import DEFAULT_BUDGET
+from .tools import CATALOGUE, DEFAULT_FAMILIES
+from .tools.base import ToolboxInstance
+
+_PROMPT = (
+    "Use the extended_assist tools for what the other tools cannot answer, such as entity ids, attributes and the past. "
+    "They see exactly what the user has exposed to you. State what a tool returned; when it says it cut something, say so "
+    "or ask for the rest. Never claim that something was done unless a tool in this turn reported it."
+)
+
+
+@callback
+def api_id(entry_id: str) -> str:
+    """Return the id of the API that a config entry registers."""
+    return f"{DOMAIN}-{entry_id}"
+
+
+class ExtendedAssistAPI(llm.API):
+    """Assist's tools and the toolbox, as one API for any conversation agent."""
+
+    def __init__(self, hass: HomeAssistant, entry: ConfigEntry) -> None:
+        """Serve the families that the options of an entry turn on."""
+        super().__init__(hass=hass, id=api_id(entry.entry_id), name=entry.title)
+        self._families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
+        self._budget: int = entry.options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET)
+
+    @override
+    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        """Return Assist's instance with the toolbox added."""
+        assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
+        tools = [tool(self._budget) for tool in CATALOGUE if tool.family in self._families]
+        return ToolboxInstance(
+            api=self,
+            api_prompt="\n".join(part for part in (assist.api_prompt, _PROMPT if tools else "") if part),
+            llm_context=llm_context,
+            tools=[*assist.tools, *tools],
+            custom_serializer=assist.custom_serializer,
+        )

@@ -1,0 +1,192 @@
+"""What this assistant may see: the only door to entities."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+import re
+from typing import Any
+
+from homeassistant.components.homeassistant.exposed_entities import async_should_expose
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
+
+from .results import ToolError
+
+_SUGGESTIONS = 4
+_ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
+# Attributes that hold credentials, or addresses that carry one.
+_SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
+
+
+class NotExposedError(ToolError):
+    """A name, id or area is unknown or not exposed: from outside, the two look the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExposedEntity:
+    """An entity that the assistant may see."""
+
+    entity_id: str
+    names: tuple[str, ...]
+    """The name shown to the user, then the aliases."""
+    area_names: tuple[str, ...]
+    """The name of the area, then its aliases; empty without an area."""
+    state: State
+
+    @property
+    def name(self) -> str:
+        """Return the name shown to the user."""
+        return self.names[0]
+
+    @property
+    def area(self) -> str:
+        """Return the name of the area, or an empty string."""
+        return self.area_names[0] if self.area_names else ""
+
+    @property
+    def domain(self) -> str:
+        """Return the domain of the entity."""
+        return self.state.domain
+
+
+class Exposure:
+    """What one assistant may see, as it is during one tool call.
+
+    Made anew for every call: the user may change exposure in the middle of a conversation.
+    """
+
+    def __init__(self, hass: HomeAssistant, assistant: str) -> None:
+        """Take the assistant whose exposure counts, from the llm context."""
+        self._hass = hass
+        self._assistant = assistant
+
+    @callback
+    def is_exposed(self, entity_id: str) -> bool:
+        """Return whether an entity exists and is exposed."""
+        return self._hass.states.get(entity_id) is not None and async_should_expose(
+            self._hass, self._assistant, entity_id
+        )
+
+    @cached_property
+    def entities(self) -> dict[str, ExposedEntity]:
+        """Return all exposed entities by id."""
+        return {
+            state.entity_id: self._describe(state)
+            for state in sorted(self._hass.states.async_all(), key=lambda state: state.entity_id)
+            if async_should_expose(self._hass, self._assistant, state.entity_id)
+        }
+
+    @callback
+    def _describe(self, state: State) -> ExposedEntity:
+        """Collect the names under which people know an entity."""
+        entry = er.async_get(self._hass).async_get(state.entity_id)
+        names = intent.async_get_entity_aliases(self._hass, entry, state=state, allow_empty=False)
+        area_id = entry.area_id if entry else None
+        if (
+            entry
+            and not area_id
+            and entry.device_id
+            and (device := dr.async_get(self._hass).async_get(entry.device_id))
+        ):
+            area_id = dr.async_get_effective_area_id(self._hass, device)
+        area = ar.async_get(self._hass).async_get_area(area_id) if area_id else None
+        return ExposedEntity(
+            entity_id=state.entity_id,
+            names=tuple(dict.fromkeys((state.name.strip(), *names))),
+            area_names=(area.name, *sorted(area.aliases)) if area else (),
+            state=state,
+        )
+
+    def in_area(self, area: str) -> list[ExposedEntity]:
+        """Return the exposed entities of an area, given by name or alias.
+
+        Raises NotExposedError when no area with exposed entities has that name.
+        """
+        wanted = _normalize(area)
+        found = [entity for entity in self.entities.values() if wanted in map(_normalize, entity.area_names)]
+        if not found:
+            known = sorted({entity.area for entity in self.entities.values() if entity.area})
+            raise NotExposedError(
+                f"No area named '{area}' has exposed entities. "
+                + (f"Areas: {', '.join(known)}." if known else "No exposed entity has an area.")
+            )
+        return found
+
+    def search(self, text: str, among: Iterable[ExposedEntity] | None = None) -> list[ExposedEntity]:
+        """Return the exposed entities that a text means, best kind of match only.
+
+        In order: the entity id; a name or alias, alone or beside its area's name; all words of the text in the id, a
+        name or the area's name.
+        """
+        pool = list(self.entities.values() if among is None else among)
+        wanted = _normalize(text)
+        if named := [
+            entity for entity in pool if entity.entity_id == text.strip().lower() or wanted in _labels(entity)
+        ]:
+            return named
+        words = wanted.split()
+        return [
+            entity
+            for entity in pool
+            if words and all(word in f" {' '.join(_labels(entity))} {entity.entity_id}" for word in words)
+        ]
+
+    def resolve(self, text: str) -> list[ExposedEntity]:
+        """Return the exposed entities that a text means, as in search.
+
+        Raises NotExposedError, naming the nearest exposed entities, when there is none.
+        """
+        if found := self.search(text):
+            return found
+        labels = {label: entity for entity in self.entities.values() for label in (*_labels(entity), entity.entity_id)}
+        nearest = {
+            labels[label].entity_id: labels[label].name
+            for label in get_close_matches(_normalize(text), labels, n=_SUGGESTIONS, cutoff=0.5)
+        }
+        hint = (
+            "Nearest: " + ", ".join(f"{name} ({entity_id})" for entity_id, name in nearest.items()) + "."
+            if nearest
+            else "Call extended_assist__get_entities to see what is exposed."
+        )
+        raise NotExposedError(f"'{text}' was not found or is not exposed. {hint}")
+
+    def visible_attributes(self, state: State) -> dict[str, Any]:
+        """Return the attributes of an exposed entity without secrets and without traces of hidden entities."""
+        return {
+            name: visible
+            for name, value in state.attributes.items()
+            if name not in _SECRET_ATTRIBUTES and (visible := self._visible(value)) is not None
+        }
+
+    def _visible(self, value: Any) -> Any:
+        """Return a value without what names a hidden entity, or None when nothing is left."""
+        if isinstance(value, str):
+            return None if any(map(self._is_hidden, _ENTITY_ID.findall(value))) else value
+        if isinstance(value, dict):
+            return {
+                key: visible
+                for key, item in value.items()
+                if self._visible(key) is not None and (visible := self._visible(item)) is not None
+            }
+        if isinstance(value, list | tuple | set | frozenset):
+            return [visible for item in value if (visible := self._visible(item)) is not None]
+        return value
+
+    @callback
+    def _is_hidden(self, entity_id: str) -> bool:
+        """Return whether an id belongs to an entity that exists and is not exposed."""
+        exists = self._hass.states.get(entity_id) is not None or entity_id in er.async_get(self._hass).entities
+        return exists and not self.is_exposed(entity_id)
+
+
+def _normalize(text: str) -> str:
+    """Return a text as names are compared: without case, underscores and extra space."""
+    return " ".join(text.casefold().replace("_", " ").split())
+
+
+def _labels(entity: ExposedEntity) -> set[str]:
+    """Return all texts that mean exactly this entity."""
+    names = {_normalize(name) for name in entity.names}
+    areas = {_normalize(area) for area in entity.area_names}
+    return names | {f"{area} {name}" for area in areas for name in names}

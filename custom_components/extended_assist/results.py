@@ -1,0 +1,115 @@
+"""How an answer is cut to size: CSV, significant digits, local times, budgets."""
+
+from collections.abc import Iterable, Sequence
+import csv
+from datetime import datetime
+import io
+from typing import Any
+
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+
+DEFAULT_BUDGET = 4_000
+"""Characters of one result: about a thousand tokens, read again by the model in every later round."""
+MIN_BUDGET = 1_000
+MAX_BUDGET = 40_000
+
+_ELLIPSIS = " … [cut: {} more characters; ask for less at once]"
+
+
+class ToolError(HomeAssistantError):
+    """An expected failure of a tool; the message tells the model what to do next and names nothing hidden."""
+
+
+def format_number(value: float) -> str:
+    """Return a number with six significant digits and without an exponent for everyday sizes."""
+    text = f"{value:.6g}"
+    return f"{value:.0f}" if "e+" in text and abs(value) < 1e15 else text
+
+
+def format_state(state: str) -> str:
+    """Return a state as it is, or a number with six significant digits."""
+    if not state or state[-1] not in "0123456789." or "." not in state:
+        return state
+    try:
+        number = float(state)
+    except ValueError:
+        return state
+    return format_number(number)
+
+
+def format_time(moment: datetime | float) -> str:
+    """Return a moment, or seconds since the epoch, as local time to the second.
+
+    The UTC offset is added only where the local time occurs twice, when clocks are set back.
+    """
+    if not isinstance(moment, datetime):
+        moment = dt_util.utc_from_timestamp(moment)
+    local = dt_util.as_local(moment)
+    twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return (local if twice else local.replace(tzinfo=None)).isoformat(sep=" ", timespec="seconds")
+
+
+def to_csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as CSV with a header line."""
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return output.getvalue()
+
+
+def fit_rows(rows: Iterable[Sequence[str]], budget: int) -> list[Sequence[str]]:
+    """Return as many of the first rows as fit into a budget of characters, and at least one.
+
+    Rows may be an iterator over a large result: it is not read further than needed.
+    """
+    kept: list[Sequence[str]] = []
+    for row in rows:
+        budget -= sum(map(len, row)) + len(row)
+        if budget < 0 and kept:
+            break
+        kept.append(row)
+    return kept
+
+
+def size(data: Any) -> int:
+    """Return how many characters the model will read."""
+    return len(json_dumps(data))
+
+
+def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
+    """Return data cut to a budget of characters, its longest text first.
+
+    The last safeguard: tools fit their own rows and say how to get the rest.
+    """
+    while (excess := size(data) - budget) > 0:
+        text, path = max(_texts(data), key=lambda found: len(found[0]), default=("", ()))
+        keep = len(text) - excess - len(_ELLIPSIS) - 10
+        if keep < 0 or not path:
+            return {"error": f"The result has {size(data)} characters, more than the {budget} allowed. Ask for less."}
+        data = _replaced(data, path, text[:keep] + _ELLIPSIS.format(len(text) - keep))
+    return data
+
+
+def _texts(data: Any, path: tuple[str | int, ...] = ()) -> Iterable[tuple[str, tuple[str | int, ...]]]:
+    """Yield every text inside data with the way to it."""
+    if isinstance(data, str):
+        yield data, path
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from _texts(value, (*path, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from _texts(value, (*path, index))
+
+
+def _replaced(data: Any, path: tuple[str | int, ...], text: str) -> Any:
+    """Return a copy of data with another text at the end of path."""
+    if not path:
+        return text
+    copy = data.copy()
+    copy[path[0]] = _replaced(data[path[0]], path[1:], text)
+    return copy

@@ -1,0 +1,10 @@
+"""The catalogue: every built-in tool, in the order the model sees them."""
+
+from .base import ExtendedTool
+from .entities import GetEntitiesTool
+from .history import GetHistoryTool
+
+CATALOGUE: tuple[type[ExtendedTool], ...] = (GetEntitiesTool, GetHistoryTool)
+
+FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history")

@@ -1,0 +1,95 @@
+"""Find exposed entities."""
+
+from typing import override
+
+import voluptuous as vol
+
+from homeassistant.helpers import config_validation as cv
+from homeassistant.util.json import JsonObjectType
+
+from ..exposure import ExposedEntity
+from ..policy import Tier
+from ..results import fit_rows, format_state, size, to_csv
+from .base import READ_ONLY, ExtendedTool, ToolCall
+
+_COLUMNS = ("entity_id", "name", "area", "state", "unit")
+_ALL_ATTRIBUTES = "*"
+_NOTES = 300
+"""Characters kept free for what is said beside the table."""
+
+
+def _row(entity: ExposedEntity) -> list[str]:
+    """Return the row of an entity, without attributes."""
+    unit = entity.state.attributes.get("unit_of_measurement")
+    return [entity.entity_id, entity.name, entity.area, format_state(entity.state.state), str(unit or "")]
+
+
+class GetEntitiesTool(ExtendedTool):
+    """Find exposed entities by name, alias, area or domain."""
+
+    name = "extended_assist__get_entities"
+    title = "Get entities"
+    description = (
+        "Find entities and read their current state, as CSV with entity id, name, area, state and unit. Filters combine. "
+        "Use it to learn entity ids for other tools, to list what is in an area, or to read attributes."
+    )
+    annotations = READ_ONLY
+    family = "entities"
+    tier = Tier.READ
+    parameters = vol.Schema(
+        {
+            vol.Optional("name", description="Entity id, name, alias, or words that occur in them."): cv.string,
+            vol.Optional("area", description="Name or alias of an area."): cv.string,
+            vol.Optional("domain", description="Domains, e.g. ['light', 'switch']."): vol.All(
+                cv.ensure_list, [vol.All(cv.string, vol.Lower)]
+            ),
+            vol.Optional(
+                "attributes", description="Attributes to add, e.g. ['brightness']; ['*'] for all of them."
+            ): vol.All(cv.ensure_list, [cv.string]),
+            vol.Optional("offset", description="Skip this many entities, to read on after a cut result."): vol.All(
+                int, vol.Range(min=0)
+            ),
+        }
+    )
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Filter the exposed entities and list them."""
+        arguments, exposure = call.arguments, call.exposure
+        found = exposure.in_area(arguments["area"]) if "area" in arguments else list(exposure.entities.values())
+        if "domain" in arguments:
+            found = [entity for entity in found if entity.domain in arguments["domain"]]
+        if "name" in arguments:
+            found = exposure.search(arguments["name"], found)
+            if not found and not {"area", "domain"} & arguments.keys():
+                exposure.resolve(arguments["name"])  # Raises, naming the nearest.
+        if not found:
+            return {"count": 0, "note": "No exposed entity matches all filters. Try fewer filters."}
+
+        offset = arguments.get("offset", 0)
+        wanted = found[offset:]
+        data: JsonObjectType = {"count": len(found)}
+        if "attributes" in arguments:
+            attributes = {entity.entity_id: self._attributes(call, entity) for entity in wanted}
+            rows = fit_rows(
+                ([*_row(entity), " " * size(attributes[entity.entity_id])] for entity in wanted), call.budget - _NOTES
+            )
+            shown = wanted[: len(rows)]
+            data["entities"] = to_csv(_COLUMNS, map(_row, shown))
+            data["attributes"] = {entity.entity_id: attributes[entity.entity_id] for entity in shown}
+        else:
+            rows = fit_rows(map(_row, wanted), call.budget - _NOTES)
+            data["entities"] = to_csv(_COLUMNS, rows)
+        if left_out := len(wanted) - len(rows):
+            data["note"] = f"{left_out} more; narrow the filters, or call again with offset {offset + len(rows)}."
+        return data
+
+    @staticmethod
+    def _attributes(call: ToolCall, entity: ExposedEntity) -> JsonObjectType:
+        """Return the wanted attributes that the assistant may see."""
+        names = call.arguments["attributes"]
+        return {
+            name: value
+            for name, value in call.exposure.visible_attributes(entity.state).items()
+            if _ALL_ATTRIBUTES in names or name in names
+        }

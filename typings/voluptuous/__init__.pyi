@@ -1,0 +1,2 @@
+# Home Assistant serves its own validator, probatio, under this name.
+from probatio import *
