@@ -68,8 +68,8 @@ def _furnish(hass: HomeAssistant) -> None:
     for name, floor_name in AREAS.items():
         area = areas.async_get_or_create(name)
         floor = floors.async_get_floor_by_name(floor_name) if floor_name else None
-        if floor and area.floor_id is None:
-            areas.async_update(area.id, floor_id=floor.floor_id)
+        # Home Assistant makes some of these areas for a new owner too, spelt its own way.
+        areas.async_update(area.id, name=name, floor_id=floor.floor_id if floor else None)
 
 
 def _read(path: Path) -> dict[str, Any]:

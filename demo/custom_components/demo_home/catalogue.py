@@ -33,6 +33,7 @@ class Item:
 
     @property
     def platform(self) -> str:
+        """Return the domain of the entity id."""
         return self.entity_id.partition(".")[0]
 
     @property

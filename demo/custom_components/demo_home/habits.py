@@ -36,6 +36,7 @@ class Day:
         return 1 if self.works_from_home else 0
 
     def asleep(self, minute: int) -> bool:
+        """Return whether it is night for them."""
         return minute < self.wake or minute >= self.bed
 
 

@@ -50,6 +50,7 @@ class Room:
     """Air and heating of one room."""
 
     def __init__(self, name: str, temperature: float, retention: float, sleepers: float = 0.0) -> None:
+        """Begin at a temperature in °C."""
         self.name = name
         self.temperature = temperature  # °C
         self.retention = retention  # hours in which the difference to outside falls to a third
