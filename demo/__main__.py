@@ -11,11 +11,11 @@ import signal
 import sys
 
 from tests.claude_server import LABEL, ClaudeServer, OfflinePlanner, planner_models
-from tests.e2e.client import Client
-from tests.e2e.instance import CACHE, OWNER, HomeAssistantInstance, install_integration
+from tests.e2e.client import Client, CommandError, ConnectionLostError, RequestError
+from tests.e2e.instance import CACHE, OWNER, HomeAssistantInstance, StartError, install_integration
 
 from .conversation import ask
-from .home import furnish_home, prepare_home
+from .home import PreparationError, furnish_home, prepare_home
 
 ENVIRONMENT = "newest"
 CONFIG_DIR = CACHE / "demo"
@@ -28,6 +28,23 @@ QUESTIONS = (
 )
 
 
+class SetUpError(Exception):
+    """The integration's config flow did not end in an entry."""
+
+
+# What goes wrong for a reason that a person can act on; anything else is a defect and shows its traceback.
+FAILURES = (
+    PreparationError,
+    StartError,
+    SetUpError,
+    RequestError,
+    CommandError,
+    ConnectionLostError,
+    LookupError,
+    TimeoutError,
+)
+
+
 def say(line: str = "") -> None:
     """Print a line at once, also into a pipe."""
     print(line, flush=True)
@@ -37,7 +54,7 @@ async def demonstrate(*, once: bool) -> int:
     """Run the demonstration; returns the exit status."""
     await asyncio.to_thread(shutil.rmtree, CONFIG_DIR, ignore_errors=True)
     say("demo: writing 30 days of recorded history")
-    await asyncio.to_thread(prepare_home, ENVIRONMENT, CONFIG_DIR)
+    await prepare_home(ENVIRONMENT, CONFIG_DIR)
     install_integration(CONFIG_DIR)
     say("demo: starting Home Assistant")
     async with model() as (connection, label), HomeAssistantInstance(ENVIRONMENT, CONFIG_DIR) as instance:
@@ -73,7 +90,7 @@ async def add_agent(client: Client, connection: dict[str, str]) -> str:
     """Set the integration up as a person would, and return the agent's entity id."""
     result = await client.config_flow("extended_assist", {"next_step_id": "claude"}, connection)
     if result["type"] != "create_entry":
-        raise RuntimeError(f"the integration could not be set up: {result.get('errors') or result}")
+        raise SetUpError(f"the integration could not be set up: {result.get('errors') or result}")
     return await client.find_entity("conversation", "extended_assist")
 
 
@@ -98,6 +115,10 @@ async def run(*, once: bool) -> int:
         return await task
     except asyncio.CancelledError:
         return 1 if once else 0
+    except FAILURES as err:
+        say(f"demo: failed: {err or type(err).__name__}")
+        say(f"demo: Home Assistant's log is {CONFIG_DIR / 'console.log'}")
+        return 1
 
 
 def end(task: asyncio.Task[int]) -> None:

@@ -65,11 +65,7 @@ class Transcript:
             self._in_answer = True
 
     def _result(self, delta: dict[str, Any]) -> None:
-        # Home Assistant 2026.10 sends the result itself, 2026.11 with what it is beside it.
-        result = delta.get("result", delta.get("tool_result"))
-        error = False
-        if isinstance(result, dict) and set(result) == {"data", "error"}:
-            result, error = result["data"], bool(result["error"])
+        result, error = delta["result"]["data"], bool(delta["result"]["error"])
         self.results += not error
         self.failed += error
         text = json.dumps(result, ensure_ascii=False)

@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-import subprocess
 import time
 from typing import Any
 
@@ -60,24 +59,37 @@ ENERGY: dict[str, Any] = {
 }
 
 
-def prepare_home(environment: Environment, config_dir: Path, days: int = 30) -> None:
-    """Write configuration and recorded history for a first start; raises CalledProcessError when that fails.
+class PreparationError(Exception):
+    """The recorded history could not be written."""
 
-    Takes about ten seconds for thirty days: not for an event loop.
-    """
+
+async def prepare_home(environment: Environment, config_dir: Path, days: int = 30) -> None:
+    """Write configuration and recorded history for a first start; thirty days take about ten seconds."""
+    await asyncio.to_thread(_write_configuration, config_dir)
+    # Written by the Home Assistant that will read it: the database's layout is its own.
+    process = await asyncio.create_subprocess_exec(
+        interpreter(environment),
+        *("-m", "demo.history", config_dir, str(days)),
+        cwd=CHECKOUT,
+        env=process_environment(),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C reaches only us
+    )
+    try:
+        _, errors = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise PreparationError(f"the recorded history could not be written:\n{errors.decode(errors='replace')}")
+
+
+def _write_configuration(config_dir: Path) -> None:
     config_dir.mkdir(parents=True, exist_ok=True)
     (config_dir / "configuration.yaml").write_text(HOME_CONFIGURATION)
     install_integration(config_dir, DEMO_HOME)
-    # Written by the Home Assistant that will read it: the database's layout is its own.
-    command = [str(interpreter(environment)), "-m", "demo.history", str(config_dir), str(days)]
-    subprocess.run(  # noqa: S603 - the command is our own
-        command,
-        cwd=CHECKOUT,
-        env=process_environment(),
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is for us alone: this ends by itself in seconds
-        check=True,
-    )
 
 
 async def furnish_home(client: Client) -> None:
