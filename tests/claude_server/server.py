@@ -191,6 +191,7 @@ class ClaudeServer:
                 await response.write(_sse({"type": "error", "error": fault.error}))
             case Fault(kind="stall"):
                 await self._stopping.wait()
+                _hang_up(request)
             case Fault(kind="disconnect"):
                 _hang_up(request)
         return response
@@ -202,6 +203,7 @@ class ClaudeServer:
                 return None
             case "stall":
                 await self._stopping.wait()
+                _hang_up(request)
             case "disconnect":
                 _hang_up(request)
         # An error event's status is the one its type stands for.
