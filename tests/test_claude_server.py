@@ -1,13 +1,14 @@
 """The loopback server, seen from outside by the SDK at both versions that core pins; its files and its command line."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 import json
 from pathlib import Path
 import signal
 import subprocess
 import sys
+from typing import Any
 
 from anthropic import AsyncAnthropic, InternalServerError
 import pytest
@@ -22,29 +23,44 @@ NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
 QUESTION = [{"role": "user", "content": "When did the front door last open?"}]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def newest_runs(request: pytest.FixtureRequest) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """Start what speaks to the server in the newest environment, while the other tests run; only if a test wants it."""
+    wanted = any("newest_output" in getattr(item, "fixturenames", ()) for item in request.session.items)
+    modules = ("outside", "outside.core_agent") if wanted and NEWEST.exists() else ()
+    runs = {
+        module: subprocess.Popen(
+            [str(NEWEST), "-m", f"tests.claude_server.{module}"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for module in modules
+    }
+    yield runs
+    for run in runs.values():
+        run.kill()
+        run.communicate()
+
+
+@pytest.fixture(scope="module")
+def newest_output(newest_runs: dict[str, subprocess.Popen[str]]) -> dict[str, list[dict[str, Any]]]:
+    """Give what was printed in the newest environment, a JSON object a line."""
+    if not newest_runs:
+        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
+    output = {}
+    for module, run in newest_runs.items():
+        printed, errors = run.communicate(timeout=100)
+        assert run.returncode == 0, errors
+        output[module] = [json.loads(line) for line in printed.splitlines()]
+    return output
+
+
 @pytest.mark.parametrize("name", CHECKS)
 async def test_outside(name: str, socket_enabled: None) -> None:
     """The server keeps to what the SDK of this environment expects."""
     await CHECKS[name]()
-
-
-@pytest.fixture(scope="module")
-def newest_reports() -> dict[str, dict[str, str | None]]:
-    """Run every check once in the newest environment."""
-    if not NEWEST.exists():
-        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
-    command = [str(NEWEST), "-m", "tests.claude_server.outside"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
-    assert run.returncode == 0, run.stderr
-    return {report["name"]: report for report in map(json.loads, run.stdout.splitlines())}
-
-
-@pytest.mark.parametrize("name", CHECKS)
-def test_outside_on_newest_sdk(name: str, newest_reports: dict[str, dict[str, str | None]]) -> None:
-    """The server keeps to what the SDK of the newest Home Assistant expects."""
-    report = newest_reports[name]
-    assert report["failure"] is None, report["failure"]
-    assert str(report["sdk"]).startswith("2.")
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
@@ -154,3 +170,26 @@ async def _planner_process() -> None:
             assert LABEL in answer.content[0].text
         server.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(server.wait(), 10) == 0
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_outside_on_newest_sdk(name: str, newest_output: dict[str, list[dict[str, Any]]]) -> None:
+    """The server keeps to what the SDK of the newest Home Assistant expects."""
+    (report,) = (report for report in newest_output["outside"] if report["name"] == name)
+    assert report["failure"] is None, report["failure"]
+    assert report["sdk"].startswith("2.")
+
+
+def test_newest_core_agent(newest_output: dict[str, list[dict[str, Any]]]) -> None:
+    """Core's own integration of the newest release sets itself up and answers with a tool call."""
+    (report,) = newest_output["outside.core_agent"]
+    assert report["version"].startswith("2026.11.")
+    assert report["answer"] == "The lamp is off."
+    requests = report["requests"]
+    assert all(request["type_checked"] for request in requests)
+    assert {"lifecycle[]": ["active"]} in [request["query"] for request in requests if request["path"] == "/v1/models"]
+    first, second = (request["body"] for request in requests if request["path"] == "/v1/messages")
+    assert first["model"] == "claude-haiku-5-5"
+    (result,) = second["messages"][-1]["content"]
+    assert result["type"] == "tool_result"
+    assert "Lamp" in result["content"]

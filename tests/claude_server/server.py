@@ -12,7 +12,7 @@ import anthropic
 
 from .checks import Refusal, check_request
 from .models import default_models, find_model, page_of_models
-from .request_types import check_count_tokens, check_message
+from .request_types import check_count_tokens, check_message, prepare
 from .stream import Event, Issuer, cut, events, tokens, whole
 from .turn import ERROR_TYPES, Fault, Responder, Turn
 
@@ -64,6 +64,7 @@ class ClaudeServer:
 
     async def start(self) -> None:
         """Listen on loopback; `url` is known afterwards."""
+        prepare()
         app = web.Application(middlewares=[self._middleware], client_max_size=64 * 2**20)
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/messages/count_tokens", self._count_tokens)

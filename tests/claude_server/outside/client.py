@@ -19,6 +19,8 @@ TOOLS: list[Any] = [
 QUESTION: list[Any] = [{"role": "user", "content": "When did the front door last open?"}]
 # Long enough for a loaded machine to answer, short enough to wait for in vain.
 CLIENT_TIMEOUT = 0.5
+# More than the generators that the SDK nests around a response's bytes.
+LAYERS = 20
 ARGUMENTS = {"entities": ["front door", "Küche"], "hours": 720}
 EVERY_BLOCK = Turn(
     [
@@ -70,8 +72,9 @@ async def fails(awaitable: Awaitable[Any], name: str) -> Exception:
         failure = err.with_traceback(None)
     else:
         raise AssertionError(f"No {name} came")
-    # The SDK leaves the nested generators of a failed stream to the event loop, which closes them one by one.
-    await asyncio.sleep(0.01)
+    # The SDK leaves the generators of a failed stream to the event loop, which closes one layer in each pass.
+    for _ in range(LAYERS):
+        await asyncio.sleep(0)
     return failure
 
 
