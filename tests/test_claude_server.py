@@ -1,8 +1,7 @@
 """The loopback server, seen from outside by the SDK at both versions that core pins; its files and its command line."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 import json
 from pathlib import Path
 import signal
@@ -14,12 +13,15 @@ from anthropic import AsyncAnthropic, InternalServerError
 import pytest
 
 from tests.claude_server import LABEL, ClaudeServer, Fault, Turn, load_scenario, text
+from tests.claude_server.__main__ import parse, serve
 from tests.claude_server.outside import CHECKS
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = Path(__file__).parent / "claude_server" / "scenarios"
 # The environment of the newest Home Assistant, whose SDK has another major version.
 NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
+# Seconds: importing the SDK takes two on an idle machine, and many times that on a loaded one.
+START_TIMEOUT = 90
 QUESTION = [{"role": "user", "content": "When did the front door last open?"}]
 
 
@@ -123,45 +125,36 @@ async def test_a_failing_responder_is_told(socket_enabled: None, caplog: pytest.
     assert "KeyError: 'broken'" in caplog.text
 
 
-@asynccontextmanager
-async def process(*arguments: str) -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
-    """Run the server as a process; gives its address."""
-    command = [sys.executable, "-m", "tests.claude_server", *arguments]
-    server = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-    try:
-        assert server.stdout is not None
-        line = (await asyncio.wait_for(server.stdout.readline(), 30)).decode()
-        assert line.startswith("listening on http://127.0.0.1:")
-        yield line.removeprefix("listening on ").strip(), server
-    finally:
-        if server.returncode is None:
-            server.kill()
-            await server.wait()
-
-
-async def test_processes(socket_enabled: None, tmp_path: Path) -> None:
-    """The command line answers from a scenario file or by the planner, records, and ends quietly at a signal."""
+async def test_scenario_from_the_command_line(
+    socket_enabled: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command line answers from a scenario file, with a key of one's own, and records every request."""
     record = tmp_path / "requests.jsonl"
-    arguments = ("--scenario", str(SCENARIOS / "front_door.yaml"), "--record", str(record), "--api-key", "other")
-    await asyncio.gather(_scenario_process(arguments), _planner_process())
+    words = ["--scenario", str(SCENARIOS / "front_door.yaml"), "--record", str(record), "--api-key", "other"]
+    ended = asyncio.Event()
+    serving = asyncio.create_task(serve(parse(words), ended))
+    await asyncio.sleep(0.1)
+    url = capsys.readouterr().out.removeprefix("listening on ").strip()
+    async with AsyncAnthropic(base_url=url, api_key="other") as client:
+        answer = await client.messages.create(model="claude-haiku-5-5", max_tokens=500, messages=QUESTION)
+    assert [block.type for block in answer.content] == ["thinking", "text", "tool_use"]
+    ended.set()
+    await serving
     (line,) = record.read_text().splitlines()
     recorded = json.loads(line)
     assert recorded["path"] == "/v1/messages"
     assert recorded["body"]["messages"] == QUESTION
 
 
-async def _scenario_process(arguments: tuple[str, ...]) -> None:
-    async with process(*arguments) as (url, server):
-        async with AsyncAnthropic(base_url=url, api_key="other") as client:
-            answer = await client.messages.create(model="claude-haiku-5-5", max_tokens=500, messages=QUESTION)
-        assert [block.type for block in answer.content] == ["thinking", "text", "tool_use"]
-        server.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(server.wait(), 10) == 0
-
-
-async def _planner_process() -> None:
-    async with process("--planner") as (url, server):
-        async with AsyncAnthropic(base_url=url, api_key="test-key") as client:
+async def test_planner_as_a_process(socket_enabled: None) -> None:
+    """A process of its own says where it listens, shows the planner's label, and ends quietly at a signal."""
+    command = [sys.executable, "-m", "tests.claude_server", "--planner"]
+    server = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert server.stdout is not None
+        line = (await asyncio.wait_for(server.stdout.readline(), START_TIMEOUT)).decode()
+        assert line.startswith("listening on http://127.0.0.1:")
+        async with AsyncAnthropic(base_url=line.removeprefix("listening on ").strip(), api_key="test-key") as client:
             models = [model async for model in await client.models.list()]
             # Labelled wherever it shows: in the list of models, and in what it says of itself.
             assert {model.display_name for model in models} == {LABEL}
@@ -169,7 +162,11 @@ async def _planner_process() -> None:
             answer = await client.messages.create(model=models[0].id, max_tokens=500, messages=question)
             assert LABEL in answer.content[0].text
         server.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(server.wait(), 10) == 0
+        assert await asyncio.wait_for(server.wait(), START_TIMEOUT) == 0
+    finally:
+        if server.returncode is None:
+            server.kill()
+            await server.wait()
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import json
 import logging
 from typing import Any, Self
@@ -105,6 +105,8 @@ class ClaudeServer:
             return self._error(Fault("http", status=refusal.status, message=str(refusal)))
         except web.HTTPError as err:
             return self._error(Fault("http", status=err.status, message=err.reason))
+        except ConnectionError:
+            raise  # The client left in the middle of its answer; aiohttp knows what to do.
         except Exception:
             LOGGER.exception("The loopback server failed at %s %s", request.method, request.path)
             message = "The loopback server itself failed; its log says why."
@@ -207,9 +209,11 @@ class ClaudeServer:
                 _hang_up(request)
             case "disconnect":
                 _hang_up(request)
-        # An error event's status is the one its type stands for.
-        status = next((number for number, name in ERROR_TYPES.items() if name == fault.error_type), fault.status)
-        return self._error(Fault(**vars(fault) | {"status": status}))
+            case "sse_error":
+                # Without a stream it is an answer with the status that its type stands for.
+                status = next((number for number, name in ERROR_TYPES.items() if name == fault.error_type), 500)
+                return self._error(replace(fault, status=status))
+        return self._error(fault)
 
     async def _count_tokens(self, request: web.Request) -> web.StreamResponse:
         body = self._check_types(request, check_count_tokens)

@@ -141,14 +141,15 @@ async def check_models_faults() -> None:
         (Fault("http", status=401), "AuthenticationError"),
         (Fault("http", status=404), "NotFoundError"),
         (Fault("http", status=429), "RateLimitError"),
-        (Fault("http", status=500), "InternalServerError"),
+        (Fault("http", status=503, error_type="api_error"), "InternalServerError"),
         (Fault("http", status=200, body="<html></html>"), "APIResponseValidationError"),
         (Fault("disconnect"), "APIConnectionError"),
         (Fault("stall"), "APITimeoutError"),
     ]
     async with serving() as (server, client):
         for server.models_fault, name in faults:
-            await fails(client.models.list(), name)
+            err: Any = await fails(client.models.list(), name)
+            assert server.models_fault.kind != "http" or err.status_code == server.models_fault.status
         server.models_fault = Fault("http", status=404)
         await fails(client.models.retrieve(MODEL), "NotFoundError")
         server.models_fault = None
