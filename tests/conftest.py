@@ -5,21 +5,24 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.tools.base import ExtendedTool
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 
-from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.tools.base import ExtendedTool
+from .databases import database, recorder_db_url, shared_database
+
+__all__ = ["database", "recorder_db_url", "shared_database"]
 
 ASSISTANT = "conversation"
 
 
 @pytest.fixture(autouse=True)
-def _custom_integrations(enable_custom_integrations: None) -> None:
-    """Let Home Assistant find this integration."""
+def _custom_integrations(recorder_db_url: str, enable_custom_integrations: None) -> None:
+    """Let Home Assistant find this integration; a recorder's database outlives it."""
 
 
 @pytest.fixture

@@ -5,10 +5,9 @@ import io
 
 import pytest
 
+from custom_components.extended_assist.tools.entities import GetEntitiesTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
-
-from custom_components.extended_assist.tools.entities import GetEntitiesTool
 from tests.conftest import CallTool, expose
 
 
