@@ -115,7 +115,7 @@ async def test_a_failing_responder_is_told(socket_enabled: None, caplog: pytest.
     """A mistake in a test's own responder is an error in the log and HTTP 500, never a client that hangs."""
 
     class Broken:
-        async def respond(self, request_body: dict[str, object]) -> Turn:  # noqa: ARG002 - never looked at
+        async def respond(self, request_body: dict[str, object]) -> Turn:
             raise KeyError("broken")
 
     async with ClaudeServer(Broken()) as server, AsyncAnthropic(base_url=server.url, api_key="test-key") as client:

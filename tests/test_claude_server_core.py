@@ -2,14 +2,14 @@
 
 from typing import Any
 
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
-import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
-
 from tests.claude_server import ClaudeServer, Fault, OfflinePlanner, Scenario, Turn, text, thinking, tool_use
 
 LIVE_CONTEXT = "homeassistant__GetLiveContext"

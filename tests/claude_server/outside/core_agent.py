@@ -19,7 +19,6 @@ from homeassistant.const import __version__
 from homeassistant.core import Context, CoreState, HomeAssistant
 from homeassistant.core_config import async_process_ha_core_config
 from homeassistant.setup import async_setup_component
-
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, thinking, tool_use
 
 TURNS = [
