@@ -247,6 +247,17 @@ class Client:
                 return str(area["area_id"])
         return str((await self.call("config/area_registry/create", name=name, **fields))["area_id"])
 
+    async def find_entity(self, domain: str, platform: str) -> str:
+        """Return the id of the one entity of a domain that an integration made; raises LookupError."""
+        found = [
+            entry["entity_id"]
+            for entry in await self.call("config/entity_registry/list")
+            if entry["platform"] == platform and entry["entity_id"].startswith(f"{domain}.")
+        ]
+        if len(found) != 1:
+            raise LookupError(f"{platform} has {len(found)} entities of {domain}: {', '.join(found) or 'none'}")
+        return str(found[0])
+
     async def update_entity(self, entity_id: str, **fields: Json) -> None:
         """Change an entity's registry entry: area_id, name, aliases, labels, …"""
         await self.call("config/entity_registry/update", entity_id=entity_id, **fields)

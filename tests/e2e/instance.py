@@ -116,7 +116,7 @@ class HomeAssistantInstance:
             self._process = subprocess.Popen(  # noqa: ASYNC220 - starting does not block; waiting is done by polling
                 [python, "-m", "homeassistant", "-c", self.config_dir, "--log-no-color"],
                 cwd=self.config_dir,
-                env=self._process_environment(),
+                env=process_environment() | (self.extra_environment or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -154,23 +154,6 @@ class HomeAssistantInstance:
     def connect(self) -> Client:
         """Return a client with the owner's rights, to be used with `async with`."""
         return Client(self.url, self.access_token)
-
-    def _process_environment(self) -> dict[str, str]:
-        """Return a small environment, with every cache inside the checkout and nothing to fetch."""
-        home = CACHE / "home"
-        home.mkdir(parents=True, exist_ok=True)
-        (CACHE / "tmp").mkdir(exist_ok=True)
-        inherited = {name: value for name in ("PATH", "LANG", "LC_ALL") if (value := os.environ.get(name))}
-        return inherited | {
-            "HOME": str(home),
-            "XDG_CACHE_HOME": str(home / ".cache"),
-            "TMPDIR": str(CACHE / "tmp"),
-            "PYTHONPYCACHEPREFIX": str(CACHE / "pycache"),
-            # A requirement that the environment lacks is an error in the log, never an installation into it.
-            "UV_OFFLINE": "1",
-            "UV_CACHE_DIR": str(home / "uv"),
-            **(self.extra_environment or {}),
-        }
 
     # The start
 
@@ -240,6 +223,23 @@ def interpreter(environment: Environment) -> Path:
     if not python.exists():
         raise FileNotFoundError(f"the environment {environment!r} is missing: run script/bootstrap {environment}")
     return python
+
+
+def process_environment() -> dict[str, str]:
+    """Return a small environment for a process, with every cache inside the checkout and nothing to fetch."""
+    home = CACHE / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    (CACHE / "tmp").mkdir(exist_ok=True)
+    inherited = {name: value for name in ("PATH", "LANG", "LC_ALL") if (value := os.environ.get(name))}
+    return inherited | {
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "TMPDIR": str(CACHE / "tmp"),
+        "PYTHONPYCACHEPREFIX": str(CACHE / "pycache"),
+        # A requirement that the environment lacks is an error in the log, never an installation into it.
+        "UV_OFFLINE": "1",
+        "UV_CACHE_DIR": str(home / "uv"),
+    }
 
 
 def prepare_configuration(config_dir: Path, port: int) -> None:
