@@ -1,5 +1,6 @@
 """The agent as a conversation entity."""
 
+from functools import partial
 from typing import Literal, override
 
 from homeassistant.components import conversation
@@ -70,7 +71,7 @@ class ClaudeAgent(conversation.ConversationEntity):
                 self._settings.get(CONF_PROMPT),
                 user_input.extra_system_prompt,
             )
-            cut_notice = await async_sentence(self.hass, user_input.language, TurnError("answer_cut_off"))
+            cut_notice = partial(async_sentence, self.hass, user_input.language, TurnError("answer_cut_off"))
             await async_answer(self._client, chat_log, self.entity_id, self._options, cut_notice)
         except conversation.ConverseError as err:
             return err.as_conversation_result()

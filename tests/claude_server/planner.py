@@ -30,7 +30,9 @@ class OfflinePlanner:
     async def respond(self, request_body: dict[str, Any]) -> Turn:
         """Decide the next step from the question and what followed it."""
         asked, results = read_turn(request_body["messages"])
-        tools = {tool["name"]: tool for tool in request_body.get("tools") or []}
+        tools = {tool["name"]: tool for tool in request_body.get("tools") or [] if "input_schema" in tool}
+        if (request_body.get("tool_choice") or {}).get("type") == "none":
+            tools = {}
         if results and results[-1].error:
             return _say(f"That did not work. {_plain_error(results[-1])}")
         for rule in RULES:

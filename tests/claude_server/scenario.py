@@ -17,7 +17,7 @@ class Scenario:
         self.turns = list(turns)
         self.used = 0
 
-    async def respond(self, request_body: dict[str, Any]) -> Turn:  # noqa: ARG002 - the turns come whatever was asked
+    async def respond(self, request_body: dict[str, Any]) -> Turn:
         """Return the next turn, or HTTP 500 when there is none left."""
         if self.used == len(self.turns):
             message = f"The {self.name} is exhausted: all {len(self.turns)} turns were used."

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import json
 import logging
 from typing import Any, Self
@@ -12,7 +12,7 @@ import anthropic
 
 from .checks import Refusal, check_request
 from .models import default_models, find_model, page_of_models
-from .request_types import check_count_tokens, check_message
+from .request_types import check_count_tokens, check_message, prepare
 from .stream import Event, Issuer, cut, events, tokens, whole
 from .turn import ERROR_TYPES, Fault, Responder, Turn
 
@@ -64,6 +64,7 @@ class ClaudeServer:
 
     async def start(self) -> None:
         """Listen on loopback; `url` is known afterwards."""
+        prepare()
         app = web.Application(middlewares=[self._middleware], client_max_size=64 * 2**20)
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/messages/count_tokens", self._count_tokens)
@@ -104,6 +105,8 @@ class ClaudeServer:
             return self._error(Fault("http", status=refusal.status, message=str(refusal)))
         except web.HTTPError as err:
             return self._error(Fault("http", status=err.status, message=err.reason))
+        except ConnectionError:
+            raise  # The client left in the middle of its answer; aiohttp knows what to do.
         except Exception:
             LOGGER.exception("The loopback server failed at %s %s", request.method, request.path)
             message = "The loopback server itself failed; its log says why."
@@ -191,6 +194,7 @@ class ClaudeServer:
                 await response.write(_sse({"type": "error", "error": fault.error}))
             case Fault(kind="stall"):
                 await self._stopping.wait()
+                _hang_up(request)
             case Fault(kind="disconnect"):
                 _hang_up(request)
         return response
@@ -202,11 +206,14 @@ class ClaudeServer:
                 return None
             case "stall":
                 await self._stopping.wait()
+                _hang_up(request)
             case "disconnect":
                 _hang_up(request)
-        # An error event's status is the one its type stands for.
-        status = next((number for number, name in ERROR_TYPES.items() if name == fault.error_type), fault.status)
-        return self._error(Fault(**vars(fault) | {"status": status}))
+            case "sse_error":
+                # Without a stream it is an answer with the status that its type stands for.
+                status = next((number for number, name in ERROR_TYPES.items() if name == fault.error_type), 500)
+                return self._error(replace(fault, status=status))
+        return self._error(fault)
 
     async def _count_tokens(self, request: web.Request) -> web.StreamResponse:
         body = self._check_types(request, check_count_tokens)

@@ -1,7 +1,7 @@
 """What the server answers with: a turn of content blocks, and the faults that can befall it."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 # A content block as the Messages API writes it, without the ids and signatures that the server issues:
 #   {"type": "text", "text": …}
@@ -53,6 +53,11 @@ class Fault:
     message: str = "This error was asked for."
     body: str | None = None
     content_type: str = "text/html"
+
+    def __post_init__(self) -> None:
+        """Refuse a kind that would do nothing."""
+        if self.kind not in get_args(FaultKind):
+            raise ValueError(f"unknown kind of fault {self.kind}; known: {', '.join(get_args(FaultKind))}")
 
     @property
     def error(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from functools import partial
 
 import anthropic
-from anthropic.types import ModelInfo
+from anthropic.types import Message, ModelInfo
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.httpx_client import get_async_client
@@ -69,7 +69,7 @@ async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]
 async def _async_probe(client: anthropic.AsyncAnthropic) -> None:
     """Send a request without messages: a Messages API server refuses it with an error object."""
     try:
-        await client.messages.create(model="none", max_tokens=1, messages=[])
+        answer = await client.messages.create(model="none", max_tokens=1, messages=[])
     except anthropic.APIStatusError as err:
         if (key := key_of(err)) in ("invalid_auth", "quota", "rate_limited", "overloaded"):
             raise ConnectionFailedError(key) from err
@@ -79,3 +79,6 @@ async def _async_probe(client: anthropic.AsyncAnthropic) -> None:
         raise ConnectionFailedError(key_of(err)) from err
     except (AttributeError, TypeError, ValueError, anthropic.AnthropicError) as err:
         raise ConnectionFailedError("not_messages_api") from err
+    else:
+        if not isinstance(answer, Message):
+            raise ConnectionFailedError("not_messages_api")

@@ -1,6 +1,6 @@
 """The tool loop: ask the model, let the chat log call the tools, until there is an answer."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -45,11 +45,11 @@ async def async_answer(
     chat_log: conversation.ChatLog,
     agent_id: str,
     options: AgentOptions,
-    cut_notice: str,
+    cut_notice: Callable[[], Awaitable[str]],
 ) -> None:
     """Add the answer to the last message to the chat log, calling tools on the way.
 
-    cut_notice is added to an answer that reached the token limit. Raises TurnError when there is no answer; the chat
+    cut_notice gives the words to add to an answer that reached the token limit. Raises TurnError when there is no answer; the chat
     log is valid even then.
     """
     if chat_log.llm_api is not None:
@@ -88,7 +88,7 @@ async def _async_request(
     chat_log: conversation.ChatLog,
     agent_id: str,
     request: dict[str, Any],
-    cut_notice: str,
+    cut_notice: Callable[[], Awaitable[str]],
 ) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
     model = request["model"]

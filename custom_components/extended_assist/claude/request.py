@@ -7,6 +7,7 @@ from typing import Any
 
 from anthropic.types import MessageParam, ToolParam
 from probatio import to_openapi
+import voluptuous as vol
 
 from homeassistant.components import conversation
 from homeassistant.helpers import llm
@@ -103,6 +104,10 @@ def _results(calls: list[llm.ToolInput], following: Sequence[conversation.Conten
     return blocks
 
 
+# Most tools share one schema object between all their instances, and converting it costs more than the rest of a request.
+_converted: dict[str, tuple[vol.Schema, Callable[[Any], Any] | None, Block]] = {}
+
+
 def to_tools(instance: llm.APIInstance | None) -> list[ToolParam]:
     """Return the tools of an API instance; one that the service would refuse is left out and logged."""
     if instance is None:
@@ -125,12 +130,12 @@ def _to_tool(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> ToolPar
     """Return a tool as the service wants it; raises ValueError or what its schema raises."""
     if not _TOOL_NAME.fullmatch(tool.name):
         raise ValueError("its name may have letters, digits, _ and - only, 128 at most")
-    schema = to_openapi(tool.parameters, custom_serializer=serializer, openapi_version="3.1.0")
-    if schema.get("type") != "object":
-        raise ValueError("its parameters are not an object")
-    json_dumps(schema)
-    return {
-        "name": tool.name,
-        "description": tool.description or "",
-        "input_schema": {key: value for key, value in schema.items() if key not in _REFUSED_KEYS},
-    }
+    known = _converted.get(tool.name)
+    if known is None or known[0] is not tool.parameters or known[1] is not serializer:
+        schema = to_openapi(tool.parameters, custom_serializer=serializer, openapi_version="3.1.0")
+        if schema.get("type") != "object":
+            raise ValueError("its parameters are not an object")
+        json_dumps(schema)
+        schema = {key: value for key, value in schema.items() if key not in _REFUSED_KEYS}
+        known = _converted[tool.name] = (tool.parameters, serializer, schema)
+    return {"name": tool.name, "description": tool.description or "", "input_schema": known[2]}

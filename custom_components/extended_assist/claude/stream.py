@@ -1,6 +1,6 @@
 """From the events of a response to the deltas of a chat log."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, Collection
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Collection
 import json
 from typing import Any
 
@@ -21,6 +21,10 @@ type Delta = conversation.AssistantContentDeltaDict | conversation.ToolResultCon
 # What the SDK and its transport raise while a stream is read, and ValueError for an event that is no JSON.
 _STREAM_ERRORS = (anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, ValueError)
 
+_UNIQUE_ID = "toolu_"
+"""Begins the ids of the service; other servers may count from zero in every response, and ids must not repeat."""
+_UNFINISHED = "{"
+"""Stands for the arguments of a call that was not finished, even if they look whole."""
 _CUT_OFF = "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
 _NOT_AN_OBJECT = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
 
@@ -38,7 +42,7 @@ class ResponseStream:
         *,
         model: str,
         tool_names: Collection[str],
-        cut_notice: str,
+        cut_notice: Callable[[], Awaitable[str]],
     ) -> None:
         """Take the events, the tools that may be called and what to add to an answer that was cut off."""
         self._events = events
@@ -70,8 +74,18 @@ class ResponseStream:
             self.error = err
         if not self._finished and self.error is None:
             self.error = ConnectionError("The response ended before its last event")
-        for delta in self._on_end():
+        for delta in self._close_blocks():
             yield delta
+        if (
+            self.stop_reason == "max_tokens"
+            and self.has_text
+            and not any(b["type"] == "tool_use" for b in self._blocks)
+        ):
+            yield {"content": f" … {await self._cut_notice()}"}
+        if self._blocks:
+            yield {"native": ResponseBlocks(self._model, self._blocks)}
+        for call, result in self._rejected:
+            yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
 
     def _on_event(self, event: Any) -> list[Delta]:
         """Return the deltas of an event; events and blocks of kinds unknown here are passed over."""
@@ -111,7 +125,7 @@ class ResponseStream:
                 self._arguments[index] = ""
                 self._open[index] = {
                     "type": "tool_use",
-                    "id": block.id or f"toolu_{ulid_now()}",
+                    "id": block.id if str(block.id).startswith(_UNIQUE_ID) else f"{_UNIQUE_ID}{ulid_now()}",
                     "name": block.name,
                     "input": block.input if isinstance(block.input, dict) else {},
                 }
@@ -176,25 +190,12 @@ class ResponseStream:
             self._rejected.append((call, rejection))
         return {"tool_calls": [call]}
 
-    def _on_end(self) -> list[Delta]:
-        """Close what is still open and answer the calls that were not made."""
+    def _close_blocks(self) -> list[Delta]:
+        """Close what the end of the response left open; a call that was cut off is answered instead of being made."""
         deltas: list[Delta] = []
-        for index, block in self._open.items():
+        for block in self._open.values():
             if block["type"] == "tool_use":
-                block["input"] = {}
-                deltas.append(self._on_tool_call(block, self._arguments[index] or "{"))
+                deltas.append(self._on_tool_call(block, _UNFINISHED))
             elif block["type"] == "text" and block["text"].strip():
                 self._blocks.append(block)
-        if (
-            self.stop_reason == "max_tokens"
-            and self.has_text
-            and not any(b["type"] == "tool_use" for b in self._blocks)
-        ):
-            deltas.append({"content": f" … {self._cut_notice}"})
-        if self._blocks:
-            deltas.append({"native": ResponseBlocks(self._model, self._blocks)})
-        deltas += [
-            {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
-            for call, result in self._rejected
-        ]
         return deltas

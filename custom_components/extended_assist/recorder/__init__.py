@@ -1,1 +1,89 @@
 """Synchronous queries, run in the recorder's executor; they touch no state of Home Assistant's event loop."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any, Concatenate
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from homeassistant.components.recorder.core import Recorder
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.recorder import DATA_INSTANCE, session_scope
+
+from ..const import LOGGER
+from ..results import ToolError
+
+TIME_LIMIT = 10.0
+"""Seconds after which the database gives up a statement: nobody waits for its answer any more."""
+_PROGRESS_STEPS = 100_000
+"""Steps of SQLite's virtual machine, about a millisecond, between two looks at the clock."""
+
+
+@callback
+def ready_recorder(hass: HomeAssistant) -> Recorder:
+    """Return the recorder; raises ToolError where nothing can be read from it now."""
+    instance = hass.data.get(DATA_INSTANCE)
+    if instance is None:
+        raise ToolError("Home Assistant's recorder is not set up, so nothing is known of the past. Tell the user.")
+    if instance.migration_in_progress:
+        raise ToolError(
+            "The recorder is upgrading its database, which can take long; the past can be read when it is done."
+        )
+    if not instance.async_db_ready.done():
+        raise ToolError("The recorder is still starting. Ask again in a minute.")
+    if not instance.async_db_ready.result() or not instance.is_alive():
+        raise ToolError("The recorder has stopped, so the past cannot be read. Tell the user to look at the log.")
+    return instance
+
+
+async def async_read[**P, T](
+    hass: HomeAssistant, query: Callable[Concatenate[HomeAssistant, P], T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Run a query in the recorder's executor, called with hass and the arguments.
+
+    Raises ToolError when the recorder is missing, starting, migrating or gone, and when its database fails.
+    """
+    instance = ready_recorder(hass)
+    try:
+        return await instance.async_add_executor_job(lambda: query(hass, *args, **kwargs))
+    except RuntimeError:
+        ready_recorder(hass)  # Raises when the recorder went away meanwhile.
+        raise
+    except SQLAlchemyError as err:
+        LOGGER.error("The recorder's database could not be read: %s", err)
+        raise ToolError(
+            "The recorder's database could not be read; the details are in Home Assistant's log. Tell the user."
+        ) from err
+
+
+@contextmanager
+def read_session(hass: HomeAssistant) -> Iterator[Session]:
+    """Yield a session for reading, each of whose statements the database itself ends after TIME_LIMIT."""
+    with session_scope(hass=hass, read_only=True) as session:
+        connection = session.connection()
+        dialect = connection.dialect
+        if dialect.name == "sqlite":
+            sqlite: Any = connection.connection.dbapi_connection
+            end = monotonic() + TIME_LIMIT
+            sqlite.set_progress_handler(lambda: monotonic() > end, _PROGRESS_STEPS)
+            try:
+                yield session
+            finally:
+                sqlite.set_progress_handler(None, 0)
+        elif dialect.name == "postgresql":
+            session.execute(text(f"SET LOCAL statement_timeout = {TIME_LIMIT * 1000:.0f}"))
+            yield session
+        else:
+            limit, value = (
+                ("max_statement_time", TIME_LIMIT)
+                if getattr(dialect, "is_mariadb", False)
+                else ("max_execution_time", TIME_LIMIT * 1000)
+            )
+            session.execute(text(f"SET SESSION {limit} = {value:.0f}"))
+            try:
+                yield session
+            finally:
+                session.execute(text(f"SET SESSION {limit} = DEFAULT"))
