@@ -2,8 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import anthropic
 from anthropic.types import RawMessageStreamEvent
@@ -110,11 +109,10 @@ async def _async_request(
 
 async def _async_send(client: anthropic.AsyncAnthropic, **request: Any) -> anthropic.AsyncStream[RawMessageStreamEvent]:
     """Send a request; a connection that breaks is tried anew once, because a kept one may have gone stale."""
-    send: Callable[[], Awaitable[anthropic.AsyncStream[RawMessageStreamEvent]]]
-    send = partial(client.messages.create, **request, stream=True)
+    send = cast("Callable[..., Awaitable[anthropic.AsyncStream[RawMessageStreamEvent]]]", client.messages.create)
     try:
-        return await send()
+        return await send(**request, stream=True)
     except anthropic.APITimeoutError:
         raise
     except anthropic.APIConnectionError:
-        return await send()
+        return await send(**request, stream=True)
