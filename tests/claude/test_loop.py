@@ -279,11 +279,11 @@ CALL_AND_TEXT = [text("I look."), tool_use("llm__GetDateTime", {}), tool_use(GET
         (Fault("http", status=400, message="prompt is too long: 300000 tokens > 200000"), "too long"),
         (Fault("http", status=400, message="Your credit balance is too low"), "no credit left"),
         (Fault("http", status=400), "did not accept the request"),
-        (Fault("http", status=429, headers={"x-should-retry": "false"}), "too many requests"),
-        (Fault("http", status=529, headers={"x-should-retry": "false"}), "overloaded"),
-        (Fault("http", status=500, headers={"x-should-retry": "false"}), "server had an error"),
+        (Fault("http", status=429), "too many requests"),
+        (Fault("http", status=529), "overloaded"),
+        (Fault("http", status=500), "server had an error"),
         (
-            Fault("http", status=502, body="<html>Bad gateway</html>", headers={"x-should-retry": "false"}),
+            Fault("http", status=502, body="<html>Bad gateway</html>"),
             "server had an",
         ),
         (Fault("sse_error", error_type="overloaded_error"), "overloaded"),
@@ -308,7 +308,6 @@ async def test_faults(
 ) -> None:
     """Whatever breaks: one clear sentence, a valid log, and a next turn that works."""
     monkeypatch.setattr(client, "EVENT_TIMEOUT", 0.5)
-    monkeypatch.setattr(client, "MAX_RETRIES", 0)
     await hass.config_entries.async_reload(entry.entry_id)
     result = await converse("Is the lamp on?", Turn(CALL_AND_TEXT, fault=fault))
     assert said in speech(result)
@@ -324,6 +323,13 @@ async def test_unknown_events_are_passed_over(converse: Converse) -> None:
     """Pings and kinds of events, deltas and blocks that do not exist yet change nothing."""
     result = await converse("Hello", Turn([text("Good evening.")], fault=Fault("unknown_events")))
     assert speech(result) == "Good evening."
+
+
+async def test_stale_connection_is_tried_anew(converse: Converse, claude_server: ClaudeServer) -> None:
+    """A connection that breaks before the response is made again, once and unnoticed."""
+    result = await converse("Hello", Turn(fault=Fault("disconnect", after=-1)), Turn([text("Good evening.")]))
+    assert speech(result) == "Good evening."
+    assert len(claude_server.message_requests) == 2
 
 
 async def test_unreachable_server(hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer) -> None:

@@ -165,6 +165,8 @@ class ClaudeServer:
         if turn.fault and turn.fault.kind == "http":
             await asyncio.sleep(turn.delay)
             return self._error(turn.fault)
+        if turn.fault and turn.fault.kind == "disconnect" and turn.fault.after < 0:
+            _hang_up(request)
         input_tokens = tokens([body.get("system"), body.get("tools"), body["messages"]])
         message = self._issuer.message(turn, body, input_tokens)
         if body.get("stream"):

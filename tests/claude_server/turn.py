@@ -37,7 +37,7 @@ class Fault:
     - `http`: an HTTP error in place of the answer. `body` replaces Anthropic's error JSON, for proxies that send HTML.
     - `sse_error`: an `error` event after `after` events of a stream that began with HTTP 200.
     - `stall`: nothing more after `after` events; the connection stays open. On other endpoints: no answer at all.
-    - `disconnect`: the connection breaks after `after` events. On other endpoints: before any answer.
+    - `disconnect`: the connection breaks after `after` events, with -1 before the response's headers. On other endpoints: before any answer.
     - `unknown_events`: an event, a delta and a block of unknown types, and pings, in an otherwise whole answer.
 
     With `within`, events are counted from the start of the first block of that type (0 is just before it), so that

@@ -6,7 +6,11 @@ need the plugin's leave, and only on loopback.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 import shutil
+import subprocess
+import sys
+import tempfile
 
 import pytest
 import pytest_socket
@@ -14,8 +18,10 @@ import pytest_socket
 from demo.home import furnish_home, prepare_home
 
 from .client import Client
-from .instance import CACHE, Environment, HomeAssistantInstance, install_integration, interpreter
+from .instance import CACHE, CHECKOUT, Environment, HomeAssistantInstance, install_integration, interpreter
 
+FOLDER = Path(__file__).parent
+PLANNER_KEY = "planner-key"
 HISTORY_DAYS = 12  # more than the ten days for which five-minute statistics are written
 VERSIONS: dict[Environment, str] = {"test": "2026.10.4", "newest": "2026.11.0"}
 
@@ -46,8 +52,8 @@ def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
         interpreter(environment)
     except FileNotFoundError as err:
         pytest.skip(str(err))
-    config_dir = CACHE / "e2e" / environment
-    shutil.rmtree(config_dir, ignore_errors=True)
+    (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
+    config_dir = Path(tempfile.mkdtemp(prefix=f"{environment}-", dir=CACHE / "e2e"))
     pytest_socket.enable_socket()
     instance = HomeAssistantInstance(environment, config_dir)
     try:
@@ -55,6 +61,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
         yield instance
     finally:
         asyncio.run(instance.stop())
+        shutil.rmtree(config_dir, ignore_errors=True)
 
 
 async def _start(instance: HomeAssistantInstance) -> None:
@@ -70,3 +77,43 @@ async def client(home: HomeAssistantInstance) -> AsyncIterator[Client]:
     """A client of the running home with the owner's rights."""
     async with home.connect() as client:
         yield client
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one running home in one worker: two processes cannot share its folder."""
+    for item in items:
+        if FOLDER in item.path.parents and isinstance(item, pytest.Function):
+            home = item.callspec.params.get("home", "") if hasattr(item, "callspec") else ""
+            item.add_marker(pytest.mark.xdist_group(f"end-to-end {home}"))
+
+
+@pytest.fixture(scope="session")
+def planner() -> Iterator[str]:
+    """The address of a loopback Claude server that answers by the planner's rules."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.claude_server", "--planner", "--api-key", PLANNER_KEY],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout
+        yield process.stdout.readline().split()[-1]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def agent(home: HomeAssistantInstance, planner: str) -> str:
+    """The agent of the integration, set up as a person would, by its entity id."""
+    return asyncio.run(_set_up(home, planner))
+
+
+async def _set_up(home: HomeAssistantInstance, planner: str) -> str:
+    async with home.connect() as client:
+        result = await client.config_flow(
+            "extended_assist", {"next_step_id": "claude"}, {"api_key": PLANNER_KEY, "base_url": planner}
+        )
+        assert result["type"] == "create_entry", result
+        return await client.find_entity("conversation", "extended_assist")

@@ -14,8 +14,6 @@ CONNECT_TIMEOUT = 5.0
 """Seconds to reach the server: a healthy one answers in well under one, and a speaker is waiting."""
 EVENT_TIMEOUT = 20.0
 """Seconds without any event: the service sends pings more often than this, so silence means a dead connection."""
-MAX_RETRIES = 1
-"""Attempts after a failed one: more would outlast the patience of someone who speaks."""
 CHECK_TIMEOUT = 10.0
 """Seconds for a look at the server while the user waits in a dialog or Home Assistant starts."""
 
@@ -42,7 +40,8 @@ async def async_create_client(hass: HomeAssistant, api_key: str, base_url: str) 
             base_url=base_url,
             http_client=get_async_client(hass),
             timeout=anthropic.Timeout(EVENT_TIMEOUT, connect=CONNECT_TIMEOUT),
-            max_retries=MAX_RETRIES,
+            # The SDK would wait up to a minute before it tries again, in silence.
+            max_retries=0,
         )
     )
 
@@ -52,9 +51,8 @@ async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]
 
     Raises ConnectionFailedError when the server does not speak the Messages API, cannot be reached or refuses the key.
     """
-    quick = client.with_options(timeout=CHECK_TIMEOUT, max_retries=0)
     try:
-        return [model async for model in quick.models.list()]
+        return [model async for model in client.models.list(timeout=CHECK_TIMEOUT)]
     except anthropic.APIStatusError as err:
         if (key := key_of(err)) not in ("model_not_found", "server_error", "invalid_request"):
             raise ConnectionFailedError(key) from err
@@ -62,14 +60,14 @@ async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]
         raise ConnectionFailedError(key_of(err)) from err
     except AttributeError, TypeError, ValueError, anthropic.AnthropicError:
         pass  # Something else than a list came back, such as the web page of another kind of server.
-    await _async_probe(quick)
+    await _async_probe(client)
     return []
 
 
 async def _async_probe(client: anthropic.AsyncAnthropic) -> None:
     """Send a request without messages: a Messages API server refuses it with an error object."""
     try:
-        answer = await client.messages.create(model="none", max_tokens=1, messages=[])
+        answer = await client.messages.create(model="none", max_tokens=1, messages=[], timeout=CHECK_TIMEOUT)
     except anthropic.APIStatusError as err:
         if (key := key_of(err)) in ("invalid_auth", "quota", "rate_limited", "overloaded"):
             raise ConnectionFailedError(key) from err

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import anthropic
+from anthropic.types import RawMessageStreamEvent
 
 from homeassistant.components import conversation
 from homeassistant.const import CONF_MODEL
@@ -92,10 +94,9 @@ async def _async_request(
 ) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
     model = request["model"]
+    messages = to_messages(chat_log.content[1:], agent_id, model)
     try:
-        events = await client.messages.create(
-            **request, messages=to_messages(chat_log.content[1:], agent_id, model), stream=True
-        )
+        events = await _async_send(client, **request, messages=messages)
     except anthropic.AnthropicError as err:
         raise TurnError(key_of(err)) from err
     tools = request["tools"] or ()
@@ -105,3 +106,15 @@ async def _async_request(
             pass
     chat_log.async_trace({"usage": response.usage, "stop_reason": response.stop_reason})
     return response
+
+
+async def _async_send(client: anthropic.AsyncAnthropic, **request: Any) -> anthropic.AsyncStream[RawMessageStreamEvent]:
+    """Send a request; a connection that breaks is tried anew once, because a kept one may have gone stale."""
+    send: Callable[[], Awaitable[anthropic.AsyncStream[RawMessageStreamEvent]]]
+    send = partial(client.messages.create, **request, stream=True)
+    try:
+        return await send()
+    except anthropic.APITimeoutError:
+        raise
+    except anthropic.APIConnectionError:
+        return await send()

@@ -130,9 +130,8 @@ class AgentFlow(ConfigSubentryFlow):
         runtime = self._get_entry().runtime_data
         if runtime.models and find_model(runtime.models, user_input[CONF_MODEL]) is None:
             # Aliases are not in the list, and a list may lag behind.
-            quick = runtime.client.with_options(timeout=CHECK_TIMEOUT, max_retries=0)
             try:
-                await quick.models.retrieve(user_input[CONF_MODEL])
+                await runtime.client.models.retrieve(user_input[CONF_MODEL], timeout=CHECK_TIMEOUT)
             except anthropic.NotFoundError:
                 errors[CONF_MODEL] = "model_not_found"
             except anthropic.AnthropicError:
