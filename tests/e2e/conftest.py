@@ -37,14 +37,7 @@ def loopback_sockets(socket_enabled: None) -> None:
     pytest_socket.socket_allow_hosts(["127.0.0.1"])
 
 
-# The tests of one version go to one of several test processes: they share its home.
-@pytest.fixture(
-    scope="session",
-    params=[
-        pytest.param(environment, id=version, marks=pytest.mark.xdist_group(f"home {version}"))
-        for environment, version in VERSIONS.items()
-    ],
-)
+@pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
 def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
     """The demonstration home with its past, running."""
     environment: Environment = request.param
