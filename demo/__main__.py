@@ -12,12 +12,12 @@ import sys
 
 from tests.claude_server import LABEL, ClaudeServer, OfflinePlanner, planner_models
 from tests.e2e.client import Client, CommandError, ConnectionLostError, RequestError
-from tests.e2e.instance import CACHE, OWNER, HomeAssistantInstance, StartError, install_integration
+from tests.e2e.instance import CACHE, OWNER, Environment, HomeAssistantInstance, StartError, install_integration
 
 from .conversation import ask
 from .home import PreparationError, furnish_home, prepare_home
 
-ENVIRONMENT = "newest"
+ENVIRONMENT: Environment = "newest"
 CONFIG_DIR = CACHE / "demo"
 PLANNER_KEY = "demo"
 
@@ -116,7 +116,7 @@ async def run(*, once: bool) -> int:
     except asyncio.CancelledError:
         return 1 if once else 0
     except FAILURES as err:
-        say(f"demo: failed: {err or type(err).__name__}")
+        say(f"demo: failed: {str(err) or type(err).__name__}")
         say(f"demo: Home Assistant's log is {CONFIG_DIR / 'console.log'}")
         return 1
 

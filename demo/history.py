@@ -239,4 +239,4 @@ def _mean_of_hour(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 if __name__ == "__main__":
-    print(write_history(Path(sys.argv[1]), *(int(days) for days in sys.argv[2:3])), "states written")
+    print(write_history(Path(sys.argv[1]), int(sys.argv[2]) if sys.argv[2:] else DAYS), "states written")

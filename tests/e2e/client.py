@@ -202,7 +202,7 @@ class Client:
         return result
 
     async def _flow(self, path: str, start: dict[str, Json], answers: Iterable[dict[str, Json]]) -> dict[str, Json]:
-        result = await self.post(f"/api/{path}", start)
+        result: dict[str, Json] = await self.post(f"/api/{path}", start)
         for answer in answers:
             result = await self.post(f"/api/{path}/{result['flow_id']}", answer)
         return result

@@ -5,7 +5,8 @@ from itertools import pairwise
 import re
 import sqlite3
 
-from demo.home import ENERGY, ITEMS
+from demo.custom_components.demo_home.catalogue import ITEMS
+from demo.home import ENERGY
 
 from .client import Client
 from .conftest import HISTORY_DAYS, VERSIONS

@@ -23,7 +23,7 @@ class DemoBinarySensor(DemoHomeEntity, BinarySensorEntity):
 
     def __init__(self, coordinator: DemoHomeCoordinator, item: Item) -> None:
         """Take the class from the catalogue."""
-        self._attr_device_class = BinarySensorDeviceClass(item.device_class)
+        self._attr_device_class = BinarySensorDeviceClass(item.device_class) if item.device_class else None
         super().__init__(coordinator, item)
 
     @override

@@ -26,7 +26,7 @@ class DemoCover(SwitchableEntity, CoverEntity):
 
     def __init__(self, coordinator: DemoHomeCoordinator, item: Item) -> None:
         """Take the class from the catalogue."""
-        self._attr_device_class = CoverDeviceClass(item.device_class)
+        self._attr_device_class = CoverDeviceClass(item.device_class) if item.device_class else None
         super().__init__(coordinator, item)
 
     @override

@@ -148,10 +148,7 @@ class Home:
         values = {key: array("d", bytes(8 * MINUTES)) for key in EVERY}
         for offset in range(MINUTES):
             timestamp = (first + offset) * 60.0
-            if offset % 60 == 0:
-                # A zone's offset changes only at full hours.
-                shift = int(_local(first + offset).utcoffset().total_seconds() // 60)  # type: ignore[union-attr]
-            day_number, minute = divmod(first + offset + shift, MINUTES)
+            day_number, minute = divmod(first + offset + _zone_offset((first + offset) // 60), MINUTES)
             today = _plan(day_number)
             for key, value in self._minute(timestamp, minute, today).items():
                 values[key][offset] = value
@@ -252,8 +249,11 @@ def _plan(day_number: int) -> Day:
     return plan((datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day_number)).date())
 
 
-def _local(minute: int) -> datetime:
-    return datetime.fromtimestamp(minute * 60, TIME_ZONE)
+@lru_cache(maxsize=8)
+def _zone_offset(hour: int) -> int:
+    """Return the minutes that local time is ahead; it changes only at full hours."""
+    offset = datetime.fromtimestamp(hour * 3600, TIME_ZONE).utcoffset() or timedelta()
+    return int(offset.total_seconds()) // 60
 
 
 def _target(room: str, minute: int, day: Day) -> float:
@@ -293,13 +293,14 @@ def _lights(values: dict[str, float], minute: int, day: Day, *, dark: bool) -> N
 
 
 def _price(timestamp: float) -> float:
+    """Return the price of an hour in EUR/kWh."""
     return _hour_price(int(timestamp // 3600))
 
 
 @lru_cache(maxsize=8)
 def _hour_price(number: int) -> float:
     """Return the hour's electricity price in EUR/kWh: dear in the morning and evening, cheap at noon and at night."""
-    hour = _local(number * 60).hour
+    hour = datetime.fromtimestamp(number * 3600, TIME_ZONE).hour
     shape = 0.05 * math.exp(-(((hour - 8) / 2.0) ** 2)) + 0.08 * math.exp(-(((hour - 18) / 2.2) ** 2))
     day = 0.02 * weather.noise("price", number * 3600, 30 * 3600)
     return round(0.215 + shape + day - 0.03 * math.exp(-(((hour - 13) / 2.0) ** 2)), 3)

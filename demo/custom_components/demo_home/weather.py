@@ -65,4 +65,4 @@ def solar_power(timestamp: float, height: float, peak: float) -> float:
         return 0.0
     cover = clouds(timestamp)
     flicker = 1.0 - 0.5 * cover * (1.0 - cover) * (1.0 + noise("flicker", timestamp, 420))
-    return peak * min(1.0, 1.35 * height**0.9) * (1.0 - 0.82 * cover**1.4) * flicker
+    return peak * min(1.0, 1.35 * math.pow(height, 0.9)) * (1.0 - 0.82 * cover**1.4) * flicker
