@@ -1,0 +1,6 @@
+"""Templates over exposed entities only."""
+
+from .references import References, async_validate, referenced
+from .render import Rendered, async_render, async_render_with_notes, nearest_known
+
+__all__ = ["References", "Rendered", "async_render", "async_render_with_notes", "async_validate", "nearest_known", "referenced"]
