@@ -14,6 +14,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
+from custom_components.extended_assist.tools.base import ToolboxOptions
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
@@ -98,7 +99,7 @@ async def test_no_trace_in_results_and_errors(
     hass: HomeAssistant, home: None, llm_context: llm.LLMContext, tool_class: type
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
-    tool = tool_class(40_000)
+    tool = tool_class(ToolboxOptions(budget=40_000))
     cases = CASES[tool.name]()
     assert cases
     visible = False

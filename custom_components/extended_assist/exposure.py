@@ -56,10 +56,11 @@ class Exposure:
     Made anew for every call: the user may change exposure in the middle of a conversation.
     """
 
-    def __init__(self, hass: HomeAssistant, assistant: str) -> None:
-        """Take the assistant whose exposure counts, from the llm context."""
+    def __init__(self, hass: HomeAssistant, assistant: str, external_statistics: frozenset[str] = frozenset()) -> None:
+        """Take the assistant whose exposure counts, from the llm context, and the external statistics of the options."""
         self._hass = hass
         self._assistant = assistant
+        self.external_statistics = external_statistics
 
     @callback
     def is_exposed(self, entity_id: str) -> bool:
