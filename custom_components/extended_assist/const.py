@@ -10,5 +10,6 @@ CONF_FAMILIES = "families"
 CONF_MAX_TOKENS = "max_tokens"
 CONF_MAX_TOOL_ROUNDS = "max_tool_rounds"
 CONF_RESULT_BUDGET = "result_budget"
+CONF_STATISTICS = "statistics"
 
 SUBENTRY_CONVERSATION = "conversation"

@@ -3,8 +3,9 @@
 from .base import ExtendedTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
+from .statistics import GetStatisticsTool
 
-CATALOGUE: tuple[type[ExtendedTool], ...] = (GetEntitiesTool, GetHistoryTool)
+CATALOGUE: tuple[type[ExtendedTool], ...] = (GetEntitiesTool, GetHistoryTool, GetStatisticsTool)
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
 DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history")

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, final, override
@@ -48,9 +49,15 @@ class ExtendedTool(llm.Tool):
     description: str
     annotations: llm.ToolAnnotations
 
-    def __init__(self, budget: int = DEFAULT_BUDGET) -> None:
-        """Take the size of a result, in characters."""
+    def __init__(self, budget: int = DEFAULT_BUDGET, statistics: Iterable[str] = ()) -> None:
+        """Take the size of a result, in characters, and the external statistics that the options make visible."""
         self._budget = budget
+        self._statistics = tuple(statistics)
+
+    @classmethod
+    async def async_available(cls, hass: HomeAssistant) -> bool:  # noqa: ARG003 - for families that depend on the home
+        """Return whether this home has what the tool is about; otherwise it is not offered."""
+        return True
 
     @abstractmethod
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -68,7 +75,7 @@ class ExtendedTool(llm.Tool):
             call = ToolCall(
                 hass=hass,
                 arguments=arguments,
-                exposure=Exposure(hass, llm_context.assistant),
+                exposure=Exposure(hass, llm_context.assistant, self._statistics),
                 llm_context=llm_context,
                 budget=self._budget,
             )
