@@ -218,8 +218,8 @@ async def _async_period(
     period: Period = arguments.get("period") or suggest_period(*span)
     if (rows := estimate_rows(period, *span)) > _MAX_ROWS:
         raise ToolError(
-            f"This span has {rows} periods of '{period}', more than {_MAX_ROWS}. "
-            f"Use '{suggest_period(*span)}' or a shorter span."
+            f"This span has {rows} periods of '{period}', more than {_MAX_ROWS}. Use "
+            f"'{next(other for other in PERIODS if estimate_rows(other, *span) <= _MAX_ROWS)}' or a shorter span."
         )
     if period != "5minute":
         return period, None
@@ -303,7 +303,9 @@ def _describe(
 
 def _converted(statistic: _Statistic, totals: Totals) -> dict[str, float]:
     """Return totals in the unit that the user sees."""
-    return {name: _convert(statistic, name, value) for name, value in totals.values.items()}
+    return {
+        name: _convert(statistic, name, totals.values[name]) for name in statistic.types if name in totals.values
+    }
 
 
 def _convert(statistic: _Statistic, name: str, value: float) -> float:
