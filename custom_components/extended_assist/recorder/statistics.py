@@ -181,14 +181,16 @@ def read_rows(hass: HomeAssistant, metadata: Metadata, period: Period, span: Spa
 
 def read_changes(
     hass: HomeAssistant, metadata_ids: list[int], period: Period, span: Span
-) -> dict[int, dict[float | date, float]]:
-    """Return the change of each sum in every period of a span that has data, in order of time."""
+) -> dict[int, dict[float, float]]:
+    """Return the change of each sum in every period of a span that has data, by the first moment of the period."""
     with read_session(hass) as session:
         groups = _read_groups(session, metadata_ids, StatisticMeanType.NONE, period, span)
         before = _sums_before(session, metadata_ids, period, span)
         return {
             metadata_id: {
-                row.start: row.change for row in _with_change(rows, before[metadata_id]) if row.change is not None
+                as_moment(row.start): row.change
+                for row in _with_change(rows, before[metadata_id])
+                if row.change is not None
             }
             for metadata_id, rows in groups.items()
         }

@@ -303,9 +303,7 @@ def _describe(
 
 def _converted(statistic: _Statistic, totals: Totals) -> dict[str, float]:
     """Return totals in the unit that the user sees."""
-    return {
-        name: _convert(statistic, name, totals.values[name]) for name in statistic.types if name in totals.values
-    }
+    return {name: _convert(statistic, name, totals.values[name]) for name in statistic.types if name in totals.values}
 
 
 def _convert(statistic: _Statistic, name: str, value: float) -> float:
