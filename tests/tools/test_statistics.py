@@ -152,42 +152,44 @@ async def test_totals_are_those_of_home_assistant(
         assert not {"change", "mean", "min", "max"} & account.keys() - set(types)
 
 
-@pytest.mark.parametrize(
-    ("period", "start", "end"),
-    [
-        ("5minute", "2026-11-20 09:00:00", "2026-11-20 11:00:00"),
-        ("hour", "2026-10-24 12:00:00", "2026-10-26"),
-        ("day", "2026-10-05", "2026-11-06"),
-        ("week", "2026-10-05", "2026-11-02"),
-        ("month", "2025-10-01", "2026-11-01"),
-    ],
-)
+ROWS = [
+    ("5minute", "2026-11-20 09:00:00", "2026-11-20 11:00:00"),
+    ("hour", "2026-10-24 12:00:00", "2026-10-26"),
+    ("day", "2026-10-05", "2026-11-06"),
+    ("week", "2026-10-05", "2026-11-02"),
+    ("month", "2025-10-01", "2026-11-01"),
+]
+
+
 @pytest.mark.parametrize("statistic_id", [USED, OUTSIDE])
 async def test_rows_are_those_of_home_assistant(
-    client: MockHAClientWebSocket, call_tool: CallTool, statistic_id: str, period: str, start: str, end: str
+    client: MockHAClientWebSocket, call_tool: CallTool, statistic_id: str
 ) -> None:
     """Rows of every period equal recorder/statistics_during_period, over gaps and the change of the clocks."""
-    answer = await ask(
-        client,
-        "recorder/statistics_during_period",
-        statistic_ids=[statistic_id],
-        period=period,
-        types=["change", "mean", "min", "max", "state"],
-        **api_span(local(start), local(end) - timedelta(seconds=1)),
-    )
-    types = ["change", "state"] if statistic_id == USED else ["mean", "min", "max"]
-    data = await call_tool(
-        GetStatisticsTool(8_000), statistics=statistic_id, start=start, end=end, period=period, types=types
-    )
-    rows = table(data["statistics"][statistic_id]["rows"])
-    assert len(rows) > 3
-    first = "time" if period == "5minute" else period
-    assert [
-        {"start": row_start(row[first]).timestamp(), **{name: float(row[name]) for name in types}} for row in rows
-    ] == [{"start": row["start"] / 1000, **{name: close(row[name]) for name in types}} for row in answer[statistic_id]]
-    if statistic_id == USED:
-        assert sum(float(row["change"]) for row in rows) == close(data["statistics"][USED]["change"])
-        assert "note" not in data["statistics"][USED]
+    for period, start, end in ROWS:
+        answer = await ask(
+            client,
+            "recorder/statistics_during_period",
+            statistic_ids=[statistic_id],
+            period=period,
+            types=["change", "mean", "min", "max", "state"],
+            **api_span(local(start), local(end) - timedelta(seconds=1)),
+        )
+        types = ["change", "state"] if statistic_id == USED else ["mean", "min", "max"]
+        data = await call_tool(
+            GetStatisticsTool(8_000), statistics=statistic_id, start=start, end=end, period=period, types=types
+        )
+        rows = table(data["statistics"][statistic_id]["rows"])
+        assert len(rows) > 3
+        first = "time" if period == "5minute" else period
+        assert [
+            {"start": row_start(row[first]).timestamp(), **{name: float(row[name]) for name in types}} for row in rows
+        ] == [
+            {"start": row["start"] / 1000, **{name: close(row[name]) for name in types}} for row in answer[statistic_id]
+        ]
+        if statistic_id == USED:
+            assert sum(float(row["change"]) for row in rows) == close(data["statistics"][USED]["change"])
+            assert "note" not in data["statistics"][USED]
 
 
 async def _in_recorder(hass: HomeAssistant, function: Any, *arguments: Any) -> Any:
