@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, null, select
 from sqlalchemy.orm import Session
 
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
@@ -146,28 +146,26 @@ def read_gaps(hass: HomeAssistant, metadata_id: int, period: Period, span: Span)
     if start >= end:
         return Gaps(count=0, longest=[])
     with read_session(hass) as session:
-        moment = _rows(
-            select(
-                table.start_ts.label("moment"),
-                func.lag(table.start_ts).over(order_by=table.start_ts).label("previous"),
-            ),
-            table,
-            [metadata_id],
-            start,
-            end,
-        ).subquery()
-        length = (moment.c.moment - moment.c.previous - seconds).label("length")
-        within = select(moment.c.previous + seconds, moment.c.moment, length).where(length > 0)
-        counted, first, last = session.execute(
-            select(func.count(), func.min(moment.c.moment), func.max(moment.c.moment))
-        ).one()
-        if not counted:
+        rows = select(func.count(), func.min(table.start_ts), func.max(table.start_ts))
+        found, first, last = session.execute(_rows(rows, table, [metadata_id], start, end)).one()
+        if found == (end - start) // seconds:
+            return Gaps(count=0, longest=[])
+        if not found:
             return Gaps(count=1, longest=[(start, end)])
-        gaps = [(begin, stop) for begin, stop, _ in session.execute(within.order_by(length.desc()).limit(_MAX_GAPS))]
-        count = session.execute(select(func.count()).select_from(within.subquery())).scalar_one()
+        previous = func.lag(table.start_ts).over(order_by=table.start_ts)
+        row = _rows(
+            select(table.start_ts.label("moment"), previous.label("previous")), table, [metadata_id], start, end
+        ).subquery()
+        begin = row.c.previous + seconds
+        gaps = session.execute(
+            select(begin, row.c.moment, func.count().over())
+            .where(row.c.moment > begin)
+            .order_by((begin - row.c.moment).label("length"))
+            .limit(_MAX_GAPS)
+        ).all()
     edges = [(begin, stop) for begin, stop in ((start, first), (last + seconds, end)) if begin < stop]
-    longest = sorted([*edges, *gaps], key=lambda gap: gap[0] - gap[1])[:_MAX_GAPS]
-    return Gaps(count=count + len(edges), longest=sorted(longest))
+    longest = sorted([*edges, *((begin, stop) for begin, stop, _ in gaps)], key=lambda gap: gap[0] - gap[1])[:_MAX_GAPS]
+    return Gaps(count=len(edges) + (gaps[0][2] if gaps else 0), longest=sorted(longest))
 
 
 def read_rows(hass: HomeAssistant, metadata: Metadata, period: Period, span: Span) -> list[PeriodRow]:
@@ -221,22 +219,17 @@ def _read_groups(
     start, end = _moments(span)
     calendar = period not in ("5minute", "hour")
     key = _local_day(table, start, end) if calendar else func.floor(table.start_ts / float(seconds))
-    rows = _rows(
-        select(table.metadata_id, key.label("period"), *_columns(table)), table, metadata_ids, start, end
-    ).subquery()
-    mean: tuple[ColumnElement[Any], ColumnElement[Any]] = (func.avg(rows.c.mean), func.count(rows.c.mean))
-    if mean_type is StatisticMeanType.CIRCULAR:
-        mean = query_circular_mean(rows.c)  # type: ignore[arg-type]
+    columns: list[Any] = [table.metadata_id, key.label("period"), table.start_ts]
+    if mean_type is not StatisticMeanType.NONE:  # For a meter, the index alone tells the last row of each period.
+        columns += [table.mean, table.mean_weight, table.min, table.max]
+    rows = _rows(select(*columns), table, metadata_ids, start, end).subquery()
     grouped = (
         select(
             rows.c.metadata_id,
             rows.c.period,
             func.count().label("rows"),
             func.max(rows.c.start_ts).label("last"),
-            func.min(rows.c.min).label("lowest"),
-            func.max(rows.c.max).label("highest"),
-            mean[0].label("average"),
-            mean[1].label("weight"),
+            *_aggregates(rows.c, mean_type),
         )
         .group_by(rows.c.metadata_id, rows.c.period)
         .subquery()
@@ -267,9 +260,16 @@ def _read_groups(
     return result
 
 
-def _columns(table: Table) -> tuple[ColumnElement[Any], ...]:
-    """Return the columns that periods are computed from."""
-    return (table.start_ts, table.mean, table.mean_weight, table.min, table.max)  # type: ignore[return-value]
+def _aggregates(rows: Any, mean_type: StatisticMeanType) -> list[ColumnElement[Any]]:
+    """Return the min, the max, the mean and the weight of the mean over rows."""
+    names = ("lowest", "highest", "average", "weight")
+    if mean_type is StatisticMeanType.NONE:
+        return [null().label(name) for name in names]
+    mean: tuple[ColumnElement[Any], ColumnElement[Any]] = (func.avg(rows.mean), func.count(rows.mean))
+    if mean_type is StatisticMeanType.CIRCULAR:
+        mean = query_circular_mean(rows)
+    values = (func.min(rows.min), func.max(rows.max), *mean)
+    return [value.label(name) for name, value in zip(names, values, strict=True)]
 
 
 def _local_day(table: Table, start: float, end: float) -> ColumnElement[Any]:
