@@ -353,7 +353,16 @@ async def test_compared_span_without_data(home: None, call_tool: CallTool) -> No
         compare_end="2024-11-19 18:00:00",
     )
     assert data["statistics"][USED]["compared"] == {}
+    assert "gaps" not in data["statistics"][USED]
     assert data["statistics"][USED]["note"] == "No data in the span to compare with."
+
+
+async def test_gaps_of_the_compared_span(home: None, call_tool: CallTool) -> None:
+    """Gaps of the span to compare with are named as well."""
+    data = await call_tool(
+        GetStatisticsTool(), statistics=USED, start="2026-10-15", end="2026-10-16", compare_start="2026-10-10"
+    )
+    assert data["statistics"][USED]["compared"]["gaps"] == ["2026-10-10 05:00 to 2026-10-10 09:00"]
 
 
 async def test_gap_at_the_start(home: None, call_tool: CallTool) -> None:

@@ -55,7 +55,7 @@ class ExtendedTool(llm.Tool):
         self._statistics = tuple(statistics)
 
     @classmethod
-    async def async_available(cls, hass: HomeAssistant) -> bool:  # noqa: ARG003 - for families that depend on the home
+    async def async_available(cls, hass: HomeAssistant) -> bool:
         """Return whether this home has what the tool is about; otherwise it is not offered."""
         return True
 

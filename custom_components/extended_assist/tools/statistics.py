@@ -12,7 +12,7 @@ from homeassistant.components.recorder.statistics import get_display_unit
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
-from homeassistant.util.json import JsonObjectType
+from homeassistant.util.json import JsonObjectType, JsonValueType
 
 from ..exposure import Exposure
 from ..policy import Tier
@@ -65,6 +65,7 @@ class _Account:
     compared: Totals | None
     rows: list[PeriodRow]
     gaps: Gaps
+    compared_gaps: Gaps | None
 
 
 class GetStatisticsTool(ExtendedTool):
@@ -123,7 +124,7 @@ class GetStatisticsTool(ExtendedTool):
             raise ToolError(await _async_no_data(hass, statistics[0], span))
         budget = (call.budget - 200) // len(statistics) - _NOTES
         data["statistics"] = {
-            statistic.statistic_id: _describe(statistic, account, period, compared, budget if with_rows else None)
+            statistic.statistic_id: _describe(statistic, account, period, budget if with_rows else None)
             for statistic, account in zip(statistics, accounts, strict=True)
         }
         return data
@@ -245,6 +246,7 @@ def _read(
             compared=read_totals(hass, statistic.metadata, compared, _total_types(statistic)) if compared else None,
             rows=read_rows(hass, statistic.metadata, period, span),
             gaps=read_gaps(hass, statistic.metadata[0], period, compiled),
+            compared_gaps=read_gaps(hass, statistic.metadata[0], "hour", compared) if compared else None,
         )
         for statistic in statistics
     ]
@@ -267,9 +269,7 @@ async def _async_no_data(hass: HomeAssistant, statistic: _Statistic, span: Span)
     return f"{statistic.statistic_id} has no statistics from {format_minute(span[0])} to {format_minute(span[1])}; {known}."
 
 
-def _describe(
-    statistic: _Statistic, account: _Account, period: Period, compared: Span | None, budget: int | None
-) -> JsonObjectType:
+def _describe(statistic: _Statistic, account: _Account, period: Period, budget: int | None) -> JsonObjectType:
     """Say what a statistic amounts to; rows take at most about budget characters, or are left out without one."""
     data: JsonObjectType = {"name": statistic.name}
     if statistic.unit:
@@ -282,13 +282,15 @@ def _describe(
     notes = []
     if not values:
         notes.append("No data in this span.")
-    if compared and account.compared:
-        data["compared"] = _compare(statistic, values, _converted(statistic, account.compared))
-        if not account.compared.values:
+    if account.compared:
+        compared = _compare(statistic, values, _converted(statistic, account.compared))
+        if not compared:
             notes.append("No data in the span to compare with.")
+        elif account.compared_gaps and account.compared_gaps.count:
+            compared["gaps"] = _named(account.compared_gaps)
+        data["compared"] = compared
     if values and account.gaps.count:
-        gaps = [f"{format_minute(start)} to {format_minute(end)}" for start, end in account.gaps.longest]
-        data["gaps"] = [*gaps, *([f"{more} shorter ones"] if (more := account.gaps.count - len(gaps)) else [])]
+        data["gaps"] = _named(account.gaps)
     if budget is not None and account.rows:
         cells = [_cells(statistic, row) for row in account.rows]
         kept = fit_rows(reversed(cells), budget)
@@ -299,6 +301,12 @@ def _describe(
     if notes:
         data["note"] = " ".join(notes)
     return data
+
+
+def _named(gaps: Gaps) -> list[JsonValueType]:
+    """Return the longest gaps as text, and how many more there are."""
+    names: list[JsonValueType] = [f"{format_minute(start)} to {format_minute(end)}" for start, end in gaps.longest]
+    return [*names, f"{more} shorter ones"] if (more := gaps.count - len(names)) else names
 
 
 def _converted(statistic: _Statistic, totals: Totals) -> dict[str, float]:
