@@ -116,9 +116,7 @@ def floor_areas(home: Home, floor_id_or_name: Any) -> list[str]:
 @callback
 def floor_entities(home: Home, floor_id_or_name: Any) -> list[str]:
     """Return the entities of the areas of a floor."""
-    return [
-        entity_id for area in floor_areas(home, floor_id_or_name) for entity_id in home.area_entities(area)
-    ]
+    return [entity_id for area in floor_areas(home, floor_id_or_name) for entity_id in home.area_entities(area)]
 
 
 FUNCTIONS = (

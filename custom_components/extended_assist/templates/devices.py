@@ -33,9 +33,7 @@ def device_entities(home: Home, device_id: Any) -> list[str]:
     """Return the entities of a device."""
     if not isinstance(device_id, str):
         return []
-    return home.exposed(
-        entry.entity_id for entry in er.async_entries_for_device(er.async_get(home.hass), device_id)
-    )
+    return home.exposed(entry.entity_id for entry in er.async_entries_for_device(er.async_get(home.hass), device_id))
 
 
 @callback
@@ -80,7 +78,7 @@ def device_name(home: Home, lookup_value: Any) -> str | None:
 def device_attr(home: Home, device_or_entity_id: Any, attr_name: Any) -> Any:
     """Return what is known about a device, or about the device of an entity."""
     if not isinstance(device_or_entity_id, str):
-        raise TemplateError("Must provide a device or entity ID")  # type: ignore[arg-type]
+        raise TemplateError("Must provide a device or entity ID")
     device = _device(home, device_or_entity_id)
     if not device or attr_name not in _ATTRIBUTES:
         return None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from functools import wraps
 from typing import Any, override
 
 from jinja2 import pass_context
@@ -11,41 +10,17 @@ from jinja2.nodes import Concat, Dict, List, Node, Tuple
 from jinja2.runtime import Context
 from jinja2.utils import Namespace
 
-from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.template import TemplateEnvironment, make_logging_undefined
 from homeassistant.helpers.template.extensions import DateTimeExtension
 
 from . import areas, devices, labels, states
 from .home import Function
 from .limits import MAX_OUTPUT, Budget, TooLargeError
-from .patterns import check_pattern, check_replacement
-from .states import AllStates, DomainStates, TemplateHome, TemplateState
+from .measures import measured
+from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
+from .views import AllStates, DomainStates, TemplateHome, TemplateState
 
 FUNCTIONS: tuple[Function, ...] = (*states.FUNCTIONS, *areas.FUNCTIONS, *labels.FUNCTIONS, *devices.FUNCTIONS)
-
-# What Home Assistant offers and is not listed, now or in a later version, does not exist in these templates.
-_CLOCK = frozenset("now relative_time time_since time_until timedelta_string today_at utcnow".split())
-PURE_GLOBALS = _CLOCK | frozenset(
-    """acos apply as_datetime as_function as_local as_timedelta as_timestamp asin atan atan2 average bitwise_and
-    bitwise_or bitwise_xor bool clamp combine cos cycler dict difference e flatten float iif int intersect is_number
-    joiner log max median merge_response min namespace pi range remap set shuffle sin slugify sqrt statistical_mode
-    strptime symmetric_difference tan tau timedelta tuple typeof union urlencode version wrap zip""".split()
-)
-PURE_FILTERS = (_CLOCK - {"now", "utcnow"}) | frozenset(
-    """abs acos add apply as_datetime as_function as_local as_timedelta as_timestamp asin atan atan2 average batch
-    bitwise_and bitwise_or bitwise_xor bool capitalize clamp combine contains cos count d default dictsort difference
-    filesizeformat first flatten float format from_json groupby iif indent int intersect is_defined is_number items join
-    last length list log lower map max median min multiply ord ordinal random regex_findall regex_findall_index
-    regex_match regex_replace regex_search reject rejectattr remap replace reverse round select selectattr shuffle sin
-    slice slugify sort sqrt statistical_mode string sum symmetric_difference tan timestamp_custom timestamp_local
-    timestamp_utc title to_json tojson trim truncate typeof union unique upper urlencode version wordcount
-    wrap""".split()
-)
-PURE_TESTS = frozenset(
-    """!= < <= == > >= apply boolean callable contains datetime defined divisibleby eq equalto even false filter float
-    ge greaterthan gt in integer is_number iterable le lessthan list lower lt mapping match ne none number odd sameas
-    search sequence set string string_like test true tuple undefined upper""".split()
-)
 
 
 class TemplateNamespace(Namespace):
@@ -108,16 +83,14 @@ class ExposedEnvironment(TemplateEnvironment):
         self.optimized = False
         self.finalize = _measured_output(self.finalize)
         clock = self.extensions[DateTimeExtension.identifier]
-        for name in _CLOCK:
+        for name in CLOCK:
             self.globals[name] = self.filters[name] = getattr(clock, name)
         self.globals["namespace"] = TemplateNamespace
         self.globals["apply"] = self.filters["apply"] = self.tests["apply"] = _apply
-        self.globals = {
-            name: _measured(name, self.globals[name]) if name in _PREPARE else self.globals[name]
-            for name in PURE_GLOBALS & self.globals.keys()
-        }
-        self.filters = {name: _measured(name, self.filters[name]) for name in PURE_FILTERS & self.filters.keys()}
-        self.tests = {name: _measured(name, self.tests[name]) for name in PURE_TESTS & self.tests.keys()}
+        self.globals, self.filters, self.tests = (
+            {name: measured(name, found) for name in listed if (found := table.get(name)) is not None}
+            for listed, table in ((PURE_GLOBALS, self.globals), (PURE_FILTERS, self.filters), (PURE_TESTS, self.tests))
+        )
         for function in FUNCTIONS:
             run = _home_function(function)
             for wanted, table in (
@@ -140,13 +113,14 @@ class ExposedEnvironment(TemplateEnvironment):
 
     @override
     def is_safe_callable(self, obj: Any) -> bool:
-        return isinstance(obj, AllStates) or super().is_safe_callable(obj)
+        return isinstance(obj, AllStates) or bool(super().is_safe_callable(obj))  # type: ignore[no-untyped-call]
 
     @override
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         # Home Assistant lets every attribute of a namespace through, its class among them.
         return not attr.startswith("_") and (
-            isinstance(obj, AllStates | DomainStates | TemplateState) or super().is_safe_attribute(obj, attr, value)
+            isinstance(obj, AllStates | DomainStates | TemplateState)
+            or bool(super().is_safe_attribute(obj, attr, value))  # type: ignore[no-untyped-call]
         )
 
     @override
@@ -166,11 +140,11 @@ class ExposedEnvironment(TemplateEnvironment):
         if (safe := super().wrap_str_format(value)) is None:
             return None
 
-        def measured(*args: Any, **kwargs: Any) -> str:
+        def fill(*args: Any, **kwargs: Any) -> str:
             self.budget.check_format(value.__self__, (*args, *kwargs.values()))
             return safe(*args, **kwargs)
 
-        return measured
+        return fill
 
     def join_text(self, parts: Iterable[Any]) -> str:
         """Return what `~` makes of values."""
@@ -210,119 +184,13 @@ def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any
     """Return what is applied to every value that is written out."""
 
     @pass_context
-    def measured(context: Context, value: Any) -> Any:
+    def output(context: Context, value: Any) -> Any:
         return context.environment.budget.check(finalize(value) if finalize else value)  # type: ignore[attr-defined]
 
-    return measured
+    return output
 
 
 @pass_context
 def _apply(context: Context, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a function as the sandbox does; Home Assistant's own calls it directly."""
     return context.environment.call(context, function, value, *args, **kwargs)  # type: ignore[attr-defined]
-
-
-def _measured(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a pure function, filter or test whose arguments and result are measured."""
-    kind = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
-    prepare = _PREPARE.get(name)
-
-    @pass_context
-    @wraps(function)
-    def run(context: Context, /, *args: Any, **kwargs: Any) -> Any:
-        budget: Budget = context.environment.budget  # type: ignore[attr-defined]
-        if prepare:
-            args = prepare(budget, args, kwargs)
-        if kind == "context":
-            return budget.check(function(context, *args, **kwargs))
-        if kind == "environment":
-            return budget.check(function(context.environment, *args, **kwargs))
-        if kind == "eval_context":
-            return budget.check(function(context.eval_ctx, *args, **kwargs))
-        return budget.check(function(*args, **kwargs))
-
-    return run
-
-
-type _Arguments = tuple[Any, ...]
-
-
-def _given(args: _Arguments, kwargs: dict[str, Any], position: int, name: str, default: Any = "") -> Any:
-    """Return an argument that may be given by position or by name."""
-    return args[position] if len(args) > position else kwargs.get(name, default)
-
-
-def _width(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check the numbers given to a filter."""
-    budget.check_width(*args[1:], *kwargs.values())
-    return args
-
-
-def _indent(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check an indentation, by a number or by a text."""
-    width = _given(args, kwargs, 1, "width", 4)
-    _width(budget, args, kwargs)
-    text = str(args[0])
-    budget.check_text(len(text) + len(text.splitlines()) * (width if isinstance(width, int) else len(str(width))))
-    return args
-
-
-def _short(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check texts that are parsed, and formats of dates."""
-    budget.check_short(*args, *kwargs.values())
-    return args
-
-
-def _format(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check `'%s'|format(…)`."""
-    budget.check_format(args[0], (*args[1:], *kwargs.values()))
-    return args
-
-
-def _join(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check the items to be joined."""
-    return budget.check_join(_given(args, kwargs, 1, "d"), args[0]), *args[1:]
-
-
-def _replace(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check a replacement of plain text."""
-    budget.check_replace(str(args[0]), _given(args, kwargs, 1, "old"), _given(args, kwargs, 2, "new"))
-    return args
-
-
-def _sum(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check a sum, which copies what it has with every step when it adds lists."""
-    items = list(args[0])
-    start = _given(args, kwargs, 2, "start", 0)
-    if not isinstance(start, int | float):
-        budget.spend(len(items) * budget.size(items))
-    return items, *args[1:]
-
-
-def _pattern(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check a regular expression."""
-    check_pattern(_given(args, kwargs, 1, "find"), args[0])
-    return args
-
-
-def _regex_replace(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check a regular expression and its replacement."""
-    text = args[0] if args else kwargs.get("value", "")
-    check_replacement(_given(args, kwargs, 1, "find"), text, _given(args, kwargs, 2, "replace"), MAX_OUTPUT)
-    return args
-
-
-_PREPARE: dict[str, Callable[[Budget, _Arguments, dict[str, Any]], _Arguments]] = {
-    **dict.fromkeys(("batch", "slice", "truncate", "round", "tojson", "ordinal"), _width),
-    **dict.fromkeys(
-        ("slugify", "strptime", "timestamp_custom", "version", "as_datetime", "as_timedelta", "as_timestamp", "today_at"),
-        _short,
-    ),
-    **dict.fromkeys(("regex_match", "regex_search", "regex_findall", "regex_findall_index", "match", "search"), _pattern),
-    "regex_replace": _regex_replace,
-    "format": _format,
-    "indent": _indent,
-    "join": _join,
-    "replace": _replace,
-    "sum": _sum,
-}

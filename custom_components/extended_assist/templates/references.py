@@ -17,10 +17,9 @@ from homeassistant.helpers.template import is_template_string
 from ..exposure import Exposure, NotExposedError
 from ..results import ToolError
 from .environment import FUNCTIONS
-from .home import Home
 from .limits import Budget
 from .render import check_length, environment, explain, nearest_known
-from .states import TemplateHome
+from .views import TemplateHome
 
 RUN_VARIABLES = frozenset({"trigger", "this", "wait", "repeat", "value", "value_json"})
 """Names that Home Assistant defines while automations and scripts run."""
@@ -28,7 +27,16 @@ RUN_VARIABLES = frozenset({"trigger", "this", "wait", "repeat", "value", "value_
 _LOOKUPS = {function.name: function for function in FUNCTIONS}
 # These reach nothing but the entity that is their first argument.
 _ENTITY_LOOKUPS = frozenset(
-    """states state_attr is_state is_state_attr has_value state_translated state_attr_translated is_hidden_entity""".split()
+    {
+        "states",
+        "state_attr",
+        "is_state",
+        "is_state_attr",
+        "has_value",
+        "state_translated",
+        "state_attr_translated",
+        "is_hidden_entity",
+    }
 )
 _WHOLE_HOME = frozenset({"areas", "floors"})
 # These use a filter or test that an argument names: which argument, and of which kind.
@@ -75,8 +83,15 @@ async def async_validate(
 ) -> References:
     """Return what a template names, all of it available and exposed; raise ToolError with the reason otherwise."""
     found = await hass.async_add_executor_job(referenced, template, tuple(variables))
+    check_references(hass, exposure, found)
+    return found
+
+
+@callback
+def check_references(hass: HomeAssistant, exposure: Exposure, found: References) -> None:
+    """Raise ToolError, with the reason, unless all that a template names is available and exposed."""
     if found.unavailable:
-        raise ToolError(f"This template cannot be used here: {'; '.join(sorted(found.unavailable))}")
+        raise ToolError(f"This template cannot be used here: {' '.join(sorted(found.unavailable))}")
     if found.dynamic:
         raise ToolError(
             "What this template reads cannot be checked beforehand. Name every entity, area, floor, label and device as a "
@@ -90,9 +105,9 @@ async def async_validate(
         visible, all_of_it = (_answer(home, name, argument) for home in (seen, whole))
         if not visible or visible != all_of_it:
             raise NotExposedError(
-                f"{name}('{argument}') finds nothing, or also entities that are not exposed. Name the entities themselves."
+                f"{name}('{argument}') finds nothing, or also entities that are not exposed. "
+                "Name the entities themselves."
             )
-    return found
 
 
 def _answer(home: TemplateHome, name: str, argument: str) -> Any:
@@ -120,7 +135,9 @@ class _Reader:
         self.found = References()
         self._assigned = {node.name for node in tree.find_all(nodes.Name) if node.ctx in {"store", "param"}}
         self._macros = {node.name for node in tree.find_all(nodes.Macro)}
-        self._known = self._assigned | self._macros | RUN_VARIABLES | {"loop", "caller", "varargs", "kwargs", *variables}
+        self._known = (
+            self._assigned | self._macros | RUN_VARIABLES | {"loop", "caller", "varargs", "kwargs", *variables}
+        )
         if hidden := (self._assigned | self._macros) & environment().globals.keys():
             # The name would mean a function in one place and a value in another.
             self.found.unavailable.add(f"'{min(hidden)}' is the name of a function; call the variable differently.")
@@ -177,7 +194,7 @@ class _Reader:
                 pass
             case nodes.Name(name=name) if name not in self._known:
                 message = f"'{name}' is undefined"
-                self.found.unavailable.add(f"{message}.{nearest_known(message)}")
+                self._unavailable(message)
             case nodes.Getattr(node=owner):
                 self._read(owner)
             case callee:
@@ -193,7 +210,7 @@ class _Reader:
         table = {"function": here.globals, "filter": here.filters, "test": here.tests}[kind]
         if name not in table:
             message = f"No {kind} named '{name}'"
-            self.found.unavailable.add(f"{message}.{nearest_known(message)}")
+            self._unavailable(message)
         elif name in _NAMED_BY:
             position, named = _NAMED_BY[name]
             self._indirect(args[position : position + 1], named, value if position == 0 else None)
@@ -214,13 +231,17 @@ class _Reader:
             case [_]:
                 self.found.dynamic = True
 
+    def _unavailable(self, message: str) -> None:
+        """Keep why the template cannot be used."""
+        self.found.unavailable.add(f"{message}.{nearest_known(message)}")
+
     def _name(self, name: str) -> None:
         """Read a name that is not called at once: a function could be called later, by any name."""
         if name in _LOOKUPS or name == "apply":
             self.found.dynamic = True
         elif name not in environment().globals and name not in self._known:
             message = f"'{name}' is undefined"
-            self.found.unavailable.add(f"{message}.{nearest_known(message)}")
+            self._unavailable(message)
 
 
 def _chain(node: nodes.Expr) -> list[str | None]:
@@ -230,7 +251,9 @@ def _chain(node: nodes.Expr) -> list[str | None]:
         if isinstance(node, nodes.Getattr):
             names.append(node.attr)
         else:
-            names.append(node.arg.value if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str) else None)
+            names.append(
+                node.arg.value if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str) else None
+            )
         node = node.node
     return names[::-1] if isinstance(node, nodes.Name) and node.name == "states" else []
 

@@ -22,7 +22,7 @@ from ..exposure import Exposure
 from ..results import ToolError
 from .environment import ExposedEnvironment
 from .limits import Budget
-from .states import TemplateHome
+from .views import TemplateHome
 
 TIME_LIMIT: Final = 3.0
 """Seconds of one rendering."""
