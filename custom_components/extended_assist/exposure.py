@@ -202,7 +202,8 @@ class Exposure:
                 if self._visible(key) is not None and (visible := self._visible(item)) is not None
             }
         if isinstance(value, list | tuple | set | frozenset):
-            return [visible for item in value if (visible := self._visible(item)) is not None]
+            kept = [visible for item in value if (visible := self._visible(item)) is not None]
+            return type(value)(kept) if type(value) in {tuple, set, frozenset} else kept
         return value
 
     def _is_hidden(self, entity_id: str) -> bool:

@@ -16,7 +16,7 @@ from homeassistant.helpers.template.extensions import DateTimeExtension
 from . import areas, devices, labels, states
 from .home import Function
 from .limits import MAX_OUTPUT, Budget, TooLargeError
-from .measures import measured
+from .measures import measured, measured_global
 from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
 from .views import AllStates, DomainStates, TemplateHome, TemplateState
 
@@ -82,15 +82,16 @@ class ExposedEnvironment(TemplateEnvironment):
         # Nothing is computed while compiling: it would not be measured, and compiled templates serve later renderings.
         self.optimized = False
         self.finalize = _measured_output(self.finalize)
-        clock = self.extensions[DateTimeExtension.identifier]
+        # Some of Home Assistant's functions call filters of the environment they were made for, so that stays as it is.
+        core = TemplateEnvironment(None, limited=True)
+        clock = core.extensions[DateTimeExtension.identifier]
         for name in CLOCK:
-            self.globals[name] = self.filters[name] = getattr(clock, name)
-        self.globals["namespace"] = TemplateNamespace
-        self.globals["apply"] = self.filters["apply"] = self.tests["apply"] = _apply
-        self.globals, self.filters, self.tests = (
-            {name: measured(name, found) for name in listed if (found := table.get(name)) is not None}
-            for listed, table in ((PURE_GLOBALS, self.globals), (PURE_FILTERS, self.filters), (PURE_TESTS, self.tests))
-        )
+            core.globals[name] = core.filters[name] = getattr(clock, name)
+        core.globals["namespace"] = TemplateNamespace
+        core.globals["apply"] = core.filters["apply"] = core.tests["apply"] = _apply
+        self.globals = {name: measured_global(name, core.globals[name]) for name in PURE_GLOBALS & core.globals.keys()}
+        self.filters = {name: measured(name, core.filters[name]) for name in PURE_FILTERS & core.filters.keys()}
+        self.tests = {name: measured(name, core.tests[name]) for name in PURE_TESTS & core.tests.keys()}
         for function in FUNCTIONS:
             run = _home_function(function)
             for wanted, table in (

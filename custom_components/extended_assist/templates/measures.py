@@ -106,9 +106,7 @@ PREPARE: dict[str, Callable[[Budget, _Arguments, dict[str, Any]], _Arguments]] =
 
 
 def measured(name: str, function: Any) -> Any:
-    """Return a pure function, filter or test whose arguments and result are measured; constants stay what they are."""
-    if not callable(function) or isinstance(function, type):
-        return function
+    """Return a pure filter or test whose arguments and result are measured."""
     kind = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
     prepare = PREPARE.get(name)
 
@@ -127,3 +125,8 @@ def measured(name: str, function: Any) -> Any:
         return budget.check(function(*args, **kwargs))
 
     return run
+
+
+def measured_global(name: str, function: Any) -> Any:
+    """Return a pure function whose arguments are measured where that matters; its result is measured by the call."""
+    return measured(name, function) if name in PREPARE else function
