@@ -88,7 +88,7 @@ class ExposedEnvironment(TemplateEnvironment):
         for name in CLOCK:
             core.globals[name] = core.filters[name] = getattr(clock, name)
         core.globals["namespace"] = TemplateNamespace
-        core.globals["apply"] = core.filters["apply"] = core.tests["apply"] = _apply
+        core.globals["apply"] = core.filters["apply"] = core.tests["apply"] = apply
         self.globals = {name: measured_global(name, core.globals[name]) for name in PURE_GLOBALS & core.globals.keys()}
         self.filters = {name: measured(name, core.filters[name]) for name in PURE_FILTERS & core.filters.keys()}
         self.tests = {name: measured(name, core.tests[name]) for name in PURE_TESTS & core.tests.keys()}
@@ -126,7 +126,7 @@ class ExposedEnvironment(TemplateEnvironment):
 
     @override
     def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        self.budget.check_call(function, (*args, *kwargs.values()))
+        args = self.budget.check_call(function, args, kwargs)
         return self.budget.check(super().call(context, function, *args, **kwargs))
 
     @override
@@ -192,6 +192,6 @@ def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any
 
 
 @pass_context
-def _apply(context: Context, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+def apply(context: Context, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a function as the sandbox does; Home Assistant's own calls it directly."""
     return context.environment.call(context, function, value, *args, **kwargs)  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ MAX_SIZE: Final = 1_000_000
 """Characters of one value, with everything inside it written out, and _ITEM for every item of a collection."""
 MAX_OUTPUT: Final = 256 * 1024
 """Characters of a finished text, as in Home Assistant."""
-MAX_TOTAL: Final = 128_000_000
+MAX_TOTAL: Final = 64_000_000
 """Roughly the bytes of all values made by one rendering."""
 MAX_DEPTH: Final = 50
 """Collections inside each other; a hash of deeper ones can overflow the stack of the interpreter."""
@@ -31,6 +31,7 @@ _POINTER = 8
 _COLLECTIONS = (list, tuple, dict, set, frozenset, KeysView, ValuesView, ItemsView)
 # A width of four digits, a width taken from the values, and a field inside a field; in both syntaxes of placeholders.
 _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{4}|\*)|\{[^{}]*:[^{}]*\d{4}|\{[^{}]*\{")
+_REFUSED_METHODS = frozenset({"join", "replace", "translate", "format", "format_map"})
 _WIDTH_METHODS = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
 
 
@@ -67,10 +68,10 @@ class Budget:
         """Return how large a value is when written out, or raise TooLargeError."""
         return self._measure(value)[0]
 
-    def check_text(self, size: int) -> None:
-        """Raise TooLargeError when a text to be made would be too large."""
+    def check_size(self, size: int) -> None:
+        """Raise TooLargeError when a value to be made would be too large."""
         if size > MAX_SIZE:
-            raise TooLargeError(f"A text of {size} characters")
+            raise TooLargeError(f"A value of about {size} characters")
 
     def add(self, left: Any, right: Any) -> Any:
         """Return the sum of two values; a list that grows item by item is not measured from its start each time."""
@@ -85,7 +86,7 @@ class Budget:
     def _measure(self, value: Any) -> tuple[int, int]:
         """Return the size of a value and how deep collections are nested in it."""
         if isinstance(value, str | bytes):
-            self.check_text(len(value))
+            self.check_size(len(value))
             return len(value), 0
         if isinstance(value, int):
             if value.bit_length() > MAX_BITS:
@@ -121,7 +122,7 @@ class Budget:
         elif operator == "*":
             for repeated, times in ((left, right), (right, left)):
                 if isinstance(times, int) and isinstance(repeated, str | bytes | list | tuple):
-                    self.check_text((self.size(repeated) + 1) * max(times, 0))
+                    self.check_size((self.size(repeated) + 1) * max(times, 0))
         elif operator == "%" and isinstance(left, str | bytes):
             self.check_format(left, right)
 
@@ -130,34 +131,35 @@ class Budget:
         text = template.decode("latin-1") if isinstance(template, bytes) else str(template)
         if _WIDE.search(text.replace("{{", "").replace("%%", "")):
             raise TemplateError("Widths in a format must be written as numbers below 1000.")
-        self.check_text(len(text) + (text.count("%") + text.count("{")) * (self.size(values) + 1))
+        self.check_size(len(text) + (text.count("%") + text.count("{")) * (self.size(values) + 1))
 
-    def check_call(self, function: Any, args: tuple[Any, ...]) -> None:
-        """Raise TooLargeError when a method of a text, number or date would make something too large."""
+    def check_call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the arguments of a call; raise TooLargeError when a method would make something too large."""
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
         if name == "strftime":
-            self.check_short(*args)
+            self.check_short(*args, *kwargs.values())
         if not isinstance(owner, str | bytes | int):
-            return
+            return args
         if name in _WIDTH_METHODS:
-            self.check_width(*args)
-            self.check_text(MAX_WIDTH * owner.count("\t") if isinstance(owner, str) and name == "expandtabs" else 0)
+            self.check_width(*args, *kwargs.values())
+            self.check_size(MAX_WIDTH * owner.count("\t") if isinstance(owner, str) and name == "expandtabs" else 0)
+        elif name == "join" and isinstance(owner, str) and len(args) == 1:
+            return (self.check_join(owner, args[0]),)
         elif name == "replace" and isinstance(owner, str) and len(args) > 1:
             self.check_replace(owner, *args[:2])
-        elif name == "translate":
-            raise TemplateError("The method 'translate' is not available. Use the filter 'replace'.")
-        elif name in {"join", "replace"} and not (name == "join" and isinstance(owner, str)):
-            raise TemplateError(f"The method '{name}' is available for texts only.")
+        elif name in _REFUSED_METHODS:
+            raise TemplateError(f"The method '{name}' is not available on this.")
+        return args
 
     def check_replace(self, text: str, old: Any, new: Any) -> None:
         """Raise TooLargeError when replacing in a text would make it too large."""
-        self.check_text(len(text) + text.count(str(old)) * len(str(new)))
+        self.check_size(len(text) + text.count(str(old)) * len(str(new)))
 
     def check_join(self, separator: Any, items: Iterable[Any]) -> list[Any]:
         """Return the items to be joined, or raise TooLargeError."""
         kept = list(items)
-        self.check_text(self.size(kept) + len(kept) * len(str(separator)))
+        self.check_size(self.size(kept) + len(kept) * len(str(separator)))
         return kept
 
     def check_width(self, *numbers: Any) -> None:

@@ -29,7 +29,7 @@ def _indent(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argume
     width = _given(args, kwargs, 1, "width", 4)
     _width(budget, args, kwargs)
     text = str(args[0])
-    budget.check_text(len(text) + len(text.splitlines()) * (width if isinstance(width, int) else len(str(width))))
+    budget.check_size(len(text) + len(text.splitlines()) * (width if isinstance(width, int) else len(str(width))))
     return args
 
 

@@ -1,0 +1,1 @@
+"""What must not work, collected by tool."""
