@@ -18,7 +18,7 @@ from .results import ToolError
 _SUGGESTIONS = 4
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Attributes that hold credentials, or addresses that carry one.
-_SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
+SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
 
 
 class NotExposedError(ToolError):
@@ -183,11 +183,11 @@ class Exposure:
     def visible_attributes(self, state: State) -> dict[str, Any]:
         """Return the attributes of an exposed entity without secrets and without traces of hidden entities."""
         visible: dict[str, Any] = self._visible(state.attributes)
-        return {name: value for name, value in visible.items() if name not in _SECRET_ATTRIBUTES}
+        return {name: value for name, value in visible.items() if name not in SECRET_ATTRIBUTES}
 
     def visible_attribute(self, state: State, name: str) -> Any:
         """Return one attribute of an exposed entity as in visible_attributes, or None."""
-        if name in _SECRET_ATTRIBUTES or name not in state.attributes or self._visible(name) is None:
+        if name in SECRET_ATTRIBUTES or name not in state.attributes or self._visible(name) is None:
             return None
         return self._visible(state.attributes[name])
 

@@ -14,17 +14,21 @@ from homeassistant.helpers.template import TemplateEnvironment
 KINDS = ("globals", "filters", "tests")
 
 
-async def names() -> dict[str, dict[str, list[str]]]:
+def names(hass: HomeAssistant) -> dict[str, dict[str, list[str]]]:
     """Return the names of both, by kind."""
-    with tempfile.TemporaryDirectory() as folder:
-        hass = HomeAssistant(folder)
-        core, ours = TemplateEnvironment(hass), ExposedEnvironment()
-        await hass.async_stop(force=True)
     return {
         owner: {kind: sorted(getattr(environment, kind)) for kind in KINDS}
-        for owner, environment in (("core", core), ("ours", ours))
+        for owner, environment in (("core", TemplateEnvironment(hass)), ("ours", ExposedEnvironment()))
     }
 
 
+async def main() -> None:
+    """Print the names."""
+    with tempfile.TemporaryDirectory() as folder:
+        hass = HomeAssistant(folder)
+        print(json.dumps(names(hass)))  # noqa: T201 - read by a test
+        await hass.async_stop(force=True)
+
+
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(names())))  # noqa: T201 - read by a test
+    asyncio.run(main())

@@ -20,7 +20,9 @@ from .conftest import Render
 from .home import Ids
 
 SECRETS = ("zebra", "quokka", "narwhal", "axolotl", "31415", "serial1")
-_LEAKS = re.compile(r"object at|<class '|<function|<module|<bound|HomeAssistant|custom_components|globals", re.IGNORECASE)
+_LEAKS = re.compile(
+    r"object at|<class '|<function|<module|<bound|HomeAssistant|custom_components|globals", re.IGNORECASE
+)
 
 
 async def outcome(hass: HomeAssistant, template: str, **variables: object) -> str:
@@ -174,9 +176,7 @@ async def test_slowest_allowed_pattern(home: Ids, render: Render, watch: Watch) 
         assert time.perf_counter() - start < 1, pattern
 
 
-async def test_compiled_templates_hold_nothing_of_the_home(
-    hass: HomeAssistant, home: Ids, render: Render
-) -> None:
+async def test_compiled_templates_hold_nothing_of_the_home(hass: HomeAssistant, home: Ids, render: Render) -> None:
     """The same template, rendered again after the home changed, shows the new home."""
     template = "{{ states('light.lamp') }} {{ 'light.lamp' | states }} {{ area_name('light.lamp') }}"
     assert await render(template) == "on on Living Room"

@@ -1,10 +1,10 @@
 """What is available in templates, in every served Home Assistant, and what each name does with hidden things."""
 
-from itertools import product
+import asyncio
+from collections.abc import Callable
 import json
 from pathlib import Path
 import subprocess
-import sys
 
 import pytest
 
@@ -15,14 +15,12 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import TemplateEnvironment
 from tests.conftest import ASSISTANT
 
+from .available import names
 from .home import HIDDEN_AREA, HIDDEN_DEVICE, HIDDEN_FLOOR, HIDDEN_LABEL, Ids
 from .test_attacks import SECRETS, outcome, twin
 
 ROOT = Path(__file__).parents[2]
-PYTHONS = {
-    "oldest": Path(sys.executable),
-    "newest": ROOT / ".cache" / "environments" / "newest" / "bin" / "python",
-}
+NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
 
 # Named here so that a name that appears in a newer Home Assistant fails the test until someone decides about it.
 ABSENT = {
@@ -37,25 +35,31 @@ ABSENT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("version", PYTHONS)
-def test_every_name_is_decided(version: str) -> None:
-    """Every name of Home Assistant is available or listed as absent, and ours has no other names."""
-    python = PYTHONS[version]
-    if not python.exists():
-        pytest.skip(f"The environment '{version}' is not there; script/bootstrap {version} makes it")
+def newest_names(_: HomeAssistant) -> dict[str, dict[str, list[str]]]:
+    """Return the names in the environment of the newest Home Assistant."""
+    if not NEWEST.exists():
+        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
     run = subprocess.run(
-        [python, "-m", "tests.templates.available"], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
+        [NEWEST, "-m", "tests.templates.available"], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
     )
     assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout)
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("names_of", [names, newest_names])
+async def test_every_name_is_decided(
+    hass: HomeAssistant, names_of: Callable[[HomeAssistant], dict[str, dict[str, list[str]]]]
+) -> None:
+    """Every name of Home Assistant is available or listed as absent, and ours has no other names."""
+    found = await asyncio.to_thread(names_of, hass)
     listed = {
         "globals": PURE_GLOBALS | {function.name for function in FUNCTIONS if function.is_global} | {"states"},
         "filters": PURE_FILTERS | {function.name for function in FUNCTIONS if function.is_filter},
         "tests": PURE_TESTS | {function.name for function in FUNCTIONS if function.is_test},
     }
-    for kind, names in listed.items():
+    for kind, available in listed.items():
         core, ours = set(found["core"][kind]), set(found["ours"][kind])
-        assert ours == names, kind
+        assert ours == available, kind
         assert ours <= core, kind
         assert core - ours <= ABSENT, kind
 

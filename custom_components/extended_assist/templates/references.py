@@ -14,7 +14,7 @@ from jinja2 import nodes
 from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure, NotExposedError
+from ..exposure import SECRET_ATTRIBUTES, Exposure, NotExposedError
 from ..results import ToolError
 from .environment import FUNCTIONS
 from .limits import Budget
@@ -38,6 +38,7 @@ _ENTITY_LOOKUPS = frozenset(
         "is_hidden_entity",
     }
 )
+_ATTRIBUTE_LOOKUPS = frozenset({"state_attr", "is_state_attr", "state_attr_translated"})
 _WHOLE_HOME = frozenset({"areas", "floors"})
 # These use a filter or test that an argument names: which argument, and of which kind.
 _NAMED_BY = {
@@ -151,6 +152,8 @@ class _Reader:
             case nodes.Getattr() | nodes.Getitem() if chain := _chain(node):
                 self._states(chain)
                 return
+            case nodes.Getattr(attr=name):
+                self._attribute(name)
             case nodes.Call():
                 self._call(node)
                 return
@@ -166,13 +169,21 @@ class _Reader:
             self._read(child)
 
     def _text(self, text: str) -> None:
-        """Keep a constant that is an entity id."""
+        """Keep a constant that is an entity id; it may also be the name of an attribute."""
+        self._attribute(text)
         if valid_entity_id(text.strip().lower()):
             self.found.entity_ids.add(text.strip().lower())
 
-    def _states(self, chain: list[str | None]) -> None:
+    def _attribute(self, text: str) -> None:
+        """Refuse to name an attribute that is never shown."""
+        if secret := next((name for name in SECRET_ATTRIBUTES if name in text.lower().split(".")), None):
+            self.found.unavailable.add(f"The attribute '{secret}' is not available.")
+
+    def _states(self, chain: list[nodes.Expr]) -> None:
         """Read `states.light.lamp…` or `states['light.lamp']…`; anything shorter is a whole domain."""
-        first, second = [*chain, None, None][:2]
+        for part in chain:
+            self._read(part)
+        first, second = [*map(_constant, chain), None, None][:2]
         if first and "." in first:
             self._text(first)
         elif first and second:
@@ -218,7 +229,7 @@ class _Reader:
             self.found.dynamic = True
         elif name in _LOOKUPS:
             constants = _constants(nodes.List([value, *args]) if name == "expand" and value else value)
-            if constants is None:
+            if constants is None or (name in _ATTRIBUTE_LOOKUPS and not (args and _constant(args[0]))):
                 self.found.dynamic = True
             elif name not in _ENTITY_LOOKUPS:
                 self.found.lookups |= {(name, constant) for constant in constants if not _is_entity(name, constant)}
@@ -244,18 +255,18 @@ class _Reader:
             self._unavailable(message)
 
 
-def _chain(node: nodes.Expr) -> list[str | None]:
-    """Return the names after `states` in an expression, None where one is computed; empty for other expressions."""
-    names: list[str | None] = []
+def _chain(node: nodes.Expr) -> list[nodes.Expr]:
+    """Return what follows `states` in an expression, step by step; nothing for other expressions."""
+    steps: list[nodes.Expr] = []
     while isinstance(node, nodes.Getattr | nodes.Getitem):
-        if isinstance(node, nodes.Getattr):
-            names.append(node.attr)
-        else:
-            names.append(
-                node.arg.value if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str) else None
-            )
+        steps.append(nodes.Const(node.attr) if isinstance(node, nodes.Getattr) else node.arg)
         node = node.node
-    return names[::-1] if isinstance(node, nodes.Name) and node.name == "states" else []
+    return steps[::-1] if isinstance(node, nodes.Name) and node.name == "states" else []
+
+
+def _constant(node: nodes.Expr) -> str | None:
+    """Return the text that an expression is sure to be, or None."""
+    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None
 
 
 def _constants(node: nodes.Expr | None) -> list[str] | None:
