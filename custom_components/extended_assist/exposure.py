@@ -156,6 +156,10 @@ class Exposure:
         visible: dict[str, Any] = self._visible(state.attributes)
         return {name: value for name, value in visible.items() if name not in _SECRET_ATTRIBUTES}
 
+    def visible_value(self, value: Any) -> Any:
+        """Return a value of an attribute, of now or earlier, without what names a hidden entity, or None."""
+        return self._visible(value)
+
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""
         if isinstance(value, str):

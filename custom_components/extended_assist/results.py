@@ -48,6 +48,14 @@ def format_time(moment: datetime | float) -> str:
     return (local if twice else local.replace(tzinfo=None)).isoformat(sep=" ", timespec="seconds")
 
 
+def format_duration(seconds: float) -> str:
+    """Return a duration as hours, minutes and seconds, with days where there are any."""
+    hours, rest = divmod(round(seconds), 3600)
+    days, hours = divmod(hours, 24)
+    clock = f"{hours}:{rest // 60:02}:{rest % 60:02}"
+    return f"{days} d {clock}" if days else clock
+
+
 def to_csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return rows as CSV with a header line."""
     output = io.StringIO()

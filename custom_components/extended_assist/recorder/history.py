@@ -134,8 +134,6 @@ class _Reader:
             edges = Edges(start=self.cut, end=question.end, first=live.value)
         else:
             return None
-        if live is not None:
-            coding = coding.knowing(live.value)
         turns = account(coding, groups, edges, question.min_seconds)
         answer = Answer(
             recorded_from=edges.start if edges.start > question.start else None,
@@ -170,7 +168,7 @@ class _Reader:
     def _add_stretches(self, answer: Answer, rows: Rows | None) -> None:
         """List the newest stretches in which the condition held."""
         rows, live, count = self._listed(rows)
-        question, condition = self.question, cast(Coding, self.question.condition)
+        question, condition = self.question, cast("Coding", self.question.condition)
         holds = live is not None and condition.code(live.value) == 1
         end = question.end if holds or not live else self.cut
         found: list[tuple[float, float | None]] = []

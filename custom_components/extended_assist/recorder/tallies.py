@@ -46,9 +46,10 @@ class Coding:
         """Return the states that are part of the statement itself."""
         return self.states if self.kind is Kind.STATES else ()
 
-    def knowing(self, value: str) -> Coding:
-        """Return a coding of learned states that also names one that was not among the rows."""
-        if self.kind is not Kind.LEARNED or self.code(value) != OTHER or len(self.states) >= OTHER - 1:
+    def knowing(self, value: str | None) -> Coding:
+        """Return a coding that also names a state that was not among the rows."""
+        listed = self.kind in (Kind.STATES, Kind.LEARNED)
+        if value is None or not listed or self.code(value) != OTHER or len(self.states) >= OTHER - 1:
             return self
         return replace(self, states=(*self.states, value))
 
@@ -170,6 +171,7 @@ def account(coding: Coding, groups: list[Group], edges: Edges, min_seconds: floa
 
     The rows behind the groups end where the live state began, or else where the span ends.
     """
+    coding = coding.knowing(edges.live.value if edges.live else edges.first)
     result = Account(coding, min_seconds)
     for group in groups:
         if group.after is not None:

@@ -97,7 +97,8 @@ def read_groups(session: Session, rows: Rows, coding: Coding, min_seconds: float
     groups = run(coding, joined=joined)
     if not joined and any(group.state in (group.before, group.after) for group in groups):
         groups = run(coding, joined=True)
-    if coding.kind is Kind.STATES and any(OTHER in (group.before, group.state, group.after) for group in groups):
+    unexpected = any(OTHER in (group.before, group.state, group.after) for group in groups)
+    if coding.kind is Kind.STATES and (unexpected or coding.code(rows.first.value) == OTHER):
         coding = Coding(Kind.LEARNED, frequent_values(session, rows))
         groups = run(coding, joined=True)
     return coding, groups
