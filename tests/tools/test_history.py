@@ -205,6 +205,7 @@ async def test_attribute_without_hidden_names(house: House, hass: HomeAssistant,
         assert "secret" not in json_dumps(data)
 
 
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
 async def test_newest_change_is_not_missed(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
     """A change that the recorder has not written yet is in the answer."""
     hass.data[DATA_INSTANCE].commit_interval = 3600

@@ -3,8 +3,15 @@
 from .base import ExtendedTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
+from .logbook import GetLogbookTool
+from .user import GetUserNameTool
 
-CATALOGUE: tuple[type[ExtendedTool], ...] = (GetEntitiesTool, GetHistoryTool)
+CATALOGUE: tuple[type[ExtendedTool], ...] = (
+    GetEntitiesTool,
+    GetHistoryTool,
+    GetLogbookTool,
+    GetUserNameTool,
+)
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
-DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history")
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "user")
