@@ -137,6 +137,9 @@ class Exposure:
 
         Raises NotExposedError, naming the nearest exposed entities, when there is none.
         """
+        # An exact id, the usual case, must not cost a look at the whole home.
+        if (state := self._hass.states.get(text.strip().lower())) and self.is_exposed(state.entity_id):
+            return [self._describe(state)]
         if found := self.search(text):
             return found
         labels = {label: entity for entity in self.entities.values() for label in (*_labels(entity), entity.entity_id)}
