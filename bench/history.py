@@ -91,14 +91,12 @@ def _kinds(hass: HomeAssistant, entity_id: str, end: float, days: int) -> dict[s
 
     def read_rows() -> int:
         with session_scope(hass=hass, read_only=True) as session:
-            metadata_id = session.execute(
-                select(StatesMeta.metadata_id).where(StatesMeta.entity_id == entity_id)
-            ).scalar_one()
             return len(
                 session.execute(
                     select(States.state, States.last_updated_ts)
+                    .join(StatesMeta, States.metadata_id == StatesMeta.metadata_id)
                     .where(
-                        States.metadata_id == metadata_id,
+                        StatesMeta.entity_id == entity_id,
                         States.last_updated_ts >= start.timestamp(),
                         States.last_updated_ts < end,
                     )
@@ -107,10 +105,10 @@ def _kinds(hass: HomeAssistant, entity_id: str, end: float, days: int) -> dict[s
             )
 
     def dump() -> int:
-        with session_scope(hass=hass, read_only=True) as session:
-            states = get_significant_states(hass, start, stop, [entity_id], significant_changes_only=False)
-            assert session
-            return len(json_dumps({entity: [item for item in found] for entity, found in states.items()}))
+        states = get_significant_states(
+            hass, start, stop, [entity_id], significant_changes_only=False, minimal_response=True, no_attributes=True
+        )
+        return len(json_dumps(states))
 
     span = {"start": start.isoformat(), "end": stop.isoformat()}
     kinds: dict[str, Kind] = {

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from itertools import count
 
-from sqlalchemy import Engine, insert
+from sqlalchemy import Engine, insert, select
 from sqlalchemy.orm import Session
 
+from custom_components.extended_assist.recorder.states import Series
 from homeassistant.components.recorder.db_schema import StateAttributes, States, StatesMeta
 
 GAPS = (None, "", "unavailable", "unknown")
@@ -47,6 +48,12 @@ def record(database: Engine, rows: list[Recorded]) -> str:
             session.execute(insert(States), values)
         session.commit()
     return entity_id
+
+
+def find_series(session: Session, entity_id: str, attribute: str | None = None) -> Series:
+    """Return the series of an entity."""
+    metadata_id = session.execute(select(StatesMeta.metadata_id).where(StatesMeta.entity_id == entity_id)).scalar_one()
+    return Series(session.get_bind().dialect.name, metadata_id, attribute)
 
 
 @dataclass

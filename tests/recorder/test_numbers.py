@@ -6,11 +6,11 @@ from sqlalchemy import Engine, delete
 from sqlalchemy.orm import Session
 
 from custom_components.extended_assist.recorder.numbers import Hourly, Numbers, read_numbers, read_span
-from custom_components.extended_assist.recorder.states import find_rows, find_series
+from custom_components.extended_assist.recorder.states import find_rows
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsMeta
 from tests.databases import EVERY_DATABASE
 
-from .replay import Recorded, record, segments
+from .replay import Recorded, find_series, record, segments
 from .test_turns import END, FRUGAL, ORIGIN, recorded
 
 HOUR = 3600
@@ -48,7 +48,7 @@ def check(found: Numbers | None, rows: list[Recorded], start: float, end: float)
 def test_states(database: Engine, rows: list[Recorded]) -> None:
     entity_id = record(database, rows)
     with Session(database) as session:
-        found = find_rows(session, find_series(session, [entity_id], None)[entity_id], ORIGIN, END)
+        found = find_rows(session, find_series(session, entity_id), ORIGIN, END)
         numbers = read_numbers(session, found) if found else None
     check(numbers, rows, ORIGIN, END)
 
@@ -69,7 +69,7 @@ def test_attributes(database: Engine, rows: list[Recorded]) -> None:
     ]
     entity_id = record(database, written)
     with Session(database) as session:
-        found = find_rows(session, find_series(session, [entity_id], "level")[entity_id], ORIGIN, END)
+        found = find_rows(session, find_series(session, entity_id, "level"), ORIGIN, END)
         numbers = read_numbers(session, found) if found else None
     check(numbers, rows, ORIGIN, END)
 
@@ -107,7 +107,7 @@ def test_purge_horizon(database: Engine, means: list[int], missing: set[int], st
     add_statistics(database, entity_id, hours)
     start, end = min(origin + start_hour * HOUR, horizon), horizon + HOUR
     with Session(database) as session:
-        found = find_rows(session, find_series(session, [entity_id], None)[entity_id], start, end)
+        found = find_rows(session, find_series(session, entity_id), start, end)
         span = read_span(session, found, Hourly(entity_id, "°C"), start, end)
     older = [] if start >= horizon and found else [hour for hour in hours if hour[0] >= start]
     assert span.hourly is bool(older)

@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from custom_components.extended_assist.recorder.states import find_rows, find_series, newest_changes
+from custom_components.extended_assist.recorder.states import find_rows, newest_changes
 from custom_components.extended_assist.recorder.tallies import GAP, OTHER, Account, Coding, Edges, Kind, Live, account
 from custom_components.extended_assist.recorder.turns import newest_stretches, read_groups
 from tests.databases import EVERY_DATABASE
 
-from .replay import Recorded, Replayed, record, replay
+from .replay import Recorded, Replayed, find_series, record, replay
 
 FRUGAL = settings(
     max_examples=40,
@@ -45,7 +45,7 @@ def read(database: Engine, rows: list[Recorded], coding: Coding, live: Live | No
     entity_id = record(database, rows)
     cut = max(ORIGIN, live.since) if live else END
     with Session(database) as session:
-        series = find_series(session, [entity_id], None)[entity_id]
+        series = find_series(session, entity_id)
         found = find_rows(session, series, ORIGIN, cut) if cut > ORIGIN else None
         if found is None:
             if live is None:
@@ -140,7 +140,7 @@ def test_threshold(database: Engine, rows: list[Recorded], minimum: float) -> No
 def test_lists(database: Engine, rows: list[Recorded], minimum: float, count: int) -> None:
     entity_id = record(database, rows)
     with Session(database) as session:
-        found = find_rows(session, find_series(session, [entity_id], None)[entity_id], ORIGIN, END)
+        found = find_rows(session, find_series(session, entity_id), ORIGIN, END)
         if found is None:
             assert not [row for row in rows if row.moment < END]
             return

@@ -8,11 +8,12 @@ from typing import cast
 from sqlalchemy.orm import Session
 
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers.recorder import get_instance
 from homeassistant.util import dt as dt_util
 
 from . import read_session
 from .numbers import Hourly, Numbers, Span, constant, read_span
-from .states import Row, Rows, Series, as_number, find_rows, find_series, newest_changes
+from .states import Row, Rows, Series, as_number, find_rows, newest_changes
 from .tallies import Account, Coding, Edges, Group, Kind, Live, account
 from .turns import frequent_values, newest_stretches, read_groups
 
@@ -86,7 +87,15 @@ def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
 def read_history(hass: HomeAssistant, subjects: list[Subject], question: Question) -> dict[str, Answer | None]:
     """Answer a question for each subject; None where nothing is recorded in the span."""
     with read_session(hass) as session:
-        series = find_series(session, [subject.entity_id for subject in subjects], question.attribute)
+        metadata_ids = get_instance(hass).states_meta_manager.get_many(
+            [subject.entity_id for subject in subjects], session, from_recorder=False
+        )
+        dialect = session.get_bind().dialect.name
+        series = {
+            entity_id: Series(dialect, metadata_id, question.attribute)
+            for entity_id, metadata_id in metadata_ids.items()
+            if metadata_id is not None
+        }
         return {
             subject.entity_id: _Reader(session, series.get(subject.entity_id), subject, question).answer()
             for subject in subjects

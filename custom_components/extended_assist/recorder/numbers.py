@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Double, Select, Subquery, bindparam, case,
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.selectable import CTE
 
-from homeassistant.components.recorder.db_schema import States, Statistics, StatisticsMeta
+from homeassistant.components.recorder.db_schema import Statistics, StatisticsMeta
 from homeassistant.components.recorder.statistics import STATISTIC_UNIT_TO_UNIT_CONVERTER
 
-from .states import Rows, as_number, number_column, value_column, within
+from .states import STATES, Rows, as_number, number_column, value_column, within
 
 _HOUR = 3600
 
@@ -102,7 +102,7 @@ def read_numbers(session: Session, rows: Rows, *, last: bool = True) -> Numbers 
 @cache
 def _numbers(dialect: str, *, attribute: bool) -> Select[Any]:
     """Select count, known time, weighted sum, and the extremes with their moments."""
-    table = States.__table__.c
+    table = STATES.c
     start: ColumnElement[float] = bindparam("start", type_=Double())
     cut: ColumnElement[float] = bindparam("cut", type_=Double())
     moment = case((table.last_updated_ts < start, start), else_=table.last_updated_ts)
@@ -140,7 +140,7 @@ def _extremes(rows: CTE | Subquery, number: ColumnElement[float]) -> list[Column
 @cache
 def _outermost(dialect: str, *, attribute: bool, newest: bool) -> Select[Any]:
     """Select the first or the last number."""
-    table = States.__table__.c
+    table = STATES.c
     moment = table.last_updated_ts
     number = number_column(dialect, value_column(dialect, attribute=attribute))
     statement = within(moment, number, attribute=attribute).where(number.is_not(None))

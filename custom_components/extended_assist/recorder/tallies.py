@@ -81,10 +81,10 @@ class Group:
     """Whether one state held before and after, told only where codes are shared by several states."""
     long_enough: bool
     count: int
-    first_began: float
-    last_began: float
-    first_ended: float = 0
-    last_ended: float = 0
+    first: float
+    """When the first one began; of gaps, when it ended."""
+    last: float
+    """The same of the last one."""
     total: float = 0
     longest: float = 0
     longest_start: float = 0
@@ -178,9 +178,10 @@ def account(coding: Coding, groups: list[Group], edges: Edges, min_seconds: floa
             _add(result, group)
     code, began, before = coding.code(edges.first), edges.start, None
     if final := next((group for group in groups if group.after is None), None):
-        result.turn(code, began, min(group.first_began for group in groups))
-        result.change(final.before, final.state, final.first_began)
-        code, began, before = final.state, final.first_began, final.before
+        # All that ended after the first turn lies between its end and the beginning of the last one.
+        result.turn(code, began, final.first - sum(group.total for group in groups))
+        result.change(final.before, final.state, final.first)
+        code, began, before = final.state, final.first, final.before
     if edges.live and (live := coding.code(edges.live.value)) != code:
         result.turn(code, began, edges.live.since)
         result.change(code or before, live, edges.live.since)
@@ -195,6 +196,6 @@ def _add(result: Account, group: Group) -> None:
         result.tally(group.state).add(group.total, group.longest, group.longest_start, group.count)
     if group.state == GAP:
         if group.before and group.after and not (group.returns or group.before == group.after != OTHER):
-            result.tally(group.after).begin(group.first_ended, group.last_ended, group.count)
+            result.tally(group.after).begin(group.first, group.last, group.count)
     elif group.before:
-        result.tally(group.state).begin(group.first_began, group.last_began, group.count)
+        result.tally(group.state).begin(group.first, group.last, group.count)

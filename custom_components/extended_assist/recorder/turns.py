@@ -27,9 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import States
-
-from .states import GAPS, Rows, is_gap, number_column, value_column, within
+from .states import GAPS, STATES, Rows, is_gap, number_column, value_column, within
 from .tallies import GAP, OTHER, Coding, Group, Kind
 
 _TICKS = 10_000
@@ -61,7 +59,7 @@ def read_groups(session: Session, rows: Rows, coding: Coding, min_seconds: float
         return start + coded % scale / _TICKS
 
     def group(row: Any) -> Group:
-        count, first_began, last_began = (int(value) for value in row[5:8])
+        count, first, last = (int(value) for value in row[5:8])
         group = Group(
             before=int(row[0]),
             state=int(row[1]),
@@ -69,12 +67,11 @@ def read_groups(session: Session, rows: Rows, coding: Coding, min_seconds: float
             returns=bool(row[3]),
             long_enough=bool(row[4]),
             count=count,
-            first_began=moment(first_began),
-            last_began=moment(last_began),
+            first=moment(first),
+            last=moment(last),
         )
         if group.after is not None:
-            first_ended, last_ended, total, longest = (int(value) for value in row[8:])
-            group.first_ended, group.last_ended = moment(first_ended), moment(last_ended)
+            total, longest = (int(value) for value in row[8:])
             group.total = total / _TICKS
             group.longest = longest // steps / _TICKS
             group.longest_start = start + longest % steps * step / _TICKS
@@ -113,7 +110,7 @@ def _groups(
     rows = _coded(dialect, kind, states, attribute=attribute)
     if joined:
         rows = _joined(rows, scale)
-    order = (rows.c.moment, rows.c.state_id)
+    order = _order(rows)
     turns = (
         select(
             rows.c.coded.label("before"),
@@ -126,6 +123,9 @@ def _groups(
     before, state, after = (column // scale for column in (turns.before, turns.this, turns.after))
     learned = kind is Kind.LEARNED
     began, ended = turns.this % scale, turns.after % scale
+    # Of a gap it counts when another state followed, of a state when it began. Within a group of equal codes the coded
+    # moments compare like the moments themselves.
+    event = case(((turns.this < scale) & turns.after.is_not(None), turns.after), else_=turns.this)
     always, never = literal_column("1", Integer), literal_column("0", Integer)
     keyed = (
         select(
@@ -136,9 +136,7 @@ def _groups(
             (case((ended - began >= bindparam("min_length", type_=_BIGINT), 1), else_=0) if limited else always).label(
                 "long_enough"
             ),
-            # Within a group of equal codes the coded moments compare like the moments themselves.
-            (began if learned else turns.this).label("began"),
-            (ended if learned else turns.after).label("ended"),
+            (event % scale if learned else event).label("event"),
             began.label("start"),
             (ended - began).label("length"),
         )
@@ -150,27 +148,32 @@ def _groups(
     return select(
         *keys,
         func.count(),
-        func.min(keyed.began),
-        func.max(keyed.began),
-        func.min(keyed.ended),
-        func.max(keyed.ended),
+        func.min(keyed.event),
+        func.max(keyed.event),
         func.sum(keyed.length),
         func.max(keyed.length * bindparam("steps", type_=_BIGINT) + keyed.start // bindparam("step", type_=_BIGINT)),
     ).group_by(*keys)
 
 
+def _order(rows: Subquery) -> list[ColumnElement[Any]]:
+    """Return the order of rows; where the id is left out, the database keeps it by itself."""
+    return [column for name in ("moment", "state_id") if (column := rows.c.get(name)) is not None]
+
+
 def _coded(dialect: str, kind: Kind, states: tuple[str, ...], *, attribute: bool) -> Subquery:
     """Return moment, id and coded state of the rows."""
-    table = States.__table__.c
+    table = STATES.c
     value = value_column(dialect, attribute=attribute)
     moment = table.last_updated_ts
     start: ColumnElement[float] = bindparam("start", type_=Double())
     learned = _codes(dialect, attribute=attribute).subquery() if kind is Kind.LEARNED else None
     code = _code(dialect, kind, states, value) if learned is None else case((is_gap(value), GAP), else_=learned.c.code)
     offset = case((moment > start, cast((moment - start) * float(_TICKS), _BIGINT)), else_=0)
+    # SQLite reads the index in the order of moment and id, and is faster the fewer columns a window function carries.
+    identity = [] if dialect == "sqlite" else [table.state_id]
     statement = within(
         moment.label("moment"),
-        table.state_id,
+        *identity,
         type_coerce(code * bindparam("scale", type_=_BIGINT) + offset, _BIGINT).label("coded"),
         attribute=attribute,
         changed_only=not attribute,
@@ -220,10 +223,11 @@ def _frequent(dialect: str, *, attribute: bool) -> Select[Any]:
 
 def _joined(rows: Subquery, scale: ColumnElement[int]) -> Subquery:
     """Return the rows without those that repeat the state of the row before."""
-    order = (rows.c.moment, rows.c.state_id)
-    marked = select(rows, func.lag(rows.c.coded, type_=_BIGINT).over(order_by=order).label("previous")).subquery()
+    marked = select(
+        rows, func.lag(rows.c.coded, type_=_BIGINT).over(order_by=_order(rows)).label("previous")
+    ).subquery()
     return (
-        select(marked.c.moment, marked.c.state_id, marked.c.coded)
+        select(*(marked.c[column.name] for column in rows.c))
         .where(or_(marked.c.previous.is_(None), marked.c.coded // scale != marked.c.previous // scale))
         .subquery()
     )
@@ -234,9 +238,7 @@ def _stretches(dialect: str, kind: Kind, *, attribute: bool) -> Select[Any]:
     """Select the turns of code 1, newest first, with their end; the last one has none."""
     scale = bindparam("scale", type_=_BIGINT)
     rows = _joined(_coded(dialect, kind, (), attribute=attribute), scale)
-    following: ColumnElement[int] = func.lead(rows.c.coded, type_=_BIGINT).over(
-        order_by=(rows.c.moment, rows.c.state_id)
-    )
+    following: ColumnElement[int] = func.lead(rows.c.coded, type_=_BIGINT).over(order_by=_order(rows))
     turns = select(rows.c.coded.label("this"), following.label("after")).subquery().c
     began = turns.this % scale
     ended = func.coalesce(turns.after % scale, bindparam("span", type_=_BIGINT))
