@@ -28,7 +28,7 @@ async def running_home_assistant(configuration: str) -> AsyncGenerator[HomeAssis
     (config_dir / "custom_components" / "extended_assist").symlink_to(
         _CHECKOUT / "custom_components" / "extended_assist"
     )
-    logging.disable(logging.WARNING)
+    logging.disable(logging.CRITICAL)  # A measurement has a process of its own; its table is all it prints.
     # Home Assistant imports custom components by this name from its configuration; the checkout's must not be first.
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != _CHECKOUT]
     hass = await bootstrap.async_setup_hass(
@@ -41,5 +41,4 @@ async def running_home_assistant(configuration: str) -> AsyncGenerator[HomeAssis
         yield hass
     finally:
         await hass.async_stop(force=True)
-        logging.disable(logging.NOTSET)
         await asyncio.to_thread(shutil.rmtree, config_dir)

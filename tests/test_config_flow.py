@@ -135,6 +135,34 @@ async def test_server_without_a_list_of_models(hass: HomeAssistant, claude_serve
     assert agent.data["model"] == "qwen3"
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "errors"),
+    [
+        (400, '{"error": {"code": 400}}', {}),
+        (500, '{"error": {"code": 500}}', {}),
+        (404, '{"detail": "Not Found"}', {CONF_BASE_URL: "not_messages_api"}),
+        (500, "Internal error", {"base": "server_error"}),
+        (529, '{"type": "error", "error": {"type": "overloaded_error"}}', {"base": "overloaded"}),
+    ],
+)
+async def test_what_answers_without_a_list(
+    hass: HomeAssistant, socket_enabled: None, status: int, body: str, errors: dict[str, str]
+) -> None:
+    """A server is known by how it refuses a request without messages: with an error object."""
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.method == "GET":
+            return web.Response(status=404)
+        return web.Response(text=body, content_type="application/json", status=status)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    async with TestServer(app) as server:
+        data = {CONF_BASE_URL: str(server.make_url("/"))}
+        form = await configure(hass, await start(hass, "claude"), data)
+    assert form["errors"] == errors if errors else form["step_id"] == "model"
+
+
 async def test_key_refused_by_a_server_without_a_list(hass: HomeAssistant, claude_server: ClaudeServer) -> None:
     """The key is checked even then."""
     claude_server.models_fault = Fault("http", status=404, body="404 page not found", content_type="text/plain")

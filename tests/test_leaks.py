@@ -5,6 +5,7 @@ catalogue is called in every way its case below names; a tool without cases fail
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 import json
 from typing import Any
 
@@ -14,11 +15,15 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
+from custom_components.extended_assist.tools.base import ToolboxOptions
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from tests.conftest import expose
+from tests.recorded import meter, record, steps
 
 SECRETS = ("zebra", "quokka", "narwhal", "axolotl", "31415.926")
 
@@ -63,11 +68,54 @@ CASES: dict[str, Callable[[], list[dict[str, Any]]]] = {
         + [{"area": area} for area in AREAS]
     ),
     "extended_assist__get_user_name": lambda: [{}],
+    "extended_assist__get_statistics": lambda: (
+        [{"statistics": [name], **span} for name in [*NAMES, "axolotl:narwhal", "Quokka utility"] for span in SPANS]
+        + [
+            {"statistics": ["sensor.visible"], "start": "2020-01-01", "compare_start": "2019-01-01"},
+            {"statistics": ["sensor.visible", "sensor.zebra"]},
+            {"statistics": ["sensor.visible"], "unit": "axolotl"},
+            {"statistics": ["sensor.visible"], "types": ["mean"]},
+        ]
+    ),
+    "extended_assist__get_energy": lambda: [
+        {},
+        {"start": _today(-1), "end": _today()},
+        {"start": "2020-01-01"},
+        {"start": "2020-01-01", "end": "2020-02-01"},
+        {"start": _today(-1), "compare_start": _today(-1)},
+    ],
+}
+PREFERENCES: dict[str, Any] = {
+    "energy_sources": [
+        {"type": "solar", "stat_energy_from": "sensor.visible"},
+        {"type": "solar", "stat_energy_from": "sensor.zebra", "name": "Narwhal roof"},
+        {
+            "type": "grid",
+            "stat_energy_from": "sensor.zebra",
+            "stat_energy_to": "sensor.visible",
+            "stat_cost": "axolotl:narwhal",
+            "entity_energy_price_export": "sensor.zebra",
+            "name": "Narwhal grid",
+        },
+        {"type": "gas", "stat_energy_from": "axolotl:narwhal", "stat_cost": None, "number_energy_price": 31415.926},
+    ],
+    "device_consumption": [
+        {"stat_consumption": "sensor.zebra", "name": "Narwhal device", "included_in_stat": "sensor.visible"},
+        {"stat_consumption": "sensor.visible", "included_in_stat": "sensor.zebra"},
+    ],
+    "device_consumption_water": [{"stat_consumption": "axolotl:narwhal"}],
 }
 
 
+def _today(days: int = 0) -> str:
+    """Return the date some days from today."""
+    return (dt_util.now().date() + timedelta(days=days)).isoformat()
+
+
 @pytest.fixture
-async def home(recorder_mock: Recorder, hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def home(
+    recorder_mock: Recorder, hass: HomeAssistant, entry: MockConfigEntry, hass_storage: dict[str, Any]
+) -> None:
     """One visible sensor and group beside hidden things, all of it recorded."""
     hidden_area = ar.async_get(hass).async_create("Axolotl Room")
     kitchen = ar.async_get(hass).async_create("Kitchen")
@@ -92,6 +140,12 @@ async def home(recorder_mock: Recorder, hass: HomeAssistant, entry: MockConfigEn
             "sensor.zebra": 1,
         },
     )
+    hass_storage["energy"] = {"version": 1, "minor_version": 3, "key": "energy", "data": PREFERENCES}
+    assert await async_setup_component(hass, "energy", {})
+    now = dt_util.utcnow().replace(minute=0, second=0, microsecond=0)
+    for statistic_id, amount in (("sensor.visible", 0.5), ("sensor.zebra", 31415.926), ("axolotl:narwhal", 31415.926)):
+        rows = meter(steps(now - timedelta(days=3), now), lambda _, amount=amount: amount)
+        await record(hass, statistic_id, rows, name="Quokka utility", unit_of_measurement="kWh", unit_class="energy")
     expose(hass, "sensor.visible", "group.everything")
     await async_wait_recording_done(hass)
 
@@ -107,7 +161,7 @@ async def test_no_trace_in_results_and_errors(
     hass: HomeAssistant, home: None, llm_context: llm.LLMContext, tool_class: type
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
-    tool = tool_class(40_000)
+    tool = tool_class(ToolboxOptions(budget=40_000))
     cases = CASES[tool.name]()
     assert cases
     visible = False
@@ -123,10 +177,11 @@ async def test_hidden_and_unknown_look_the_same(hass: HomeAssistant, home: None,
     """The error for a hidden entity differs from that for an unknown one in nothing but the name."""
     for tool_class in CATALOGUE:
         tool = tool_class()
-        if "entities" not in {str(key) for key in tool.parameters.schema}:
+        parameter = next((str(key) for key in tool.parameters.schema if key in ("entities", "statistics")), None)
+        if parameter is None:
             continue
         hidden, unknown = [
-            (await tool.async_call(hass, llm.ToolInput(tool.name, {"entities": [name]}), llm_context)).data["error"]
+            (await tool.async_call(hass, llm.ToolInput(tool.name, {parameter: [name]}), llm_context)).data["error"]
             for name in ("sensor.zebra", "sensor.zebxx")
         ]
         assert hidden.replace("sensor.zebra", "sensor.zebxx") == unknown

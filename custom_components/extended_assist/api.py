@@ -6,10 +6,9 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
-from .const import CONF_FAMILIES, CONF_RESULT_BUDGET, DOMAIN
-from .results import DEFAULT_BUDGET
+from .const import CONF_FAMILIES, DOMAIN
 from .tools import CATALOGUE, DEFAULT_FAMILIES
-from .tools.base import ToolboxInstance
+from .tools.base import ToolboxInstance, ToolboxOptions
 
 _PROMPT = (
     "Use the extended_assist tools for what the other tools cannot answer, such as entity ids, attributes and the past. "
@@ -31,17 +30,22 @@ class ExtendedAssistAPI(llm.API):
         """Serve the families that the options of an entry turn on."""
         super().__init__(hass=hass, id=api_id(entry.entry_id), name=entry.title)
         self._families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
-        self._budget: int = entry.options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET)
+        self._options = ToolboxOptions.of(entry.options)
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return Assist's instance with the toolbox added."""
         assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
-        tools = [tool(self._budget) for tool in CATALOGUE if tool.family in self._families]
+        tools = [
+            tool(self._options)
+            for tool in CATALOGUE
+            if tool.family in self._families and await tool.async_available(self.hass)
+        ]
         return ToolboxInstance(
             api=self,
             api_prompt="\n".join(part for part in (assist.api_prompt, _PROMPT if tools else "") if part),
             llm_context=llm_context,
             tools=[*assist.tools, *tools],
             custom_serializer=assist.custom_serializer,
+            policy=self._options.policy,
         )

@@ -5,10 +5,14 @@ import logging
 DOMAIN = "extended_assist"
 LOGGER = logging.getLogger(__package__)
 
+CONF_ALLOW_WITHOUT_CHAT = "allow_without_chat"
+CONF_ASK_FIRST = "ask_first"
 CONF_BASE_URL = "base_url"
+CONF_EXTERNAL_STATISTICS = "external_statistics"
 CONF_FAMILIES = "families"
 CONF_MAX_TOKENS = "max_tokens"
 CONF_MAX_TOOL_ROUNDS = "max_tool_rounds"
 CONF_RESULT_BUDGET = "result_budget"
+CONF_WHO_MAY = "who_may_{}"
 
 SUBENTRY_CONVERSATION = "conversation"

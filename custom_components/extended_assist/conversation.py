@@ -14,6 +14,7 @@ from . import ExtendedAssistConfigEntry
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import AgentOptions, async_answer
 from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .repairs import async_check_agent, async_forget_agent
 
 PARALLEL_UPDATES = 0
 
@@ -39,6 +40,7 @@ class ClaudeAgent(conversation.ConversationEntity):
     def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the settings of an agent."""
         self._client = entry.runtime_data.client
+        self._subentry = subentry
         self._settings = subentry.data
         self._options = AgentOptions.of(subentry.data)
         self._attr_unique_id = subentry.subentry_id
@@ -52,6 +54,18 @@ class ClaudeAgent(conversation.ConversationEntity):
         if subentry.data.get(CONF_LLM_HASS_API):
             self._attr_supported_features = conversation.ConversationEntityFeature.CONTROL
 
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Look whether anything keeps the agent from its work."""
+        await super().async_added_to_hass()
+        async_check_agent(self.hass, self.entity_id, self._subentry)
+
+    @override
+    async def async_will_remove_from_hass(self) -> None:
+        """Take the agent's issues along."""
+        async_forget_agent(self.hass, self._subentry.subentry_id)
+        await super().async_will_remove_from_hass()
+
     @property
     @override
     def supported_languages(self) -> list[str] | Literal["*"]:
@@ -63,6 +77,7 @@ class ClaudeAgent(conversation.ConversationEntity):
         self, user_input: conversation.ConversationInput, chat_log: conversation.ChatLog
     ) -> conversation.ConversationResult:
         """Answer a message."""
+        async_check_agent(self.hass, self.entity_id, self._subentry)  # Assistants change without an event.
         try:
             self._check_apis()
             await chat_log.async_provide_llm_data(

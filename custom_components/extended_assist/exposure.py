@@ -56,10 +56,11 @@ class Exposure:
     Made anew for every call: the user may change exposure in the middle of a conversation.
     """
 
-    def __init__(self, hass: HomeAssistant, assistant: str) -> None:
-        """Take the assistant whose exposure counts, from the llm context."""
+    def __init__(self, hass: HomeAssistant, assistant: str, external_statistics: frozenset[str] = frozenset()) -> None:
+        """Take the assistant whose exposure counts, from the llm context, and the external statistics of the options."""
         self._hass = hass
         self._assistant = assistant
+        self.external_statistics = frozenset(filter(_is_external, external_statistics))
 
     @callback
     def is_exposed(self, entity_id: str) -> bool:
@@ -67,6 +68,13 @@ class Exposure:
         return self._hass.states.get(entity_id) is not None and async_should_expose(
             self._hass, self._assistant, entity_id
         )
+
+    @callback
+    def is_statistic_exposed(self, statistic_id: str) -> bool:
+        """Return whether a statistic is visible: as its entity is, or an external one as the user named it."""
+        if _is_external(statistic_id):
+            return statistic_id in self.external_statistics
+        return self.is_exposed(statistic_id)
 
     @cached_property
     def entities(self) -> dict[str, ExposedEntity]:
@@ -182,6 +190,11 @@ class Exposure:
         """Return whether an id belongs to an entity that exists and is not exposed."""
         exists = self._hass.states.get(entity_id) is not None or entity_id in er.async_get(self._hass).entities
         return exists and not self.is_exposed(entity_id)
+
+
+def _is_external(statistic_id: str) -> bool:
+    """Return whether a statistic belongs to no entity, such as opower:energy_consumption."""
+    return ":" in statistic_id
 
 
 def _normalize(text: str) -> str:

@@ -1,12 +1,28 @@
-"""Who may do what: tiers of tools and of speakers."""
+"""Who may do what: tiers, speakers, the user's own word, and distrust of text from outside the house."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
+import hashlib
+import json
+from time import monotonic
+from typing import Any, Self
 
 from homeassistant.auth.models import User
+from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
+from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.util.hass_dict import HassKey
 
+from .const import CONF_ALLOW_WITHOUT_CHAT, CONF_ASK_FIRST, CONF_WHO_MAY, DOMAIN
 from .results import ToolError
+
+CONFIRMATION_TIME = 180.0
+"""Seconds in which the user can agree: long enough to be asked and to think, too short to be a surprise later."""
+
+DEFAULT_ASK_FIRST = ("add_automation", "update_automation", "remove_automation", "execute_script")
+"""Tools that ask first unless the options say otherwise, without their prefix."""
 
 
 class Tier(IntEnum):
@@ -17,29 +33,155 @@ class Tier(IntEnum):
     ADMINISTER = 3
 
 
+class Speaker(IntEnum):
+    """How far somebody is known; a satellite without a user stands for anyone in the room."""
+
+    ANYONE = 1
+    USER = 2
+    ADMIN = 3
+
+
+DEFAULT_WHO_MAY = {Tier.READ: Speaker.ANYONE, Tier.CONTROL: Speaker.ANYONE, Tier.ADMINISTER: Speaker.ADMIN}
+
+_NOT_KNOWN = (
+    "Nobody is logged in on this device, so this cannot be done from here. "
+    "Tell the user to ask again from the app or a browser, where they are logged in."
+)
+_NOT_ADMIN = "Only an administrator of Home Assistant may do this. Tell the user to ask one."
+_NO_CHAT = (
+    "This needs the user's own word, and there is no conversation in which to give it. It can be done by asking a "
+    "conversation agent, or an administrator can allow it in the options of Extended Assist."
+)
+
+
 class NotAllowedError(ToolError):
     """The speaker may not use a tool; the message tells the model what to say."""
 
 
-async def async_get_speaker(hass: HomeAssistant, llm_context: llm.LLMContext) -> User | None:
-    """Return the user who speaks, or None for a satellite, which stands for anyone in the room."""
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the options of an entry allow."""
+
+    who_may: Mapping[Tier, Speaker] = field(default_factory=lambda: dict(DEFAULT_WHO_MAY))
+    """The least known speaker who may use tools of a tier."""
+    ask_first: frozenset[str] = frozenset(DEFAULT_ASK_FIRST)
+    """Tools, without their prefix, that ask first."""
+    allow_without_chat: bool = False
+    """Whether what asks first may be done where there is no chat log to read the user's word from, such as over MCP."""
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """Read the options of an entry."""
+        chosen = {
+            tier: Speaker[str(options[key]).upper()]
+            for tier in Tier
+            if (key := CONF_WHO_MAY.format(tier.name.lower())) in options
+        }
+        return cls(
+            who_may=DEFAULT_WHO_MAY | chosen,
+            ask_first=frozenset(options.get(CONF_ASK_FIRST, DEFAULT_ASK_FIRST)),
+            allow_without_chat=options.get(CONF_ALLOW_WITHOUT_CHAT, False),
+        )
+
+
+async def async_get_user(hass: HomeAssistant, llm_context: llm.LLMContext) -> User | None:
+    """Return the user who speaks, or None when nobody is logged in."""
     if not llm_context.context or not llm_context.context.user_id:
         return None
     return await hass.auth.async_get_user(llm_context.context.user_id)
 
 
-async def async_check(hass: HomeAssistant, tier: Tier, llm_context: llm.LLMContext) -> None:
-    """Raise NotAllowedError when the speaker may not use tools of a tier.
-
-    As in Assist, everyone may read and control; only admins may administer.
-    """
-    if tier < Tier.ADMINISTER:
+async def async_check_speaker(hass: HomeAssistant, policy: Policy, tier: Tier, llm_context: llm.LLMContext) -> None:
+    """Raise NotAllowedError when the speaker may not use tools of a tier."""
+    needed = policy.who_may[tier]
+    if needed is Speaker.ANYONE:
         return
-    speaker = await async_get_speaker(hass, llm_context)
-    if speaker is None:
-        raise NotAllowedError(
-            "Nobody is logged in on this device, so this cannot be done from here. "
-            "Tell the user to ask again from the app or browser, logged in as an administrator."
-        )
-    if not speaker.is_admin:
-        raise NotAllowedError("Only an administrator of Home Assistant may do this. Tell the user to ask one.")
+    user = await async_get_user(hass, llm_context)
+    if user is None or not user.is_active:
+        raise NotAllowedError(_NOT_KNOWN)
+    if needed is Speaker.ADMIN and not user.is_admin:
+        raise NotAllowedError(_NOT_ADMIN)
+
+
+def heard_outside_text() -> bool:
+    """Return whether text from outside the house has come up since the user last spoke.
+
+    The log is read, not the model asked: such text may tell it anything.
+    """
+    if (chat_log := current_chat_log.get()) is None:
+        return False
+    for content in reversed(chat_log.content):
+        if isinstance(content, UserContent):
+            return False
+        if isinstance(content, ToolResultContent) and _brings_outside_text(chat_log, content.tool_name):
+            return True
+    return False
+
+
+def _brings_outside_text(chat_log: ChatLog, tool_name: str) -> bool:
+    """Return whether the results of a tool hold text that strangers wrote."""
+    if chat_log.llm_api is not None:
+        for tool in chat_log.llm_api.tools:
+            if tool.name == tool_name:
+                while isinstance(tool, llm.NamespacedTool):
+                    tool = tool.tool  # noqa: PLW2901 - unwrapping
+                return getattr(tool, "brings_outside_text", False)
+    # No tool of this house: the model's provider ran it, as it does for web search.
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """That the user was asked, when, and how many messages they had sent by then."""
+
+    asked: float
+    spoken: int
+
+
+_QUESTIONS: HassKey[dict[bytes, _Question]] = HassKey(f"{DOMAIN}_questions")
+
+
+def is_confirmed(hass: HomeAssistant, policy: Policy, tool_input: llm.ToolInput, llm_context: llm.LLMContext) -> bool:
+    """Return whether the user, having been asked about exactly this call, has spoken since.
+
+    Bound to the tool, its arguments, the speaker, the device and the conversation; valid in the user's next message
+    only, once, and for CONFIRMATION_TIME. When it is not confirmed, the question counts as asked from now on. Raises
+    NotAllowedError where there is no chat log and the options do not allow to go without.
+    """
+    if (chat_log := current_chat_log.get()) is None:
+        if policy.allow_without_chat:
+            return True
+        raise NotAllowedError(_NO_CHAT)
+    now = monotonic()
+    spoken = sum(isinstance(content, UserContent) for content in chat_log.content)
+    questions = hass.data.setdefault(_QUESTIONS, {})
+    for key in [key for key, question in questions.items() if now - question.asked > CONFIRMATION_TIME]:
+        del questions[key]
+    key = _fingerprint(chat_log.conversation_id, tool_input, llm_context)
+    question = questions.pop(key, None)
+    if question is not None and spoken == question.spoken + 1:
+        return True
+    questions[key] = _Question(now, spoken)
+    return False
+
+
+def _fingerprint(conversation_id: str, tool_input: llm.ToolInput, llm_context: llm.LLMContext) -> bytes:
+    """Return what identifies a call of a speaker."""
+    user_id = llm_context.context.user_id if llm_context.context else None
+    whole = [
+        *(conversation_id, llm_context.assistant, user_id, llm_context.device_id),
+        *(tool_input.tool_name, tool_input.tool_args),
+    ]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).digest()
+
+
+def confirmation_needed(preview: str) -> llm.ToolResult:
+    """Return the result of a call that waits for the user's word; preview says what it would do."""
+    return llm.ToolResult(
+        data={
+            "done": False,
+            "would": preview,
+            "next": "Nothing was done yet. Tell the user what would be done and ask whether to do it. When they have "
+            "agreed in their next message, call again with exactly the same arguments.",
+        }
+    )

@@ -31,6 +31,11 @@ def format_number(value: float) -> str:
     return f"{value:.0f}" if "e+" in text and abs(value) < 1e15 else text
 
 
+def significant(value: float) -> float:
+    """Return a number with six significant digits, as a number."""
+    return float(f"{value:.6g}")
+
+
 def format_state(state: str) -> str:
     """Return a state as it is, or a number with six significant digits."""
     return format_number(float(state)) if _DECIMAL.fullmatch(state) else state
@@ -54,6 +59,12 @@ def format_duration(seconds: float) -> str:
     days, hours = divmod(hours, 24)
     clock = f"{hours}:{rest // 60:02}:{rest % 60:02}"
     return f"{days} d {clock}" if days else clock
+
+
+def format_minute(moment: datetime | float) -> str:
+    """Return a moment as format_time does, to the minute."""
+    text = format_time(moment)
+    return text[:16] + text[19:]
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -100,6 +100,7 @@ def planner() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def agent(home: HomeAssistantInstance, planner: str) -> str:
     """The agent of the integration, set up as a person would, by its entity id."""
+    pytest_socket.enable_socket()
     return asyncio.run(_set_up(home, planner))
 
 

@@ -5,6 +5,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_RESULT_BUDGET
+from custom_components.extended_assist.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
@@ -22,13 +23,18 @@ async def test_families_and_budget(hass: HomeAssistant, entry: MockConfigEntry, 
     """What is turned off is gone after the options are saved; defaults are shown first."""
     assert "extended_assist__get_history" in await tool_names(hass, entry, llm_context)
     form = await hass.config_entries.options.async_init(entry.entry_id)
-    assert form["data_schema"]({}) == {CONF_FAMILIES: list(DEFAULT_FAMILIES), CONF_RESULT_BUDGET: 4000}
-    result = await hass.config_entries.options.async_configure(
-        form["flow_id"], {CONF_FAMILIES: ["entities"], CONF_RESULT_BUDGET: 2000}
-    )
+    shown = form["data_schema"]({"policy": {}})
+    assert (shown[CONF_FAMILIES], shown[CONF_RESULT_BUDGET]) == (list(DEFAULT_FAMILIES), 4000)
+    assert shown["policy"]["who_may_administer"] == "admin"
+    changes = {CONF_FAMILIES: ["entities"], CONF_RESULT_BUDGET: 2000, "policy": {"who_may_control": "user"}}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], changes)
     await hass.async_block_till_done()
     assert result["type"] is FlowResultType.CREATE_ENTRY
-    assert entry.options == {CONF_FAMILIES: ["entities"], CONF_RESULT_BUDGET: 2000}
+    assert entry.options[CONF_FAMILIES] == ["entities"]
+    assert entry.options[CONF_RESULT_BUDGET] == 2000
+    assert entry.options["who_may_control"] == "user"
+    assert Policy.of(entry.options).who_may[Tier.CONTROL] is Speaker.USER
+    assert Policy.of(entry.options).ask_first == frozenset(DEFAULT_ASK_FIRST)
     assert await tool_names(hass, entry, llm_context) == ["extended_assist__get_entities"]
 
 

@@ -10,7 +10,7 @@ import voluptuous as vol
 
 from custom_components.extended_assist.policy import Tier
 from custom_components.extended_assist.results import ToolError, size
-from custom_components.extended_assist.tools.base import READ_ONLY, ExtendedTool, ToolCall
+from custom_components.extended_assist.tools.base import READ_ONLY, ExtendedTool, ToolboxOptions, ToolCall
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 
@@ -31,7 +31,7 @@ class ProbeTool(ExtendedTool):
 
     def __init__(self, run: Callable[[ToolCall], Awaitable[dict[str, Any]]], tier: Tier = Tier.READ) -> None:
         """Take what to do."""
-        super().__init__(1000)
+        super().__init__(ToolboxOptions(budget=1000))
         self._run = run
         self.tier = tier
 

@@ -6,6 +6,7 @@ import io
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.tools.base import ToolboxOptions
 from custom_components.extended_assist.tools.entities import GetEntitiesTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
@@ -142,7 +143,7 @@ async def test_budget_and_offset(hass: HomeAssistant, assist: None, call_tool: C
     expose(hass, *ids)
     seen: list[str] = []
     while len(seen) < len(ids):
-        data = await call_tool(GetEntitiesTool(2000), offset=len(seen))
+        data = await call_tool(GetEntitiesTool(ToolboxOptions(budget=2000)), offset=len(seen))
         assert len(str(data)) <= 2000
         page = [row["entity_id"] for row in table(data["entities"])]
         assert page

@@ -5,41 +5,97 @@ from typing import Any
 import voluptuous as vol
 
 from homeassistant.config_entries import ConfigFlowResult, OptionsFlow
+from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
+    BooleanSelector,
     NumberSelector,
     NumberSelectorConfig,
     NumberSelectorMode,
     SelectSelector,
     SelectSelectorConfig,
     SelectSelectorMode,
+    StatisticSelector,
+    StatisticSelectorConfig,
 )
 
-from ..const import CONF_FAMILIES, CONF_RESULT_BUDGET
+from ..const import (
+    CONF_ALLOW_WITHOUT_CHAT,
+    CONF_ASK_FIRST,
+    CONF_EXTERNAL_STATISTICS,
+    CONF_FAMILIES,
+    CONF_RESULT_BUDGET,
+    CONF_WHO_MAY,
+    DOMAIN,
+)
+from ..policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
-from ..tools import DEFAULT_FAMILIES, FAMILIES
+from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
+
+_POLICY = "policy"
+_MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
+
+
+def _choice(options: list[str], translation_key: str, *, multiple: bool) -> SelectSelector:
+    """Return a selector with translated options."""
+    mode = SelectSelectorMode.LIST if multiple else SelectSelectorMode.DROPDOWN
+    return SelectSelector(
+        SelectSelectorConfig(options=options, multiple=multiple, mode=mode, translation_key=translation_key)
+    )
+
+
+_POLICY_SCHEMA = vol.Schema(
+    {
+        **{
+            vol.Required(CONF_WHO_MAY.format(tier.name.lower()), default=DEFAULT_WHO_MAY[tier].name.lower()): _choice(
+                [speaker.name.lower() for speaker in Speaker], "who_may", multiple=False
+            )
+            for tier in Tier
+        },
+        **(
+            {
+                vol.Required(
+                    CONF_ASK_FIRST, default=[name for name in DEFAULT_ASK_FIRST if name in _MAY_ASK_FIRST]
+                ): _choice(_MAY_ASK_FIRST, CONF_ASK_FIRST, multiple=True)
+            }
+            if _MAY_ASK_FIRST
+            else {}
+        ),
+        vol.Required(CONF_ALLOW_WITHOUT_CHAT, default=False): BooleanSelector(),
+    }
+)
 
 _SCHEMA = vol.Schema(
     {
-        vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): SelectSelector(
-            SelectSelectorConfig(
-                options=list(FAMILIES), multiple=True, mode=SelectSelectorMode.LIST, translation_key=CONF_FAMILIES
-            )
+        vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): _choice(
+            list(FAMILIES), CONF_FAMILIES, multiple=True
         ),
         vol.Required(CONF_RESULT_BUDGET, default=DEFAULT_BUDGET): vol.All(
             NumberSelector(NumberSelectorConfig(min=MIN_BUDGET, max=MAX_BUDGET, step=500, mode=NumberSelectorMode.BOX)),
             vol.Coerce(int),
         ),
+        vol.Optional(CONF_EXTERNAL_STATISTICS): StatisticSelector(StatisticSelectorConfig(multiple=True)),
+        vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
     }
 )
 
 
 class ToolboxOptionsFlow(OptionsFlow):
-    """Choose the families of tools and the size of their answers."""
+    """Choose the families of tools, the size of their answers, and who may do what."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show the form and store what it says."""
         if user_input is not None:
-            return self.async_create_entry(data=user_input)
+            policy = user_input.pop(_POLICY)
+            if CONF_ASK_FIRST in policy:
+                # What is not offered here must not lose its question when it comes.
+                later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
+                policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
+            return self.async_create_entry(data={**user_input, **policy})
+        options = self.config_entry.options
+        policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}
+        if CONF_ASK_FIRST in policy:
+            policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
         return self.async_show_form(
-            step_id="init", data_schema=self.add_suggested_values_to_schema(_SCHEMA, self.config_entry.options)
+            step_id="init",
+            data_schema=self.add_suggested_values_to_schema(_SCHEMA, {**options, _POLICY: policy}),
         )

@@ -11,7 +11,7 @@ from sqlalchemy.sql.selectable import CTE
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsMeta
 from homeassistant.components.recorder.statistics import STATISTIC_UNIT_TO_UNIT_CONVERTER
 
-from .states import STATES, Rows, as_number, number_column, value_column, within
+from .states import STATES, Rows, as_number, moments, number_column, order_of, value_column, within
 
 _HOUR = 3600
 
@@ -102,20 +102,16 @@ def read_numbers(session: Session, rows: Rows, *, last: bool = True) -> Numbers 
 @cache
 def _numbers(dialect: str, *, attribute: bool) -> Select[Any]:
     """Select count, known time, weighted sum, and the extremes with their moments."""
-    table = STATES.c
     start: ColumnElement[float] = bindparam("start", type_=Double())
     cut: ColumnElement[float] = bindparam("cut", type_=Double())
-    moment = case((table.last_updated_ts < start, start), else_=table.last_updated_ts)
     rows = within(
-        moment.label("moment"),
-        table.state_id,
+        *moments(dialect),
         number_column(dialect, value_column(dialect, attribute=attribute)).label("number"),
         attribute=attribute,
     ).subquery()
-    following: ColumnElement[float] = func.lead(rows.c.moment, type_=Double()).over(
-        order_by=(rows.c.moment, rows.c.state_id)
-    )
-    held = select(rows.c.moment, rows.c.number, (func.coalesce(following, cut) - rows.c.moment).label("length")).cte()
+    following: ColumnElement[float] = func.lead(rows.c.moment, type_=Double()).over(order_by=order_of(rows))
+    moment = case((rows.c.moment < start, start), else_=rows.c.moment)
+    held = select(moment.label("moment"), rows.c.number, (func.coalesce(following, cut) - moment).label("length")).cte()
     number = held.c.number
     return select(
         func.count(number),

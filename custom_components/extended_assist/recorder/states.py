@@ -10,6 +10,7 @@ from sqlalchemy import (
     Double,
     Executable,
     Select,
+    Subquery,
     Text,
     bindparam,
     case,
@@ -106,6 +107,21 @@ def number_column(dialect: str, value: ColumnElement[str]) -> ColumnElement[floa
     else:
         numeric = value.op("REGEXP")(literal(_NUMBER))
     return case((numeric, cast(value, Double())))
+
+
+def moments(dialect: str) -> list[ColumnElement[Any]]:
+    """Return the columns by which rows are put in order.
+
+    SQLite reads them from the index in the order of moment and id anyway, and its window functions are faster the fewer
+    columns they carry.
+    """
+    moment = STATES.c.last_updated_ts.label("moment")
+    return [moment] if dialect == "sqlite" else [moment, STATES.c.state_id]
+
+
+def order_of(rows: Subquery) -> list[ColumnElement[Any]]:
+    """Return the order of rows that were selected with moments()."""
+    return [column for name in ("moment", "state_id") if (column := rows.c.get(name)) is not None]
 
 
 def within(*columns: ColumnElement[Any], attribute: bool, changed_only: bool = False) -> Select[Any]:

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from .states import GAPS, STATES, Rows, is_gap, number_column, value_column, within
+from .states import GAPS, STATES, Rows, is_gap, moments, number_column, order_of, value_column, within
 from .tallies import GAP, OTHER, Coding, Group, Kind
 
 _TICKS = 10_000
@@ -110,7 +110,7 @@ def _groups(
     rows = _coded(dialect, kind, states, attribute=attribute)
     if joined:
         rows = _joined(rows, scale)
-    order = _order(rows)
+    order = order_of(rows)
     turns = (
         select(
             rows.c.coded.label("before"),
@@ -155,25 +155,16 @@ def _groups(
     ).group_by(*keys)
 
 
-def _order(rows: Subquery) -> list[ColumnElement[Any]]:
-    """Return the order of rows; where the id is left out, the database keeps it by itself."""
-    return [column for name in ("moment", "state_id") if (column := rows.c.get(name)) is not None]
-
-
 def _coded(dialect: str, kind: Kind, states: tuple[str, ...], *, attribute: bool) -> Subquery:
     """Return moment, id and coded state of the rows."""
-    table = STATES.c
     value = value_column(dialect, attribute=attribute)
-    moment = table.last_updated_ts
+    moment = STATES.c.last_updated_ts
     start: ColumnElement[float] = bindparam("start", type_=Double())
     learned = _codes(dialect, attribute=attribute).subquery() if kind is Kind.LEARNED else None
     code = _code(dialect, kind, states, value) if learned is None else case((is_gap(value), GAP), else_=learned.c.code)
     offset = case((moment > start, cast((moment - start) * float(_TICKS), _BIGINT)), else_=0)
-    # SQLite reads the index in the order of moment and id, and is faster the fewer columns a window function carries.
-    identity = [] if dialect == "sqlite" else [table.state_id]
     statement = within(
-        moment.label("moment"),
-        *identity,
+        *moments(dialect),
         type_coerce(code * bindparam("scale", type_=_BIGINT) + offset, _BIGINT).label("coded"),
         attribute=attribute,
         changed_only=not attribute,
@@ -224,7 +215,7 @@ def _frequent(dialect: str, *, attribute: bool) -> Select[Any]:
 def _joined(rows: Subquery, scale: ColumnElement[int]) -> Subquery:
     """Return the rows without those that repeat the state of the row before."""
     marked = select(
-        rows, func.lag(rows.c.coded, type_=_BIGINT).over(order_by=_order(rows)).label("previous")
+        rows, func.lag(rows.c.coded, type_=_BIGINT).over(order_by=order_of(rows)).label("previous")
     ).subquery()
     return (
         select(*(marked.c[column.name] for column in rows.c))
@@ -238,7 +229,7 @@ def _stretches(dialect: str, kind: Kind, *, attribute: bool) -> Select[Any]:
     """Select the turns of code 1, newest first, with their end; the last one has none."""
     scale = bindparam("scale", type_=_BIGINT)
     rows = _joined(_coded(dialect, kind, (), attribute=attribute), scale)
-    following: ColumnElement[int] = func.lead(rows.c.coded, type_=_BIGINT).over(order_by=_order(rows))
+    following: ColumnElement[int] = func.lead(rows.c.coded, type_=_BIGINT).over(order_by=order_of(rows))
     turns = select(rows.c.coded.label("this"), following.label("after")).subquery().c
     began = turns.this % scale
     ended = func.coalesce(turns.after % scale, bindparam("span", type_=_BIGINT))

@@ -1,17 +1,21 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
 from .base import ExtendedTool
+from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
+from .statistics import GetStatisticsTool
 from .user import GetUserNameTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,
     GetHistoryTool,
+    GetStatisticsTool,
     GetLogbookTool,
+    GetEnergyTool,
     GetUserNameTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
-DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "user")
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "user")

@@ -2,26 +2,48 @@
 
 from abc import abstractmethod
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, ClassVar, final, override
+from typing import Any, ClassVar, Self, final, override
 
 import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
-from ..const import DOMAIN, LOGGER
+from ..const import CONF_EXTERNAL_STATISTICS, CONF_RESULT_BUDGET, DOMAIN, LOGGER
 from ..exposure import Exposure
-from ..policy import Tier, async_check
+from ..policy import Policy, Tier, async_check_speaker, confirmation_needed, heard_outside_text, is_confirmed
 from ..results import DEFAULT_BUDGET, ToolError, enforce
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
 
 READ_ONLY = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolboxOptions:
+    """What the options of an entry say to its tools."""
+
+    budget: int = DEFAULT_BUDGET
+    """Characters that a result may have."""
+    external_statistics: frozenset[str] = frozenset()
+    """Statistics without an entity that the user made visible by naming them."""
+    policy: Policy = field(default_factory=Policy)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """Read the options of an entry."""
+        return cls(
+            budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
+            external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
+            policy=Policy.of(options),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +55,12 @@ class ToolCall:
     """The arguments, validated by the tool's schema."""
     exposure: Exposure
     llm_context: llm.LLMContext
-    budget: int
-    """Characters that the result may have."""
+    options: ToolboxOptions
+
+    @property
+    def budget(self) -> int:
+        """Return how many characters the result may have."""
+        return self.options.budget
 
 
 class ExtendedTool(llm.Tool):
@@ -44,17 +70,32 @@ class ExtendedTool(llm.Tool):
     family: ClassVar[str]
     tier: ClassVar[Tier]
     deadline: ClassVar[float] = DEADLINE
+    brings_outside_text: ClassVar[bool] = False
+    """Whether results hold text that strangers wrote, which must not move the house."""
     title: str
     description: str
     annotations: llm.ToolAnnotations
 
-    def __init__(self, budget: int = DEFAULT_BUDGET) -> None:
-        """Take the size of a result, in characters."""
-        self._budget = budget
+    def __init__(self, options: ToolboxOptions | None = None) -> None:
+        """Take what the options of the entry say."""
+        self._options = options or ToolboxOptions()
+
+    @classmethod
+    async def async_available(cls, hass: HomeAssistant) -> bool:
+        """Return whether this home has what the tool is about; otherwise it is not offered."""
+        return True
 
     @abstractmethod
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Answer a call; raise ToolError with a sentence that teaches."""
+
+    async def async_preview(self, call: ToolCall) -> str:
+        """Return what a call would do, in words that a person can hear; raises ToolError when it cannot be done."""
+        return f"{self.title}: {json_dumps(call.arguments)}"
+
+    def asks_first(self, call: ToolCall) -> bool:
+        """Return whether the options want the user's word before a call."""
+        return self.name.removeprefix(f"{DOMAIN}__") in self._options.policy.ask_first
 
     @final
     @override
@@ -62,17 +103,22 @@ class ExtendedTool(llm.Tool):
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
         """Validate, ask the policy, run under the deadline, cut to the budget; failures become results."""
+        policy = self._options.policy
         try:
             arguments = self.parameters(tool_input.tool_args)
-            await async_check(hass, self.tier, llm_context)
+            await async_check_speaker(hass, policy, self.tier, llm_context)
             call = ToolCall(
                 hass=hass,
                 arguments=arguments,
-                exposure=Exposure(hass, llm_context.assistant),
+                exposure=Exposure(hass, llm_context.assistant, self._options.external_statistics),
                 llm_context=llm_context,
-                budget=self._budget,
+                options=self._options,
             )
             async with asyncio.timeout(self.deadline):
+                if self.asks_first(call) or (self.tier > Tier.READ and heard_outside_text()):
+                    preview = await self.async_preview(call)
+                    if not is_confirmed(hass, policy, tool_input, llm_context):
+                        return confirmation_needed(preview)
                 data = await self.async_run(call)
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
@@ -85,25 +131,39 @@ class ExtendedTool(llm.Tool):
         except Exception:  # noqa: BLE001 - whatever a tool does, the turn goes on
             LOGGER.exception("Unexpected error in tool %s", self.name)
             return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
-        return llm.ToolResult(data=enforce(data, self._budget))
+        return llm.ToolResult(data=enforce(data, self._options.budget))
 
 
+@dataclass
 class ToolboxInstance(llm.APIInstance):
-    """An API instance in which no tool, whoever wrote it, can end a turn."""
+    """An API instance in which every tool, whoever wrote it, obeys the policy, and none can end a turn."""
+
+    policy: Policy = field(default_factory=Policy)
 
     @override
     async def async_call_tool(self, tool_input: llm.ToolInput) -> llm.ToolResult:
         """Call a tool; an unknown tool and any failure become a result that the model can act on."""
-        names = [tool.name for tool in self.tools]
-        if tool_input.tool_name not in names:
-            return unknown_tool(tool_input.tool_name, names)
+        tool = next((tool for tool in self.tools if tool.name == tool_input.tool_name), None)
+        if tool is None:
+            return unknown_tool(tool_input.tool_name, [tool.name for tool in self.tools])
         try:
+            if not isinstance(tool, ExtendedTool) and (refusal := await self._async_ask_policy(tool, tool_input)):
+                return refusal
             return await super().async_call_tool(tool_input)
         except (HomeAssistantError, vol.Invalid) as err:
             return failure(str(err) or type(err).__name__)
         except Exception:  # noqa: BLE001 - tools of other integrations may raise anything, and the turn goes on
             LOGGER.exception("Unexpected error in tool %s", tool_input.tool_name)
             return failure(f"{tool_input.tool_name} failed unexpectedly; the details are in Home Assistant's log.")
+
+    async def _async_ask_policy(self, tool: llm.Tool, tool_input: llm.ToolInput) -> llm.ToolResult | None:
+        """Return what stands against calling a tool that does not ask by itself, such as Assist's, or None."""
+        hass, context = self.api.hass, self.llm_context
+        tier = Tier.READ if tool.annotations.read_only else Tier.CONTROL
+        await async_check_speaker(hass, self.policy, tier, context)
+        if tier > Tier.READ and heard_outside_text() and not is_confirmed(hass, self.policy, tool_input, context):
+            return confirmation_needed(f"{tool.title or tool.name}: {json_dumps(tool_input.tool_args)}")
+        return None
 
 
 def guarded(instance: llm.APIInstance) -> ToolboxInstance:
