@@ -9,6 +9,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.tools.base import ToolboxOptions
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.components.recorder.models import StatisticMeanType
@@ -234,7 +235,7 @@ async def test_pages(house: House, hass: HomeAssistant, call_tool: CallTool) -> 
         seen: list[str] = []
         cursor: dict[str, str] = {}
         while True:
-            data = await call_tool(GetHistoryTool(2000), **asked, **extra, **cursor)
+            data = await call_tool(GetHistoryTool(ToolboxOptions(budget=2000)), **asked, **extra, **cursor)
             door = data["entities"][DOOR]
             rows = table(door[key])
             seen += [next(iter(row.values())) for row in rows]
@@ -398,13 +399,13 @@ async def test_result_fits(house: House, hass: HomeAssistant, call_tool: CallToo
     expose(hass, *ids)
     await async_wait_recording_done(hass)
     house.at("2026-03-10 16:00:00")
-    data = await call_tool(GetHistoryTool(4000), entities=ids[:4], rows=100)
+    data = await call_tool(GetHistoryTool(ToolboxOptions(budget=4000)), entities=ids[:4], rows=100)
     assert len(json_dumps(data)) <= 4000
     assert all(len(table(said["newest_changes"])) > 1 for said in data["entities"].values())
     assert all("cursor" in said["note"] for said in data["entities"].values())
     seen: list[str] = []
     while len(seen) < len(ids):
-        data = await call_tool(GetHistoryTool(4000), entities=ids[len(seen) :])
+        data = await call_tool(GetHistoryTool(ToolboxOptions(budget=4000)), entities=ids[len(seen) :])
         assert len(json_dumps(data)) <= 4000
         seen += data["entities"]
         assert ("note" in data) is (len(seen) < len(ids))

@@ -8,6 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.tools.base import ToolboxOptions
 from custom_components.extended_assist.tools.logbook import GetLogbookTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.components.trace.const import DATA_TRACE
@@ -177,7 +178,7 @@ async def test_area_and_limits(hass: HomeAssistant, home: None, call_tool: CallT
     data = await call_tool(GetLogbookTool(), area="hall")
     assert [row["what"] for row in table(data["entries"])] == ["locked", "unlocked"] * 12 + ["locked"]
     assert data["note"].startswith("Earlier entries are left out; call again with end '")
-    data = await call_tool(GetLogbookTool(1000), area="hall", rows=100)
+    data = await call_tool(GetLogbookTool(ToolboxOptions(budget=1000)), area="hall", rows=100)
     assert 5 < len(table(data["entries"])) < 60
     assert len(json_dumps(data)) <= 1000
 

@@ -7,7 +7,7 @@ import voluptuous as vol
 from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.util.json import JsonObjectType
 
-from ..policy import Tier, async_get_speaker
+from ..policy import Tier, async_get_user
 from .base import READ_ONLY, ExtendedTool, ToolCall
 
 
@@ -25,7 +25,7 @@ class GetUserNameTool(ExtendedTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Look at the context of the conversation."""
-        speaker = await async_get_speaker(call.hass, call.llm_context)
+        speaker = await async_get_user(call.hass, call.llm_context)
         if speaker and speaker.name and not speaker.system_generated:
             return {"user": speaker.name}
         where = _area(call)
