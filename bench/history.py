@@ -29,6 +29,8 @@ _SPANS = (1, 7, 30)
 _SECONDS = 3.0
 """How long each kind of each case is repeated, in turns with the others."""
 _MAX_CHARACTERS = 4_000
+_FLAT = 1.02
+"""SQLite keeps up to two mebibytes of a temporary table in memory and the rest in a file; a dump grows by 25 or more."""
 _MAX_HOLD = 20.0
 """Milliseconds for which the event loop may be held."""
 
@@ -57,10 +59,13 @@ async def run() -> list[Row]:
         _add(hass, DOOR, "off", {"device_class": "door"})
         await hass.async_block_till_done()
         rows: list[Row] = []
-        for entity_id, name in ((SENSOR, "sensor"), (DOOR, "door")):
+        cases = ((SENSOR, "sensor"), (DOOR, "door"))
+        # First, as long as no memory is left over from a dump that an answer could use unseen.
+        for entity_id, name in cases:
+            rows += await _memory(hass, entity_id, name, end)
+        for entity_id, name in cases:
             for days in _SPANS:
                 rows += await _measure(hass, entity_id, f"{name}, {days} days", end, days)
-            rows.append(await _memory(hass, entity_id, name, end))
         return rows
 
 
@@ -175,14 +180,22 @@ async def _heartbeat() -> AsyncGenerator[list[float]]:
         task.cancel()
 
 
-async def _memory(hass: HomeAssistant, entity_id: str, name: str, end: float) -> Row:
-    """Compare the highest memory of the process during our answers for 30 and 7 days."""
-    peaks = {}
-    for days in (30, 7, 30, 7):
-        kind = _kinds(hass, entity_id, end, days)["ours"]
-        gc.collect()
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        await kind()
-        status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-        peaks[days] = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
-    return Row.of("history, peak memory, MiB", f"{name}, 30 days, other: 7 days", peaks[30], peaks[7], goal=1.05)
+async def _memory(hass: HomeAssistant, entity_id: str, name: str, end: float) -> list[Row]:
+    """Compare the highest size of the process during answers for 30 and for 7 days."""
+    rows = []
+    for kind, goal in (("ours", _FLAT), ("dump", None)):
+        peaks = {}
+        for days in (1, 7, 7, 30):
+            gc.collect()
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+            await _kinds(hass, entity_id, end, days)[kind]()
+            peaks[days] = _memory_of("VmHWM")
+        case = f"{name}, {kind}, 30 days, other: 7 days"
+        rows.append(Row.of("history, peak memory, MiB", case, peaks[30], peaks[7], goal=goal))
+    return rows
+
+
+def _memory_of(field: str) -> float:
+    """Return a size of this process in MiB."""
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith(field)) / 1024

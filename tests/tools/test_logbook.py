@@ -77,7 +77,7 @@ async def test_chain_of_causes(hass: HomeAssistant, home: None, call_tool: CallT
     await move(hass)
     found = await entries(call_tool)
     why = "automation 'Night light' (Motion went from off to on), after Motion became on"
-    assert found["Hall light"] == ("on", f"script 'Welcome', {why}")
+    assert found["Hall light"] == ("on", why)
     assert found["Porch"] == ("on", f"script 'Welcome', {why}")
     assert found["Night light"][0] == "triggered"
     assert found["Night light"][1].startswith("triggered by Motion went from off to on")
@@ -100,7 +100,8 @@ async def test_causes_that_are_not_exposed(hass: HomeAssistant, home: None, call
 
     async_expose_entity(hass, "conversation", MOTION, False)
     found = await entries(call_tool)
-    assert found["Hall light"][1] == "script 'Welcome', automation 'Night light', after another entity changed"
+    assert found["Hall light"][1] == "automation 'Night light', after another entity changed"
+    assert found["Porch"][1] == "script 'Welcome', automation 'Night light', after another entity changed"
     assert found["Night light"] == ("triggered", "after another entity changed")
     for entity_id in ("automation.night_light", "script.welcome"):
         async_expose_entity(hass, "conversation", entity_id, False)

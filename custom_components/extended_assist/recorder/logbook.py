@@ -52,12 +52,21 @@ class Latest:
     context: ContextIds
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of an automation or script, with the description of what triggered it."""
+
+    moment: float
+    entity_id: str
+    source: str | None
+
+
 @dataclass(slots=True)
 class Origin:
     """What is known of a context."""
 
-    runs: list[tuple[str, str | None]] = field(default_factory=list)
-    """Automations and scripts that ran in it, the last one first, with the description of what triggered them."""
+    runs: list[Run] = field(default_factory=list)
+    """Automations and scripts that ran in it, the last one first."""
     state: tuple[str, str] | None = None
     """The first entity that changed in it, and its state."""
     parent: bytes | None = None
@@ -223,16 +232,22 @@ def _origins(session: Session, contexts: Iterable[ContextIds]) -> dict[bytes, Or
 def _add_runs(session: Session, origins: dict[bytes, Origin], contexts: list[bytes], types: list[int]) -> None:
     """Add the automations and scripts that ran in contexts."""
     rows = session.execute(
-        select(Events.context_id_bin, Events.context_parent_id_bin, Events.context_user_id_bin, EventData.shared_data)
+        select(
+            Events.context_id_bin,
+            Events.context_parent_id_bin,
+            Events.context_user_id_bin,
+            Events.time_fired_ts,
+            EventData.shared_data,
+        )
         .join(EventData, Events.data_id == EventData.data_id)
         .where(Events.context_id_bin.in_(contexts), Events.event_type_id.in_(types))
         .order_by(Events.time_fired_ts.desc())
     )
-    for context, parent, user, shared_data in rows:
+    for context, parent, user, moment, shared_data in rows:
         origin = origins[bytes(context or b"")]
         data = json_loads_object(shared_data or "{}")
         source = data.get("source")
-        origin.runs.append((str(data.get("entity_id")), None if source is None else str(source)))
+        origin.runs.append(Run(moment or 0, str(data.get("entity_id")), None if source is None else str(source)))
         origin.parent, origin.user = origin.parent or parent, origin.user or user
 
 

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 
 from ..exposure import Exposure
-from ..recorder.logbook import Entry, Origin
+from ..recorder.logbook import Entry, Origin, Run
 
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Descriptions of triggers that hold nothing but entity ids, which are checked. Others may hold topics or device names.
@@ -47,11 +47,11 @@ class _Causes:
         for level in range(_MAX_LINKS):
             origin = self._origins.get(context, Origin()) if context else Origin()
             parent, user = parent or origin.parent, user or origin.user
-            for entity_id, source in origin.runs:
-                if entry.state is not None or level:
-                    links.append(await self._async_run(context, entity_id, source))
-                elif entity_id == entry.entity_id:
-                    trigger = await self._async_trigger(context, entity_id, source)
+            for run in origin.runs:
+                if level or (entry.state is not None and run.moment <= entry.moment):
+                    links.append(await self._async_run(context, run))
+                elif run.entity_id == entry.entity_id:
+                    trigger = await self._async_trigger(context, run)
                     links += [f"triggered by {trigger}"] if trigger else []
             if level and not origin.runs and origin.state:
                 links.append(self._change(*origin.state))
@@ -64,19 +64,19 @@ class _Causes:
             return ", ".join(dict.fromkeys(links))
         return self._device(entry.entity_id) if entry.state is not None else ""
 
-    async def _async_run(self, context: bytes | None, entity_id: str, source: str | None) -> str:
+    async def _async_run(self, context: bytes | None, run: Run) -> str:
         """Name an automation or script, if it is exposed, and its trigger."""
-        kind = "automation" if entity_id.startswith("automation.") else "script"
-        if not self._exposure.is_exposed(entity_id):
+        kind = "automation" if run.entity_id.startswith("automation.") else "script"
+        if not self._exposure.is_exposed(run.entity_id):
             return f"another {kind}"
-        trigger = await self._async_trigger(context, entity_id, source)
-        return f"{kind} '{self._exposure.entities[entity_id].name}'" + (f" ({trigger})" if trigger else "")
+        trigger = await self._async_trigger(context, run)
+        return f"{kind} '{self._exposure.entities[run.entity_id].name}'" + (f" ({trigger})" if trigger else "")
 
-    async def _async_trigger(self, context: bytes | None, entity_id: str, source: str | None) -> str:
+    async def _async_trigger(self, context: bytes | None, run: Run) -> str:
         """Describe what triggered a run: from its trace where that still exists, else as the event has it."""
-        if context and (described := await self._async_traced(bytes_to_ulid_or_none(context) or "", entity_id)):
+        if context and (described := await self._async_traced(bytes_to_ulid_or_none(context) or "", run.entity_id)):
             return described
-        return self._without_hidden(source or "")
+        return self._without_hidden(run.source or "")
 
     async def _async_traced(self, context_id: str, entity_id: str) -> str:
         """Describe the trigger of an automation from the trace of the run."""

@@ -92,8 +92,8 @@ class GetHistoryTool(ExtendedTool):
             ),
             vol.Optional("area", description="Instead of entities: all of an area."): cv.string,
             vol.Optional("domain", description="With area, e.g. 'light'."): vol.All(cv.string, vol.Lower),
-            vol.Optional("start", description="Local time or date, e.g. 2026-03-01 06:00:00."): cv.string,
-            vol.Optional("end", description="Local time or date (default: now)."): cv.string,
+            vol.Optional("start", description="Local, e.g. 2026-03-01 06:00:00."): cv.string,
+            vol.Optional("end", description="Default: now."): cv.string,
             vol.Optional("hours", description="Length back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),

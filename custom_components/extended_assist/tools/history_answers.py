@@ -104,12 +104,13 @@ class Wording:
                 f"{name} {format_number(limit)}" for name, limit in limits if abs(limit) < 1e300
             )
         said["stretches"] = tally.turns
-        said["times_begun"] = tally.began
+        if not account.min_seconds:
+            said["times_begun"] = tally.began
         said["time"] = format_duration(tally.total)
         said["percent"] = _percent(tally.total, answer.seconds)
         if tally.turns:
             said["longest"] = f"{format_duration(tally.longest)} from {format_time(tally.longest_start)[:-3]}"
-        if tally.first_began is not None and tally.last_began is not None:
+        if tally.first_began is not None and tally.last_began is not None and not account.min_seconds:
             said["first_begun"] = format_time(tally.first_began)
             said["last_begun"] = format_time(tally.last_began)
         if unknown := account.tallies.get(GAP):
