@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 import pytest
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
@@ -87,6 +87,12 @@ def split(rows: list[Recorded], with_live: bool) -> tuple[list[Recorded], Live |
     return rows[:-1], Live(since=rows[-1].moment, value=rows[-1].state or "unknown")
 
 
+# When the span begins, the newest row is one that was written for its attributes only.
+ATTRIBUTES_FIRST = [
+    Recorded(ORIGIN - 100, "off"),
+    Recorded(ORIGIN - 50, "off", attributes_only=True),
+    *(Recorded(ORIGIN + moment, state) for moment, state in ((100, "on"), (200, "off"), (300, "on"))),
+]
 DOOR = ("on", "off", "unavailable", "unknown", "", None)
 PERSON = ("home", "work", "school", "not_home", "unavailable", None)
 
@@ -94,6 +100,7 @@ PERSON = ("home", "work", "school", "not_home", "unavailable", None)
 @EVERY_DATABASE
 @FRUGAL
 @given(rows=recorded(DOOR), with_live=st.booleans())
+@example(rows=ATTRIBUTES_FIRST, with_live=False)
 def test_known_states(database: Engine, rows: list[Recorded], with_live: bool) -> None:
     kept, live = split(rows, with_live)
     found = read(database, kept, Coding(Kind.STATES, ("off", "on")), live, 0)
@@ -137,6 +144,7 @@ def test_threshold(database: Engine, rows: list[Recorded], minimum: float) -> No
 @EVERY_DATABASE
 @FRUGAL
 @given(rows=recorded(DOOR), minimum=st.sampled_from([0.0, 90.0]), count=st.integers(1, 8))
+@example(rows=ATTRIBUTES_FIRST, minimum=0.0, count=5)
 def test_lists(database: Engine, rows: list[Recorded], minimum: float, count: int) -> None:
     entity_id = record(database, rows)
     with Session(database) as session:
