@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from custom_components.extended_assist.recorder.states import find_rows, newest_changes
 from custom_components.extended_assist.recorder.tallies import GAP, OTHER, Account, Coding, Edges, Kind, Live, account
-from custom_components.extended_assist.recorder.turns import newest_stretches, read_groups
+from custom_components.extended_assist.recorder.turns import newest_stretches, read_course
 from tests.databases import EVERY_DATABASE
 
 from .replay import Recorded, Replayed, find_series, record, replay
@@ -50,9 +50,9 @@ def read(database: Engine, rows: list[Recorded], coding: Coding, live: Live | No
         if found is None:
             if live is None:
                 return None
-            return account(coding, [], Edges(start=cut, end=END, first=live.value), minimum)
-        coding, groups = read_groups(session, found, coding, minimum)
-    return account(coding, groups, Edges(start=found.start, end=END, first=found.first.value, live=live), minimum)
+            return account(coding, None, Edges(start=cut, end=END, first=live.value), minimum)
+        coding, course = read_course(session, found, coding, minimum)
+    return account(coding, course, Edges(start=found.start, end=END, first=found.first.value, live=live), minimum)
 
 
 def check(found: Account | None, expected: dict[str, Replayed], names: dict[int, str]) -> None:

@@ -14,8 +14,8 @@ from homeassistant.util import dt as dt_util
 from . import read_session
 from .numbers import Hourly, Numbers, Span, constant, read_span
 from .states import Row, Rows, Series, as_number, find_rows, newest_changes
-from .tallies import Account, Coding, Edges, Group, Kind, Live, account
-from .turns import frequent_values, newest_stretches, read_groups
+from .tallies import Account, Coding, Course, Edges, Kind, Live, account
+from .turns import frequent_values, newest_stretches, read_course
 
 FEW = 12
 """Changes that are listed unasked."""
@@ -135,15 +135,15 @@ class _Reader:
         coding = question.condition or (
             Coding(Kind.STATES, self.subject.states) if self.subject.states else Coding(Kind.LEARNED)
         )
-        groups: list[Group] = []
+        course: Course | None = None
         if rows is not None:
             edges = Edges(start=rows.start, end=question.end, first=rows.first.value, live=live)
-            coding, groups = read_groups(self.session, rows, coding, question.min_seconds)
+            coding, course = read_course(self.session, rows, coding, question.min_seconds)
         elif live is not None:
             edges = Edges(start=self.cut, end=question.end, first=live.value)
         else:
             return None
-        turns = account(coding, groups, edges, question.min_seconds)
+        turns = account(coding, course, edges, question.min_seconds)
         answer = Answer(
             recorded_from=edges.start if edges.start > question.start else None,
             account=turns,

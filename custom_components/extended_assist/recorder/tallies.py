@@ -1,4 +1,4 @@
-"""From groups of turns to an account of each state; plain arithmetic on a few numbers."""
+"""From the course of states to an account of each; plain arithmetic on a few numbers."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -69,25 +69,38 @@ class Coding:
         return self.states.index(value) + 1 if value in self.states else OTHER
 
 
-@dataclass(slots=True, kw_only=True)
-class Group:
-    """Turns of one state between the same neighbours; durations in seconds, times in seconds since the epoch."""
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Turns of one state that ended; durations in seconds, times in seconds since the epoch."""
 
-    before: int
     state: int
-    after: int | None
-    """None for the turn that was still on when the rows ended; of it only the beginning is known."""
-    returns: bool
-    """Whether one state held before and after, told only where codes are shared by several states."""
-    long_enough: bool
+    count: int
+    total: float
+    longest: float
+    longest_start: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How often, first and last, a state followed another one; a gap in between does not matter."""
+
+    state: int
     count: int
     first: float
-    """When the first one began; of gaps, when it ended."""
     last: float
-    """The same of the last one."""
-    total: float = 0
-    longest: float = 0
-    longest_start: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How states took turns among rows."""
+
+    turns: list[Turn]
+    beginnings: list[Beginning]
+    state: int
+    """What held when the rows ended."""
+    since: float
+    before: int | None = None
+    """What held before that, if anything is known."""
 
 
 @dataclass(slots=True)
@@ -149,11 +162,6 @@ class Account:
         if end - start >= self.min_seconds:
             self.tally(code).add(end - start, end - start, start)
 
-    def change(self, before: int | None, after: int, moment: float) -> None:
-        """Add a change, unless it leads from or to a gap or nothing is known of before."""
-        if before and after and before != after:
-            self.tally(after).begin(moment, moment)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edges:
@@ -166,36 +174,22 @@ class Edges:
     live: Live | None = None
 
 
-def account(coding: Coding, groups: list[Group], edges: Edges, min_seconds: float = 0) -> Account:
-    """Add up groups of turns, the turn that held at the start, and the live state at the end.
-
-    The rows behind the groups end where the live state began, or else where the span ends.
-    """
+def account(coding: Coding, course: Course | None, edges: Edges, min_seconds: float = 0) -> Account:
+    """Add the live state, which began when the rows ended, to their course; without rows, one state held all along."""
     coding = coding.knowing(edges.live.value if edges.live else edges.first)
     result = Account(coding, min_seconds)
-    for group in groups:
-        if group.after is not None:
-            _add(result, group)
-    code, began, before = coding.code(edges.first), edges.start, None
-    if final := next((group for group in groups if group.after is None), None):
-        # All that ended after the first turn lies between its end and the beginning of the last one.
-        result.turn(code, began, final.first - sum(group.total for group in groups))
-        result.change(final.before, final.state, final.first)
-        code, began, before = final.state, final.first, final.before
+    code, since, before = coding.code(edges.first), edges.start, None
+    if course is not None:
+        for turn in course.turns:
+            result.tally(turn.state).add(turn.total, turn.longest, turn.longest_start, turn.count)
+        for beginning in course.beginnings:
+            result.tally(beginning.state).begin(beginning.first, beginning.last, beginning.count)
+        code, since, before = course.state, course.since, course.before
     if edges.live and (live := coding.code(edges.live.value)) != code:
-        result.turn(code, began, edges.live.since)
-        result.change(code or before, live, edges.live.since)
-        code, began = live, edges.live.since
-    result.turn(code, began, edges.end)
+        result.turn(code, since, edges.live.since)
+        known = code or before
+        if known and live and known != live:
+            result.tally(live).begin(edges.live.since, edges.live.since)
+        code, since = live, edges.live.since
+    result.turn(code, since, edges.end)
     return result
-
-
-def _add(result: Account, group: Group) -> None:
-    """Add a group of turns that ended."""
-    if group.long_enough:
-        result.tally(group.state).add(group.total, group.longest, group.longest_start, group.count)
-    if group.state == GAP:
-        if group.before and group.after and not (group.returns or group.before == group.after != OTHER):
-            result.tally(group.after).begin(group.first, group.last, group.count)
-    elif group.before:
-        result.tally(group.state).begin(group.first, group.last, group.count)

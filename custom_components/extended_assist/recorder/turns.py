@@ -1,9 +1,8 @@
 """How long each state held and how often it began, aggregated by the database.
 
 A turn is a stretch of rows with one state. Each row becomes one integer: its state's code times a scale, plus the
-microseconds since the start. So one narrow column carries state and time through the window functions; with wide rows,
-SQLite takes longer for these than for reading. The turns are then counted by the codes of three neighbours, which tell
-what held before and after each.
+ticks since the start. So one narrow column carries state and time through the window functions; with wide rows,
+SQLite takes longer for these than for reading. Rows are then counted by their own code and those of their neighbours.
 """
 
 from functools import lru_cache
@@ -13,14 +12,12 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Double,
-    Integer,
     Select,
     Subquery,
     bindparam,
     case,
     cast,
     func,
-    literal_column,
     or_,
     select,
     type_coerce,
@@ -28,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from .states import GAPS, STATES, Rows, is_gap, moments, number_column, order_of, value_column, within
-from .tallies import GAP, OTHER, Coding, Group, Kind
+from .tallies import GAP, OTHER, Beginning, Coding, Course, Kind, Turn
 
 _TICKS = 10_000
 """Ticks per second: fine enough to be exact to the second, coarse enough for sums over millions of rows in 64 bits."""
@@ -36,80 +33,138 @@ _MAX_INTEGER = 2**62
 _BIGINT = BigInteger()
 
 
-def read_groups(session: Session, rows: Rows, coding: Coding, min_seconds: float = 0) -> tuple[Coding, list[Group]]:
-    """Return the turns after the first one, in groups, and how the states were coded."""
-    series, start = rows.series, rows.start
+def read_course(session: Session, rows: Rows, coding: Coding, min_seconds: float = 0) -> tuple[Coding, Course]:
+    """Return how states took turns among rows, and how they were coded; turns shorter than min_seconds are left out."""
+    clock = _Clock(rows.start, rows.cut)
+    if coding.kind is Kind.STATES:
+        course = _quick(session, rows, coding, clock) or _complete(session, rows, coding, clock, min_seconds)
+        if OTHER not in {course.state, *(turn.state for turn in course.turns)}:
+            return coding, course
+        coding = Coding(Kind.LEARNED)
     if coding.kind is Kind.LEARNED:
         coding = Coding(Kind.LEARNED, frequent_values(session, rows))
-    span = int((rows.cut - start) * _TICKS) + 1
-    # One integer also tells the longest turn together with its start, in steps as fine as 64 bits allow.
-    steps = _MAX_INTEGER // span
-    step = span // steps + 1
-    # Twice the span: MariaDB divides to four decimals, so an offset must stay well below its scale.
-    scale = 2 * span
-    parameters = {
-        "scale": scale,
-        "steps": steps,
-        "step": step,
-        "min_length": int(min_seconds * _TICKS),
-        **coding.parameters,
-    }
+    return coding, _complete(session, rows, coding, clock, min_seconds)
 
-    def moment(coded: int) -> float:
-        return start + coded % scale / _TICKS
 
-    def group(row: Any) -> Group:
-        count, first, last = (int(value) for value in row[5:8])
-        group = Group(
-            before=int(row[0]),
-            state=int(row[1]),
-            after=None if row[2] is None else int(row[2]),
-            returns=bool(row[3]),
-            long_enough=bool(row[4]),
-            count=count,
-            first=moment(first),
-            last=moment(last),
+class _Clock:
+    """How moments are packed into integers."""
+
+    def __init__(self, start: float, cut: float) -> None:
+        """Take the span."""
+        self.start = start
+        self.span = int((cut - start) * _TICKS) + 1
+        # Twice the span: MariaDB divides to four decimals, so an offset must stay well below its scale.
+        self.scale = 2 * self.span
+        # One integer also tells the longest turn together with its start, in steps as fine as 64 bits allow.
+        self.steps = _MAX_INTEGER // self.span
+        self.step = self.span // self.steps + 1
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Return the parameters of the statements."""
+        return {"scale": self.scale, "steps": self.steps, "step": self.step}
+
+    def moment(self, coded: Any) -> float:
+        """Return the moment in a coded row."""
+        return self.start + int(coded) % self.scale / _TICKS
+
+    def turn(self, state: int, count: int, total: Any, longest: Any) -> Turn:
+        """Return turns from their sums."""
+        length, step = divmod(int(longest), self.steps)
+        return Turn(state, count, int(total) / _TICKS, length / _TICKS, self.start + step * self.step / _TICKS)
+
+
+def _quick(session: Session, rows: Rows, coding: Coding, clock: _Clock) -> Course | None:
+    """Return the course of states where each row is a change between known states, or None where that is not so.
+
+    It is so for most entities, as rows that were written for attributes only are left out, and takes half the time.
+    """
+    turns: list[Turn] = []
+    beginnings: list[Beginning] = []
+    last: tuple[int, float] | None = None
+    statement = _pairs(rows.series.dialect, coding.states)
+    for state, following, count, first, latest, *sums in rows.run(session, statement, **clock.parameters):
+        if state in (GAP, OTHER, following) or following in (GAP, OTHER):
+            return None
+        if following is None:
+            last = (int(state), clock.moment(first))
+        else:
+            turns.append(clock.turn(int(state), count, *sums))
+            beginnings.append(Beginning(int(following), count, clock.moment(first), clock.moment(latest)))
+    return None if last is None else Course(turns=turns, beginnings=beginnings, state=last[0], since=last[1])
+
+
+@lru_cache(maxsize=16)
+def _pairs(dialect: str, states: tuple[str, ...]) -> Select[Any]:
+    """Select each pair of states that follow each other: how often, when, and how long the first of them held."""
+    scale = bindparam("scale", type_=_BIGINT)
+    rows = _coded(dialect, Kind.STATES, states, attribute=False)
+    pairs = (
+        select(
+            rows.c.coded.label("this"),
+            func.lead(rows.c.coded, type_=_BIGINT).over(order_by=order_of(rows)).label("after"),
         )
-        if group.after is not None:
-            total, longest = (int(value) for value in row[8:])
-            group.total = total / _TICKS
-            group.longest = longest // steps / _TICKS
-            group.longest_start = start + longest % steps * step / _TICKS
-        return group
-
-    def run(coding: Coding, *, joined: bool) -> list[Group]:
-        statement = _groups(
-            series.dialect,
-            coding.kind,
-            coding.statement_states,
-            attribute=series.of_attribute,
-            joined=joined,
-            limited=min_seconds > 0,
+        .subquery()
+        .c
+    )
+    event = func.coalesce(pairs.after, pairs.this)
+    keyed = (
+        select(
+            (pairs.this // scale).label("state"),
+            (pairs.after // scale).label("following"),
+            event.label("event"),
+            (pairs.this % scale).label("start"),
+            (pairs.after % scale - pairs.this % scale).label("length"),
         )
-        return [group(row) for row in rows.run(session, statement, **parameters)]
+        .subquery()
+        .c
+    )
+    keys = [keyed.state, keyed.following]
+    return select(*keys, func.count(), func.min(keyed.event), func.max(keyed.event), *_sums(keyed)).group_by(*keys)
 
-    # Rows that repeat the state before them are rare once those with other attributes only are left out, and joining
-    # them to one turn costs a window function more: so only when there are some.
-    joined = series.of_attribute or coding.kind is not Kind.STATES
-    groups = run(coding, joined=joined)
-    if not joined and any(group.state in (group.before, group.after) for group in groups):
-        groups = run(coding, joined=True)
-    unexpected = any(OTHER in (group.before, group.state, group.after) for group in groups)
-    if coding.kind is Kind.STATES and (unexpected or coding.code(rows.first.value) == OTHER):
-        coding = Coding(Kind.LEARNED, frequent_values(session, rows))
-        groups = run(coding, joined=True)
-    return coding, groups
+
+def _sums(keyed: Any) -> list[ColumnElement[int]]:
+    """Return the total length of turns, and the longest with its start."""
+    steps, step = bindparam("steps", type_=_BIGINT), bindparam("step", type_=_BIGINT)
+    return [func.sum(keyed.length), func.max(keyed.length * steps + keyed.start // step)]
+
+
+def _complete(session: Session, rows: Rows, coding: Coding, clock: _Clock, min_seconds: float) -> Course:
+    """Return the course of states, whatever they are, repeated ones joined and gaps told apart."""
+    turns: list[Turn] = []
+    beginnings: list[Beginning] = []
+    final: tuple[int, float, int] | None = None
+    closed = 0.0
+    statement = _triples(rows.series.dialect, coding.kind, coding.statement_states, attribute=rows.series.of_attribute)
+    minimum = int(min_seconds * _TICKS)
+    parameters = clock.parameters | coding.parameters | {"min_length": minimum}
+    for before, state, after, returns, long_enough, count, first, last, *sums in rows.run(
+        session, statement, **parameters
+    ):
+        if after is None:
+            final = (int(state), clock.moment(first), int(before))
+        else:
+            turn = clock.turn(int(state), count, *sums)
+            closed += turn.total
+            turns += [turn] if long_enough else []
+        into = after if state == GAP else state
+        if before and into and not (state == GAP and returns):
+            beginnings.append(Beginning(int(into), count, clock.moment(first), clock.moment(last)))
+    first_state = coding.code(rows.first.value)
+    if final is None:
+        return Course(turns=turns, beginnings=beginnings, state=first_state, since=rows.start)
+    # All that ended after the first turn lies between its end and the beginning of the last one.
+    length = final[1] - closed - rows.start
+    if length >= min_seconds:
+        turns.append(Turn(first_state, 1, length, length, rows.start))
+    return Course(turns=turns, beginnings=beginnings, state=final[0], since=final[1], before=final[2])
 
 
 @lru_cache(maxsize=64)
-def _groups(
-    dialect: str, kind: Kind, states: tuple[str, ...], *, attribute: bool, joined: bool, limited: bool
-) -> Select[Any]:
-    """Select the groups of turns; limited: those shorter than :min_length apart."""
+def _triples(dialect: str, kind: Kind, states: tuple[str, ...], *, attribute: bool) -> Select[Any]:
+    """Select the turns by their state and those before and after, those shorter than :min_length apart."""
     scale = bindparam("scale", type_=_BIGINT)
-    rows = _coded(dialect, kind, states, attribute=attribute)
-    if joined:
-        rows = _joined(rows, scale)
+    rows = _joined(_coded(dialect, kind, states, attribute=attribute), scale)
     order = order_of(rows)
     turns = (
         select(
@@ -121,22 +176,17 @@ def _groups(
         .c
     )
     before, state, after = (column // scale for column in (turns.before, turns.this, turns.after))
-    learned = kind is Kind.LEARNED
     began, ended = turns.this % scale, turns.after % scale
-    # Of a gap it counts when another state followed, of a state when it began. Within a group of equal codes the coded
-    # moments compare like the moments themselves.
-    event = case(((turns.this < scale) & turns.after.is_not(None), turns.after), else_=turns.this)
-    always, never = literal_column("1", Integer), literal_column("0", Integer)
+    # Of a gap it counts when another state followed, of a state when it began.
+    event = case(((turns.this < scale) & turns.after.is_not(None), ended), else_=began)
     keyed = (
         select(
-            (_capped(before) if learned else before).label("before"),
-            (_capped(state) if learned else state).label("state"),
-            (_capped(after) if learned else after).label("following"),
-            (case((before == after, 1), else_=0) if learned else never).label("returns"),
-            (case((ended - began >= bindparam("min_length", type_=_BIGINT), 1), else_=0) if limited else always).label(
-                "long_enough"
-            ),
-            (event % scale if learned else event).label("event"),
+            _capped(before).label("before"),
+            _capped(state).label("state"),
+            _capped(after).label("following"),
+            case((before == after, 1), else_=0).label("returns"),
+            case((ended - began >= bindparam("min_length", type_=_BIGINT), 1), else_=0).label("long_enough"),
+            event.label("event"),
             began.label("start"),
             (ended - began).label("length"),
         )
@@ -145,14 +195,7 @@ def _groups(
         .c
     )
     keys = [keyed.before, keyed.state, keyed.following, keyed.returns, keyed.long_enough]
-    return select(
-        *keys,
-        func.count(),
-        func.min(keyed.event),
-        func.max(keyed.event),
-        func.sum(keyed.length),
-        func.max(keyed.length * bindparam("steps", type_=_BIGINT) + keyed.start // bindparam("step", type_=_BIGINT)),
-    ).group_by(*keys)
+    return select(*keys, func.count(), func.min(keyed.event), func.max(keyed.event), *_sums(keyed)).group_by(*keys)
 
 
 def _coded(dialect: str, kind: Kind, states: tuple[str, ...], *, attribute: bool) -> Subquery:
