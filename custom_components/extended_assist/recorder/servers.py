@@ -1,12 +1,12 @@
 """Queries on PostgreSQL and MariaDB: a read-only transaction on a connection of its own, whose tables are views."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from time import monotonic
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, NullPool, create_engine, make_url, text as sql
+from sqlalchemy import Connection, Engine, create_engine, make_url, text as sql
 from sqlalchemy.exc import DBAPIError
 
 from ..results import ToolError
@@ -95,8 +95,10 @@ class ServerReader:
         left = max(self._end - monotonic(), 0.001)
         limit = "SET LOCAL statement_timeout =" if self.name == "postgresql" else "SET SESSION max_statement_time ="
         self._connection.execute(sql(f"{limit} {left * 1000:.0f}" if self.name == "postgresql" else f"{limit} {left:.3f}"))
-        result = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH).execute(
-            sql(self._with_views(text)), dict(bound)
+        result = self._connection.execute(
+            sql(self._with_views(text)),
+            dict(bound),
+            execution_options={"stream_results": True, "max_row_buffer": _BATCH},
         )
         for batch in result.partitions(_BATCH):
             if monotonic() > self._end:
@@ -122,11 +124,11 @@ class ServerReader:
 
 @lru_cache(maxsize=2)
 def _engine(url: str) -> Engine:
-    """Return an engine like the recorder's, which keeps no connection and takes none of the recorder's."""
+    """Return an engine like the recorder's, which keeps one connection and takes none of the recorder's."""
     settings: dict[str, Any] = {"connect_timeout": _CONNECT_TIMEOUT}
     if not url.startswith("postgresql"):
         settings |= {"charset": "utf8mb4", "read_timeout": _READ_TIMEOUT}
-    return create_engine(url, poolclass=NullPool, connect_args=settings)
+    return create_engine(url, pool_size=1, max_overflow=4, pool_pre_ping=True, connect_args=settings)
 
 
 @contextmanager
@@ -140,12 +142,13 @@ def open_server(url: str, end: float, time_zone: str, utc_offset: str) -> Iterat
             oldest = ".".join(map(str, _OLDEST_MARIADB))
             raise ToolError(f"Queries work on SQLite, PostgreSQL and MariaDB {oldest} or newer only. Tell the user.")
         reader = ServerReader(connection, end)
-        reader.begin(time_zone, utc_offset)
         try:
+            reader.begin(time_zone, utc_offset)
             yield reader
-        finally:
-            # Without this, a driver would read the rest of a result that nobody wants.
+        except TimeoutError, DBAPIError:
+            # A driver would read the rest of a result that nobody wants before it takes another statement.
             connection.invalidate()
+            raise
 
 
 _POSTGRESQL_ERRORS: Final = {
@@ -178,6 +181,3 @@ def explain_server(err: DBAPIError) -> str | None:
     if code in _MARIADB_STATIC:
         return str(original.args[1])
     return "the database cannot run it"
-
-
-type Opener = Callable[[], Any]

@@ -36,6 +36,8 @@ _SETTINGS: Final = {
     sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: False,
 }
 _ATTRIBUTES: Final = "exposed_attributes"
+_OPERATORS: Final = frozenset({"->", "->>", "like", "glob"})
+"""Operators that SQLite looks upon as functions."""
 _ERRORS: Final = {
     "integer overflow": "a whole number became too large",
     "malformed JSON": "a text is not JSON; check it with json_valid first",
@@ -70,7 +72,7 @@ class SQLiteReader:
             connection.execute(f'CREATE TEMP VIEW "{inner}" AS {query}')
             connection.execute(f'CREATE TEMP VIEW "{table}" AS SELECT * FROM temp."{inner}"')  # noqa: S608 - no input
         connection.execute("PRAGMA query_only = ON")
-        connection.set_authorizer(self._authorizer(frozenset(functions)))
+        connection.set_authorizer(self._authorizer(_OPERATORS.union(functions)))
 
     def view(self, table: str) -> str:
         """Return what stands for a table in a FROM clause."""

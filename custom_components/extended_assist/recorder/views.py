@@ -113,14 +113,20 @@ def view(
         f'{attributes(f'b."{column}"')} AS "{column}"' if (table, column) in COMPUTED_COLUMNS else f'b."{column}"'
         for column in COLUMNS[table]
     )
-    if table in ("states", "states_meta"):
-        exposed = f'b."metadata_id" IN ({entities})'
-    elif table == "state_attributes":
-        exposed = (
-            f"EXISTS (SELECT 1 FROM {base('states')} AS s "
-            f'WHERE s."attributes_id" = b."attributes_id" AND s."metadata_id" IN ({entities}))'
-        )
-    else:
-        key = "id" if table == "statistics_meta" else "metadata_id"
-        exposed = f'b."{key}" IN ({statistics})'
+    # SQLite's authorizer learns which view a table is read for only where a column besides the row's number is read.
+    match table:
+        case "states":
+            exposed = f'b."metadata_id" IN ({entities})'
+        case "states_meta":
+            exposed = f'b."metadata_id" IN ({entities}) AND b."entity_id" IS NOT NULL'
+        case "state_attributes":
+            exposed = (
+                f"EXISTS (SELECT 1 FROM {base('states')} AS s "
+                f'WHERE s."attributes_id" = b."attributes_id" AND s."metadata_id" IN ({entities})) '
+                'AND b."shared_attrs" IS NOT NULL'
+            )
+        case "statistics_meta":
+            exposed = f'b."id" IN ({statistics}) AND b."statistic_id" IS NOT NULL'
+        case _:
+            exposed = f'b."metadata_id" IN ({statistics})'
     return f"SELECT {columns} FROM {base(table)} AS b WHERE {exposed}"  # noqa: S608 - only names above and integers

@@ -97,8 +97,8 @@ SQLITE: Final = Rules(
     dialect=_SQLite,
     functions=_SHARED
     | {
-        "date", "datetime", "format", "glob", "group_concat", "ifnull", "iif", "instr", "json_array_length", "json_extract",
-        "json_type", "json_valid", "julianday", "length", "like", "log", "log10", "log2", "printf", "strftime", "time",
+        "date", "datetime", "format", "group_concat", "ifnull", "iif", "instr", "json_array_length", "json_extract",
+        "json_type", "json_valid", "julianday", "length", "log", "log10", "log2", "printf", "strftime", "time",
         "total", "typeof", "unixepoch",
     },
     types={

@@ -54,6 +54,8 @@ class Source:
     """The recorder's table, where it is one."""
     fenced: bool = False
     """Whether its rows are exposed ones at whatever moment the engine looks at them."""
+    recurring: bool = False
+    """Whether it is the recursive query that it is part of."""
     merged: frozenset[str] = frozenset()
     """Columns that USING made one with those of an earlier source."""
 

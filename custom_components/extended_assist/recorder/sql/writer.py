@@ -56,6 +56,8 @@ class _Table:
 
     columns: tuple[str, ...]
     fenced: bool
+    recurring: bool = False
+    """Whether this is the query itself, inside its own definition."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,7 +129,7 @@ class Writer(Expressions):
                 table.name.lower() == name for table in body.expression.find_all(exp.Table)
             ):
                 first = given or self._query(body.this.copy(), outer, _TOP).columns
-                self._tables[name] = _Table(first, fenced=True)
+                self._tables[name] = _Table(first, fenced=True, recurring=True)
             # The engines keep conditions from outside out of a recursive query by themselves, and allow no fence in it.
             written = self._query(body, outer, _TOP if recursive else _SOURCE)
             columns = given or written.columns
@@ -244,8 +246,10 @@ class Writer(Expressions):
         every source got a fence of its own.
         """
         held = [join for join in joins if not all(self._may_be_early(part, scope) for part in join.conditions)]
-        if held and any(join.words.split()[0] in ("LEFT", "RIGHT", "FULL") for join in joins[1:]):
-            # A condition of an outer join cannot be moved out of it.
+        if any(join.source.recurring for join in joins) or (
+            held and any(join.words.split()[0] in ("LEFT", "RIGHT", "FULL") for join in joins[1:])
+        ):
+            # A condition of an outer join cannot be moved out of it, and a recursive query not into a subquery.
             for join in joins:
                 self._fence(join.source)
             return where, ""
@@ -322,7 +326,13 @@ class Writer(Expressions):
             raise refuse(node, f"write only the table's own name. Tables: {', '.join(COLUMNS)}.")
         only(node, "this", "alias")
         if table := self._tables.get(name):
-            return Source(alias=alias, columns=table.columns, text=quoted(f"q_{name}"), fenced=table.fenced)
+            return Source(
+                alias=alias,
+                columns=table.columns,
+                text=quoted(f"q_{name}"),
+                fenced=table.fenced,
+                recurring=table.recurring,
+            )
         if name not in COLUMNS:
             raise refuse(node, f"there is no table '{name}'. {nearest(name, known)}")
         return Source(alias=alias, columns=COLUMNS[name], text=self._view(name), table=name)
