@@ -11,6 +11,7 @@ _FAILING = {
         "json_extract(CASE WHEN {s}.last_updated_ts > 1800000000 THEN 'no json' ELSE '1' END, '$') = 1",
         "abs(-9223372036854775807 - ({s}.state = 'CANARYSTATE')) > 0",
         "({s}.state -> '$') IS NOT NULL",
+        "json_extract('{{}}', CASE WHEN {s}.state = 'CANARYSTATE' THEN 'no path' ELSE '$' END) IS NOT NULL",
     ),
     "postgresql": (
         "CAST({s}.state AS numeric) > -1000",
@@ -27,7 +28,7 @@ _FAILING = {
         "9223372036854775807 + ({s}.state = 'CANARYSTATE') > 0",
         "pow(10, if({s}.state = 'CANARYSTATE', 400, 1)) > 0",
         "(SELECT 1 UNION SELECT if({s}.state = 'CANARYSTATE', 2, 1)) = 1",
-        "'a' REGEXP if({s}.state = 'CANARYSTATE', '(', 'a')",
+        "exp(if({s}.state = 'CANARYSTATE', 800, 1)) > 0",
         "9223372036854775807 + ({s}.last_updated_ts > 1800000000) > 0",
     ),
 }

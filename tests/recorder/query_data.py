@@ -171,5 +171,9 @@ def contents(database: Engine) -> dict[str, Any]:
         tables = sorted(inspect(connection).get_table_names())
         quote = database.dialect.identifier_preparer.quote
         return {
-            table: sorted(map(repr, connection.execute(text(f"SELECT * FROM {quote(table)}")))) for table in tables  # noqa: S608
+            table: sorted(
+                repr([bytes(value) if isinstance(value, memoryview) else value for value in row])
+                for row in connection.execute(text(f"SELECT * FROM {quote(table)}"))  # noqa: S608 - its own tables
+            )
+            for table in tables
         }

@@ -128,7 +128,7 @@ def _engine(url: str) -> Engine:
     settings: dict[str, Any] = {"connect_timeout": _CONNECT_TIMEOUT}
     if not url.startswith("postgresql"):
         settings |= {"charset": "utf8mb4", "read_timeout": _READ_TIMEOUT}
-    return create_engine(url, pool_size=1, max_overflow=4, pool_pre_ping=True, connect_args=settings)
+    return create_engine(url, pool_size=1, max_overflow=4, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
 
 
 @contextmanager

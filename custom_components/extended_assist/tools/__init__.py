@@ -1,10 +1,11 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
 from .base import ExtendedTool
+from .database import QueryDatabaseTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
 
-CATALOGUE: tuple[type[ExtendedTool], ...] = (GetEntitiesTool, GetHistoryTool)
+CATALOGUE: tuple[type[ExtendedTool], ...] = (GetEntitiesTool, GetHistoryTool, QueryDatabaseTool)
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
 DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history")

@@ -103,6 +103,10 @@ class Expressions:
         kind = type(node)
         if kind in _ENGINE_ONLY and kind not in self.rules.nodes:
             raise refuse(node, f"{self._sample(node)} is not something that {self.rules.name} understands here.")
+        if node.args.get("negate"):
+            positive = node.copy()
+            positive.set("negate", None)
+            return f"(NOT {self.write(positive, scope)})"
         if operator := _BINARY.get(kind):
             only(node, "this", "expression", "typed", "safe")
             return f"({self.write(node.this, scope)} {operator} {self.write(node.expression, scope)})"
@@ -213,7 +217,10 @@ class Expressions:
     def _escape(self, node: exp.Escape, scope: Scope) -> str:
         if not isinstance(node.this, exp.Like | exp.ILike):
             raise refuse(node, "ESCAPE belongs to LIKE.")
-        return f"({self.write(node.this, scope)[1:-1]} ESCAPE {self.write(node.expression, scope)})"
+        like = node.this.copy()
+        like.set("negate", None)
+        text = f"({self.write(like, scope)[1:-1]} ESCAPE {self.write(node.expression, scope)})"
+        return f"(NOT {text})" if node.this.args.get("negate") else text
 
     def _exists(self, node: exp.Exists, scope: Scope) -> str:
         only(node, "this")
@@ -232,11 +239,10 @@ class Expressions:
         return f"({this} IN ({self.write_all(node.expressions, scope)}))"
 
     def _is(self, node: exp.Is, scope: Scope) -> str:
-        only(node, "this", "expression", "negate")
+        only(node, "this", "expression")
         if not isinstance(node.expression, exp.Null | exp.Boolean):
             raise refuse(node, "IS compares with NULL, TRUE or FALSE.")
-        word = "IS NOT" if node.args.get("negate") else "IS"
-        return f"({self.write(node.this, scope)} {word} {self.write(node.expression, scope)})"
+        return f"({self.write(node.this, scope)} IS {self.write(node.expression, scope)})"
 
     def _null_safe(self, node: exp.Binary, scope: Scope) -> str:
         left, right = self.write(node.this, scope), self.write(node.expression, scope)
