@@ -1,28 +1,35 @@
 """Fixtures that several test files share."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
+from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.tools.base import ExtendedTool
+from homeassistant.components import conversation
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.const import CONF_API_KEY
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import llm
+from homeassistant.helpers import chat_session, llm
 from homeassistant.setup import async_setup_component
+from tests.claude_server import ClaudeServer, Scenario, Turn
 
 from .databases import database, recorder_db_url, shared_database
 
 __all__ = ["database", "recorder_db_url", "shared_database"]
 
+AGENT = "conversation.claude"
+MODEL = "claude-haiku-5-5"
 ASSISTANT = "conversation"
 
 
 @pytest.fixture(autouse=True)
 def _custom_integrations(recorder_db_url: str, enable_custom_integrations: None) -> None:
-    """Let Home Assistant find this integration; a recorder's database outlives it."""
+    """Let Home Assistant find this integration; a recorder, where a test asks for one, must come before it."""
 
 
 @pytest.fixture
@@ -59,3 +66,69 @@ def call_tool(hass: HomeAssistant, llm_context: llm.LLMContext) -> CallTool:
         return result.data
 
     return call
+
+
+@pytest.fixture
+async def claude_server(socket_enabled: None) -> AsyncGenerator[ClaudeServer]:
+    """Return a running server; give it a scenario with `responder`."""
+    async with ClaudeServer(Scenario([])) as server:
+        yield server
+
+
+@pytest.fixture
+async def entry(hass: HomeAssistant, assist: None, claude_server: ClaudeServer) -> MockConfigEntry:
+    """Return a loaded entry with one agent that uses the entry's own tools."""
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        title="Extended Assist",
+        data={CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url},
+        subentries_data=[default_agent([], MODEL)],
+    )
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    return entry
+
+
+type Converse = Callable[..., Awaitable[conversation.ConversationResult]]
+
+
+@pytest.fixture
+def converse(hass: HomeAssistant, entry: MockConfigEntry, claude_server: ClaudeServer) -> Converse:
+    """Return a function that says something to the agent and returns the result; turns are the model's answers."""
+
+    async def say(text: str, *turns: Turn, conversation_id: str | None = None, **options: Any) -> Any:
+        if turns:
+            claude_server.responder = Scenario(list(turns))
+        return await conversation.async_converse(
+            hass, text, conversation_id, Context(), agent_id=AGENT, **({"language": "en"} | options)
+        )
+
+    return say
+
+
+@pytest.fixture
+def chat_log(hass: HomeAssistant) -> Callable[[str], conversation.ChatLog]:
+    """Return a function that gives the chat log of a conversation."""
+
+    def find(conversation_id: str) -> conversation.ChatLog:
+        with (
+            chat_session.async_get_chat_session(hass, conversation_id) as session,
+            conversation.async_get_chat_log(hass, session) as log,
+        ):
+            return log
+
+    return find
+
+
+@pytest.fixture
+def no_deprecations(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test when Home Assistant reports a usage that will break."""
+    yield
+    reported = [
+        record.message
+        for when in ("setup", "call")
+        for record in caplog.get_records(when)
+        if "will stop working in Home Assistant" in record.message or "deprecated" in record.message
+    ]
+    assert reported == []

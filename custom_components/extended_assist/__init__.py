@@ -1,1 +1,79 @@
 """Extended Assist: a Claude agent and a toolbox for any agent, bounded by exposure."""
+
+from dataclasses import dataclass, field
+
+from anthropic import AsyncAnthropic
+from anthropic.types import ModelInfo
+
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, Platform
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
+from homeassistant.helpers import llm
+
+from .api import ExtendedAssistAPI, api_id
+from .claude.client import ConnectionFailedError, async_create_client, async_list_models
+from .const import CONF_BASE_URL, DOMAIN
+
+PLATFORMS = (Platform.CONVERSATION,)
+
+
+@dataclass(slots=True)
+class RuntimeData:
+    """What an entry needs while it is loaded."""
+
+    client: AsyncAnthropic
+    models: list[ModelInfo] = field(default_factory=list)
+
+
+type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
+    """Set up what an entry owns: the connection, the toolbox's API and the agents."""
+    if has_connection(entry):
+        entry.runtime_data = await _async_connect(hass, entry)
+    entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
+    if has_connection(entry):
+        _adopt_own_api(hass, entry)
+        await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
+    """Unload an entry."""
+    return not has_connection(entry) or await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+
+
+@callback
+def has_connection(entry: ConfigEntry) -> bool:
+    """Return whether an entry talks to a server, rather than holding tools for other agents only."""
+    return CONF_API_KEY in entry.data
+
+
+async def _async_connect(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> RuntimeData:
+    """Return the connection of an entry once the server has answered."""
+    client = await async_create_client(hass, entry.data[CONF_API_KEY], entry.data[CONF_BASE_URL])
+    try:
+        return RuntimeData(client, await async_list_models(client))
+    except ConnectionFailedError as err:
+        problem = ConfigEntryAuthFailed if err.key == "invalid_auth" else ConfigEntryNotReady
+        raise problem(translation_domain=DOMAIN, translation_key=err.key) from err
+
+
+@callback
+def _adopt_own_api(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
+    """Give agents that came with the entry its own API, whose id is known only once the entry exists."""
+    for subentry in list(entry.subentries.values()):
+        apis = subentry.data.get(CONF_LLM_HASS_API, [])
+        if DOMAIN in apis:
+            adopted = [api_id(entry.entry_id) if api == DOMAIN else api for api in apis]
+            hass.config_entries.async_update_subentry(
+                entry, subentry, data={**subentry.data, CONF_LLM_HASS_API: adopted}
+            )
+
+
+async def _async_reload(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
+    """Take over changed settings."""
+    await hass.config_entries.async_reload(entry.entry_id)

@@ -1,6 +1,6 @@
 """What this assistant may see: the only door to entities."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -153,17 +153,18 @@ class Exposure:
 
     def visible_attributes(self, state: State) -> dict[str, Any]:
         """Return the attributes of an exposed entity without secrets and without traces of hidden entities."""
-        return {
-            name: visible
-            for name, value in state.attributes.items()
-            if name not in _SECRET_ATTRIBUTES and (visible := self._visible(value)) is not None
-        }
+        visible: dict[str, Any] = self._visible(state.attributes)
+        return {name: value for name, value in visible.items() if name not in _SECRET_ATTRIBUTES}
+
+    def visible_value(self, value: Any) -> Any:
+        """Return a value of an attribute, of now or earlier, without what names a hidden entity, or None."""
+        return self._visible(value)
 
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""
         if isinstance(value, str):
             return None if any(map(self._is_hidden, _ENTITY_ID.findall(value))) else value
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return {
                 key: visible
                 for key, item in value.items()

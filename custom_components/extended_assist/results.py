@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 import csv
 from datetime import datetime
 import io
+import re
 from typing import Any
 
 from homeassistant.exceptions import HomeAssistantError
@@ -16,6 +17,7 @@ DEFAULT_BUDGET = 4_000
 MIN_BUDGET = 1_000
 MAX_BUDGET = 40_000
 
+_DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
 _ELLIPSIS = " … [cut: {} more characters; ask for less at once]"
 
 
@@ -31,13 +33,7 @@ def format_number(value: float) -> str:
 
 def format_state(state: str) -> str:
     """Return a state as it is, or a number with six significant digits."""
-    if not state or state[-1] not in "0123456789." or "." not in state:
-        return state
-    try:
-        number = float(state)
-    except ValueError:
-        return state
-    return format_number(number)
+    return format_number(float(state)) if _DECIMAL.fullmatch(state) else state
 
 
 def format_time(moment: datetime | float) -> str:
@@ -50,6 +46,14 @@ def format_time(moment: datetime | float) -> str:
     local = dt_util.as_local(moment)
     twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
     return (local if twice else local.replace(tzinfo=None)).isoformat(sep=" ", timespec="seconds")
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as hours, minutes and seconds, with days where there are any."""
+    hours, rest = divmod(round(seconds), 3600)
+    days, hours = divmod(hours, 24)
+    clock = f"{hours}:{rest // 60:02}:{rest % 60:02}"
+    return f"{days} d {clock}" if days else clock
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -87,8 +91,9 @@ def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
     """
     while (excess := size(data) - budget) > 0:
         text, path = max(_texts(data), key=lambda found: len(found[0]), default=("", ()))
-        keep = len(text) - excess - len(_ELLIPSIS) - 10
-        if keep < 0 or not path:
+        # Quotes and line breaks count twice, so a share of the text is kept rather than a number of characters.
+        keep = int(len(text) * (1 - (excess + len(_ELLIPSIS) + 10) / size(text)))
+        if keep < 1 or not path:
             return {"error": f"The result has {size(data)} characters, more than the {budget} allowed. Ask for less."}
         data = _replaced(data, path, text[:keep] + _ELLIPSIS.format(len(text) - keep))
     return data

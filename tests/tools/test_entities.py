@@ -4,6 +4,7 @@ import csv
 import io
 
 import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.tools.entities import GetEntitiesTool
 from homeassistant.core import HomeAssistant
@@ -120,8 +121,6 @@ async def test_attributes(hass: HomeAssistant, home: None, call_tool: CallTool) 
 
 async def test_area_of_the_device(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
     """An entity without an area of its own is in its device's area."""
-    from pytest_homeassistant_custom_component.common import MockConfigEntry  # noqa: PLC0415
-
     entry = MockConfigEntry(domain="test")
     entry.add_to_hass(hass)
     device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, identifiers={("test", "1")})

@@ -1,0 +1,44 @@
+"""A real Home Assistant in this process, so that a measurement holds nothing but what is measured."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+import logging
+import os
+from pathlib import Path
+import shutil
+import sys
+import tempfile
+
+from homeassistant import bootstrap, runner
+from homeassistant.core import HomeAssistant
+
+_CHECKOUT = Path(__file__).parents[1]
+
+
+@asynccontextmanager
+async def running_home_assistant(configuration: str) -> AsyncGenerator[HomeAssistant]:
+    """Run Home Assistant on a fresh folder with a configuration and this checkout's integration."""
+    base = _CHECKOUT / ".cache" / "bench"
+    base.mkdir(parents=True, exist_ok=True)
+    config_dir = Path(tempfile.mkdtemp(dir=base))
+    os.environ["HOME"] = str(config_dir)
+    (config_dir / "configuration.yaml").write_text(configuration, encoding="utf-8")
+    (config_dir / "custom_components").mkdir()
+    (config_dir / "custom_components" / "extended_assist").symlink_to(
+        _CHECKOUT / "custom_components" / "extended_assist"
+    )
+    logging.disable(logging.CRITICAL)  # A measurement has a process of its own; its table is all it prints.
+    # Home Assistant imports custom components by this name from its configuration; the checkout's must not be first.
+    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != _CHECKOUT]
+    hass = await bootstrap.async_setup_hass(
+        runner.RuntimeConfig(str(config_dir), skip_pip=True, log_file=str(config_dir / "log"))
+    )
+    assert hass is not None, "Home Assistant did not start"
+    await hass.async_start()
+    await hass.async_block_till_done()
+    try:
+        yield hass
+    finally:
+        await hass.async_stop(force=True)
+        await asyncio.to_thread(shutil.rmtree, config_dir)

@@ -1,0 +1,1 @@
+"""The Messages API: from a chat log to an answer."""

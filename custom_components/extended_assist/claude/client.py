@@ -1,0 +1,82 @@
+"""The connection to a server that speaks the Messages API."""
+
+from functools import partial
+
+import anthropic
+from anthropic.types import Message, ModelInfo
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.httpx_client import get_async_client
+
+from .failures import key_of
+
+CONNECT_TIMEOUT = 5.0
+"""Seconds to reach the server: a healthy one answers in well under one, and a speaker is waiting."""
+EVENT_TIMEOUT = 20.0
+"""Seconds without any event: the service sends pings more often than this, so silence means a dead connection."""
+CHECK_TIMEOUT = 10.0
+"""Seconds for a look at the server while the user waits in a dialog or Home Assistant starts."""
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+_NO_KEY = "none"
+"""Sent to servers without a key, because the SDK insists on one; it also keeps the SDK from reading the environment."""
+
+
+class ConnectionFailedError(Exception):
+    """The server cannot be used; the key names an error of the config flow."""
+
+    def __init__(self, key: str) -> None:
+        """Take the key under `config.error` in strings.json."""
+        super().__init__(key)
+        self.key = key
+
+
+async def async_create_client(hass: HomeAssistant, api_key: str, base_url: str) -> anthropic.AsyncAnthropic:
+    """Return a client for a server; base_url is its address without the trailing /v1."""
+    return await hass.async_add_executor_job(
+        partial(
+            anthropic.AsyncAnthropic,
+            api_key=api_key or _NO_KEY,
+            base_url=base_url,
+            http_client=get_async_client(hass),
+            timeout=anthropic.Timeout(EVENT_TIMEOUT, connect=CONNECT_TIMEOUT),
+            # The SDK would wait up to a minute before it tries again, in silence.
+            max_retries=0,
+        )
+    )
+
+
+async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]:
+    """Return the models of the server, newest first as it lists them; none where it keeps no list.
+
+    Raises ConnectionFailedError when the server does not speak the Messages API, cannot be reached or refuses the key.
+    """
+    try:
+        return [model async for model in client.models.list(timeout=CHECK_TIMEOUT)]
+    except anthropic.APIStatusError as err:
+        if (key := key_of(err)) not in ("model_not_found", "server_error", "invalid_request"):
+            raise ConnectionFailedError(key) from err
+    except anthropic.APIConnectionError as err:
+        raise ConnectionFailedError(key_of(err)) from err
+    except AttributeError, TypeError, ValueError, anthropic.AnthropicError:
+        pass  # Something else than a list came back, such as the web page of another kind of server.
+    await _async_probe(client)
+    return []
+
+
+async def _async_probe(client: anthropic.AsyncAnthropic) -> None:
+    """Send a request without messages: a Messages API server refuses it with an error object."""
+    try:
+        answer = await client.messages.create(model="none", max_tokens=1, messages=[], timeout=CHECK_TIMEOUT)
+    except anthropic.APIStatusError as err:
+        if (key := key_of(err)) in ("invalid_auth", "quota", "rate_limited", "overloaded"):
+            raise ConnectionFailedError(key) from err
+        if not isinstance(err.body, dict) or "error" not in err.body:
+            raise ConnectionFailedError("server_error" if err.status_code >= 500 else "not_messages_api") from err
+    except anthropic.APIConnectionError as err:
+        raise ConnectionFailedError(key_of(err)) from err
+    except (AttributeError, TypeError, ValueError, anthropic.AnthropicError) as err:
+        raise ConnectionFailedError("not_messages_api") from err
+    else:
+        if not isinstance(answer, Message):
+            raise ConnectionFailedError("not_messages_api")

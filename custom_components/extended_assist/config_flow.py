@@ -1,0 +1,146 @@
+"""Set up entries: a Claude agent, or tools for another agent."""
+
+from collections.abc import Mapping
+from typing import Any, override
+
+import voluptuous as vol
+from yarl import URL
+
+from homeassistant.config_entries import ConfigEntry, ConfigFlow, ConfigFlowResult, ConfigSubentryFlow, OptionsFlow
+from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
+from homeassistant.core import callback
+from homeassistant.helpers.selector import TextSelector
+
+from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_CONVERSATION
+from .flows.agent import AgentFlow, default_agent
+from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
+from .flows.options import ToolboxOptionsFlow
+
+_TITLE = "Extended Assist"
+
+
+class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
+    """Add, re-authenticate and reconfigure entries."""
+
+    VERSION = 1
+    MINOR_VERSION = 1
+
+    _data: dict[str, Any]
+
+    @staticmethod
+    @callback
+    @override
+    def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
+        """Return the flow for the toolbox's options."""
+        return ToolboxOptionsFlow()
+
+    @classmethod
+    @callback
+    @override
+    def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
+        """Return agents for entries with a connection."""
+        return {SUBENTRY_CONVERSATION: AgentFlow} if CONF_API_KEY in config_entry.data else {}
+
+    @override
+    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Offer the two kinds of entries."""
+        return self.async_show_menu(step_id="user", menu_options=["claude", "tools"])
+
+    async def async_step_tools(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Add tools for another agent."""
+        errors = {}
+        if user_input is not None:
+            if user_input[CONF_NAME] not in self._titles():
+                return self.async_create_entry(title=user_input[CONF_NAME], data={})
+            errors = {CONF_NAME: "name_taken"}
+        schema = vol.Schema({vol.Required(CONF_NAME, default=self._free_title()): TextSelector()})
+        return self.async_show_form(
+            step_id="tools", data_schema=self.add_suggested_values_to_schema(schema, user_input), errors=errors
+        )
+
+    async def async_step_claude(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Add an agent: check the key and the server, then ask only what the server did not tell."""
+        errors: dict[str, str] = {}
+        if user_input is not None:
+            self._data = normalized(user_input)
+            self._async_abort_entries_match(self._data)
+            errors, models = await async_check(self.hass, self._data)
+            if not errors and models:
+                return self._create_agent(default_agent(models))
+            if not errors:
+                return await self.async_step_model()
+        return self._show_connection("claude", user_input, errors)
+
+    async def async_step_model(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for the model, on a server that keeps no list."""
+        if user_input is not None:
+            return self._create_agent(default_agent([], user_input[CONF_MODEL]))
+        return self.async_show_form(step_id="model", data_schema=vol.Schema({vol.Required(CONF_MODEL): TextSelector()}))
+
+    def _create_agent(self, agent: Any) -> ConfigFlowResult:
+        """Create an entry with one agent."""
+        return self.async_create_entry(title=self._free_title(), data=self._data, subentries=[agent])
+
+    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Change the server or the key."""
+        entry = self._get_reconfigure_entry()
+        if CONF_API_KEY not in entry.data:
+            return self.async_abort(reason="no_connection")
+        errors: dict[str, str] = {}
+        if user_input is not None:
+            data = normalized(user_input)
+            errors, _ = await async_check(self.hass, data)
+            if not errors:
+                return self._update(entry, data)
+        shown = user_input or {CONF_BASE_URL: entry.data[CONF_BASE_URL]}
+        return self._show_connection("reconfigure", shown, errors)
+
+    async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:
+        """Begin to ask for another key."""
+        return await self.async_step_reauth_confirm()
+
+    async def async_step_reauth_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for another key for the same server."""
+        entry = self._get_reauth_entry()
+        errors: dict[str, str] = {}
+        if user_input is not None:
+            data = normalized({**entry.data, CONF_API_KEY: "", **user_input})
+            errors, _ = await async_check(self.hass, data)
+            if not errors:
+                return self._update(entry, data)
+        return self.async_show_form(
+            step_id="reauth_confirm",
+            data_schema=API_KEY_SCHEMA,
+            errors=errors,
+            description_placeholders={"server": URL(entry.data[CONF_BASE_URL]).host or ""},
+        )
+
+    def _update(self, entry: ConfigEntry, data: dict[str, Any]) -> ConfigFlowResult:
+        """Store another connection; a loaded entry reloads by itself when its data change."""
+        if entry.update_listeners:
+            return self.async_update_and_abort(entry, data=data)
+        return self.async_update_reload_and_abort(entry, data=data)
+
+    def _show_connection(
+        self, step_id: str, shown: Mapping[str, Any] | None, errors: dict[str, str]
+    ) -> ConfigFlowResult:
+        """Show the form for key and server."""
+        return self.async_show_form(
+            step_id=step_id,
+            data_schema=self.add_suggested_values_to_schema(CONNECTION_SCHEMA, shown),
+            errors=errors,
+            description_placeholders={"keys_url": "https://platform.claude.com/settings/keys"},
+        )
+
+    def _titles(self) -> set[str]:
+        """Return the titles in use; an API has its entry's title, and two of one name cannot be told apart."""
+        return {entry.title for entry in self._async_current_entries()}
+
+    def _free_title(self) -> str:
+        """Return a title that is not in use."""
+        titles, number = self._titles(), 1
+        title = _TITLE
+        while title in titles:
+            number += 1
+            title = f"{_TITLE} {number}"
+        return title

@@ -1,0 +1,1 @@
+"""The steps behind config_flow.py."""

@@ -1,0 +1,1 @@
+"""The demonstration home: configuration, recorded history, a conversation in the terminal."""

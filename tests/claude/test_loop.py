@@ -1,0 +1,374 @@
+"""Whole turns of the agent against a server that speaks the Messages API."""
+
+from collections.abc import Callable
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
+import voluptuous as vol
+
+from custom_components.extended_assist.claude import client
+from custom_components.extended_assist.const import CONF_MAX_TOOL_ROUNDS
+from homeassistant.components import conversation
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import chat_session, llm
+from homeassistant.setup import async_setup_component
+from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, redacted_thinking, text, thinking, tool_use
+from tests.conftest import AGENT, Converse, expose
+
+type FindLog = Callable[[str], conversation.ChatLog]
+
+pytestmark = pytest.mark.usefixtures("no_deprecations")
+
+GET_ENTITIES = "extended_assist__get_entities"
+
+
+def speech(result: conversation.ConversationResult) -> str:
+    """Return what is said."""
+    return str(result.response.speech["plain"]["speech"])
+
+
+def roles(log: conversation.ChatLog) -> list[str]:
+    """Return the roles in a log, without the system prompt."""
+    return [content.role for content in log.content[1:]]
+
+
+def assert_every_call_has_a_result(log: conversation.ChatLog) -> None:
+    """Check what the provider demands of the next request."""
+    called = [call.id for item in log.content if item.role == "assistant" for call in item.tool_calls or ()]
+    answered = [item.tool_call_id for item in log.content if item.role == "tool_result"]
+    assert sorted(called) == sorted(answered)
+
+
+async def test_plain_answer(converse: Converse, claude_server: ClaudeServer) -> None:
+    """A text is said; the request holds the prompt, the message and the tools of Assist and the toolbox."""
+    result = await converse("Hello", Turn([text("Good evening.")]))
+    assert speech(result) == "Good evening."
+    (request,) = claude_server.message_requests
+    assert request["messages"] == [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
+    assert request["model"] == "claude-haiku-5-5"
+    assert "extended_assist" in request["system"]
+    names = [tool["name"] for tool in request["tools"]]
+    assert names[-2:] == [GET_ENTITIES, "extended_assist__get_history"]
+    assert "llm__GetDateTime" in names
+    assert "tool_choice" not in request
+
+
+async def test_tool_result_goes_back_to_the_model(
+    hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer
+) -> None:
+    """A tool is called with its arguments, and its result is the next thing the model reads."""
+    hass.states.async_set("light.lamp", "on", {"friendly_name": "Lamp"})
+    expose(hass, "light.lamp")
+    result = await converse(
+        "Is the lamp on?", Turn([text("Let me look."), tool_use(GET_ENTITIES, {"name": "lamp"})]), Turn([text("Yes.")])
+    )
+    assert speech(result) == "Yes."
+    last = claude_server.message_requests[-1]["messages"]
+    assert [message["role"] for message in last] == ["user", "assistant", "user"]
+    assert [block["type"] for block in last[1]["content"]] == ["text", "tool_use"]
+    (answer,) = last[2]["content"]
+    assert answer["tool_use_id"] == last[1]["content"][1]["id"]
+    assert "light.lamp,Lamp,,on," in answer["content"]
+    assert "is_error" not in answer
+
+
+async def test_parallel_calls(hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer) -> None:
+    """All calls of one message are answered in one message, in their order."""
+    hass.states.async_set("light.lamp", "on", {"friendly_name": "Lamp"})
+    expose(hass, "light.lamp")
+    calls = [tool_use(GET_ENTITIES, {"domain": domain}) for domain in ("light", "lock", "fan")]
+    await converse("What is there?", Turn(calls), Turn([text("A lamp.")]))
+    assistant, results = claude_server.message_requests[-1]["messages"][1:]
+    assert [block["id"] for block in assistant["content"]] == [block["tool_use_id"] for block in results["content"]]
+    assert ["light.lamp" in block["content"] for block in results["content"]] == [True, False, False]
+
+
+async def test_assist_tool_acts(hass: HomeAssistant, converse: Converse) -> None:
+    """An Assist tool switches a light, and the answer carries the intent's response."""
+    assert await async_setup_component(hass, "intent", {})
+    hass.states.async_set("light.lamp", "off", {"friendly_name": "Lamp"})
+    expose(hass, "light.lamp")
+    switched = async_mock_service(hass, "light", "turn_on")
+    result = await converse(
+        "Turn on the lamp", Turn([tool_use("intent__HassTurnOn", {"name": "Lamp"})]), Turn([text("Done.")])
+    )
+    assert [call.data["entity_id"] for call in switched] == [["light.lamp"]]
+    assert speech(result) == "Done."
+    assert [target.id for target in result.response.success_results] == ["light.lamp"]
+
+
+async def test_thinking_is_kept_and_sent_back(converse: Converse, claude_server: ClaudeServer) -> None:
+    """Thinking, its signature and redacted thinking go back exactly as they came; the server checks the signature."""
+    first = Turn([thinking("Which lamp?"), redacted_thinking(), text("I look."), tool_use(GET_ENTITIES, {})])
+    result = await converse("Is the lamp on?", first, Turn([text("No.")]))
+    assert speech(result) == "No."
+    blocks = claude_server.message_requests[-1]["messages"][1]["content"]
+    assert [block["type"] for block in blocks] == ["thinking", "redacted_thinking", "text", "tool_use"]
+    assert blocks[0]["thinking"] == "Which lamp?"
+    assert blocks[0]["signature"]
+    assert blocks[1]["data"]
+
+
+async def test_second_turn_holds_the_first(converse: Converse, claude_server: ClaudeServer) -> None:
+    """A conversation goes on where it was."""
+    first = await converse("Hello", Turn([text("Good evening.")]))
+    await converse("Who are you?", Turn([text("An agent.")]), conversation_id=first.conversation_id)
+    assert [message["role"] for message in claude_server.message_requests[-1]["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ({"type": "tool_use", "name": GET_ENTITIES, "input_json": '{"name": "la'}, "cut off"),
+        ({"type": "tool_use", "name": GET_ENTITIES, "input_json": '["lamp"]'}, "not a JSON object"),
+        ({"type": "tool_use", "name": "extended_assist__get_entity", "input": {}}, f"Nearest: {GET_ENTITIES}"),
+        ({"type": "tool_use", "name": GET_ENTITIES, "input": {"nam": "lamp"}}, "wrong arguments"),
+        ({"type": "tool_use", "name": GET_ENTITIES, "input": {"name": "lmap"}}, "not exposed"),
+    ],
+)
+async def test_bad_call_teaches_and_the_turn_goes_on(
+    converse: Converse, claude_server: ClaudeServer, chat_log: FindLog, block: dict[str, object], words: str
+) -> None:
+    """A call that cannot be made goes back as an error beside one that can, and the model answers in the end."""
+    result = await converse("?", Turn([block, tool_use("llm__GetDateTime", {})]), Turn([text("Sorted.")]))
+    assert speech(result) == "Sorted."
+    results = claude_server.message_requests[-1]["messages"][-1]["content"]
+    assert [item.get("is_error", False) for item in results] == [True, False]
+    assert words in results[0]["content"]
+    assert_every_call_has_a_result(chat_log(result.conversation_id))
+
+
+class FailingTool(llm.Tool):
+    """A tool of another integration that raises whatever it is given."""
+
+    name = "failing"
+    description = "Fails."
+    integration = "test"
+    parameters = vol.Schema({})
+
+    def __init__(self, error: Exception) -> None:
+        """Take the error."""
+        self._error = error
+
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> llm.ToolResult:
+        """Raise."""
+        raise self._error
+
+
+class FailingAPI(llm.API):
+    """An API of another integration."""
+
+    def __init__(self, hass: HomeAssistant, error: Exception) -> None:
+        """Take the error that its tool raises."""
+        super().__init__(hass=hass, id="failing", name="Failing")
+        self._error = error
+
+    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+        """Return an instance with one tool."""
+        return llm.APIInstance(self, "Prompt.", llm_context, [FailingTool(self._error)])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (HomeAssistantError("The valve is stuck"), "The valve is stuck"),
+        (vol.Invalid("expected a number"), "expected a number"),
+        (KeyError("private detail"), "failed unexpectedly"),
+    ],
+)
+async def test_failing_tool_of_another_integration(
+    hass: HomeAssistant,
+    converse: Converse,
+    entry: MockConfigEntry,
+    claude_server: ClaudeServer,
+    error: Exception,
+    words: str,
+) -> None:
+    """Whatever a tool of any API raises becomes a result; unexpected errors are logged and not told."""
+    llm.async_register_api(hass, FailingAPI(hass, error))
+    (subentry,) = entry.subentries.values()
+    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, "llm_hass_api": ["failing"]})
+    await hass.async_block_till_done()
+    result = await converse("Go", Turn([tool_use("failing", {})]), Turn([text("It failed.")]))
+    assert speech(result) == "It failed."
+    (answer,) = claude_server.message_requests[-1]["messages"][-1]["content"]
+    assert answer["is_error"]
+    assert words in answer["content"]
+    assert "private detail" not in answer["content"]
+
+
+async def test_round_limit_ends_with_an_answer(
+    hass: HomeAssistant, converse: Converse, entry: MockConfigEntry, claude_server: ClaudeServer
+) -> None:
+    """After the last round one request is made in which no tool may be called."""
+    (subentry,) = entry.subentries.values()
+    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, CONF_MAX_TOOL_ROUNDS: 2})
+    await hass.async_block_till_done()
+    call = Turn([tool_use("llm__GetDateTime", {})])
+    result = await converse("Loop", call, call, Turn([text("Enough.")]))
+    assert speech(result) == "Enough."
+    assert [request.get("tool_choice") for request in claude_server.message_requests] == [None, None, {"type": "none"}]
+
+
+async def test_round_limit_with_a_server_that_calls_on(
+    hass: HomeAssistant, converse: Converse, entry: MockConfigEntry, chat_log: FindLog
+) -> None:
+    """A server that calls tools although it may not gets no further round, and the user a sentence."""
+    (subentry,) = entry.subentries.values()
+    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, CONF_MAX_TOOL_ROUNDS: 2})
+    await hass.async_block_till_done()
+    result = await converse("Loop", *[Turn([tool_use("llm__GetDateTime", {})])] * 3)
+    assert "within 2 rounds" in speech(result)
+    assert_every_call_has_a_result(chat_log(result.conversation_id))
+
+
+@pytest.mark.parametrize(
+    ("turns", "said"),
+    [
+        (
+            [Turn([text("Half of it")], stop_reason="max_tokens")],
+            "Half of it … (The answer was cut off at the length limit.)",
+        ),
+        ([Turn([thinking("Hm.")], stop_reason="max_tokens")], "The model used up its 4096 tokens"),
+        ([Turn([], stop_reason="refusal")], "The language model declined"),
+        ([Turn([text("I ca")], stop_reason="refusal")], "The language model declined"),
+        ([Turn([], stop_reason="model_context_window_exceeded")], "This conversation has become too long"),
+        ([Turn([text("Wait.")], stop_reason="pause_turn"), Turn([text("Done.")])], "Done."),
+        ([Turn([text("Stopped.")], stop_reason="stop_sequence")], "Stopped."),
+        ([Turn([text("Odd.")], stop_reason="something_new")], "Odd."),
+        ([Turn([], stop_reason="end_turn")], ""),
+        (
+            [
+                Turn([{"type": "tool_use", "name": GET_ENTITIES, "input_json": '{"na'}], stop_reason="max_tokens"),
+                Turn([text("Shorter.")]),
+            ],
+            "Shorter.",
+        ),
+    ],
+)
+async def test_stop_reasons(
+    converse: Converse, claude_server: ClaudeServer, chat_log: FindLog, turns: list[Turn], said: str
+) -> None:
+    """Every stop reason ends in something to say, a valid log and a next turn that works."""
+    result = await converse("Tell me", *turns)
+    assert speech(result).startswith(said)
+    assert_every_call_has_a_result(chat_log(result.conversation_id))
+    assert roles(chat_log(result.conversation_id))[-1] == "assistant"
+    again = await converse("And now?", Turn([text("Fine.")]), conversation_id=result.conversation_id)
+    assert speech(again) == "Fine."
+
+
+CALL_AND_TEXT = [text("I look."), tool_use("llm__GetDateTime", {}), tool_use(GET_ENTITIES, {"name": "lamp"})]
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Fault("http", status=401), "refuses the key"),
+        (Fault("http", status=403), "refuses the key"),
+        (Fault("http", status=402), "no credit left"),
+        (Fault("http", status=404), "does not exist on its server"),
+        (Fault("http", status=413), "too long"),
+        (Fault("http", status=400, message="prompt is too long: 300000 tokens > 200000"), "too long"),
+        (Fault("http", status=400, message="Your credit balance is too low"), "no credit left"),
+        (Fault("http", status=400), "did not accept the request"),
+        (Fault("http", status=429), "too many requests"),
+        (Fault("http", status=529), "overloaded"),
+        (Fault("http", status=500), "server had an error"),
+        (
+            Fault("http", status=502, body="<html>Bad gateway</html>"),
+            "server had an",
+        ),
+        (Fault("sse_error", error_type="overloaded_error"), "overloaded"),
+        (Fault("sse_error", after=3, error_type="overloaded_error"), "overloaded"),
+        (Fault("sse_error", after=2, within="tool_use", error_type="api_error"), "server had an error"),
+        (Fault("disconnect", after=1), "broke off"),
+        (Fault("disconnect", after=2, within="tool_use"), "broke off"),
+        (Fault("stall", after=1), "did not answer in time"),
+        (Fault("stall", after=2, within="tool_use"), "did not answer in time"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else f"{value.kind}-{value.status}-{value.after}",
+)
+async def test_faults(
+    hass: HomeAssistant,
+    converse: Converse,
+    entry: MockConfigEntry,
+    claude_server: ClaudeServer,
+    chat_log: FindLog,
+    fault: Fault,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever breaks: one clear sentence, a valid log, and a next turn that works."""
+    monkeypatch.setattr(client, "EVENT_TIMEOUT", 0.5)
+    await hass.config_entries.async_reload(entry.entry_id)
+    result = await converse("Is the lamp on?", Turn(CALL_AND_TEXT, fault=fault))
+    assert said in speech(result)
+    assert result.response.error_code == "failed_to_handle"
+    log = chat_log(result.conversation_id)
+    assert_every_call_has_a_result(log)
+    assert log.content[-1].content == speech(result)
+    again = await converse("And now?", Turn([text("Fine.")]), conversation_id=result.conversation_id)
+    assert speech(again) == "Fine."
+
+
+async def test_unknown_events_are_passed_over(converse: Converse) -> None:
+    """Pings and kinds of events, deltas and blocks that do not exist yet change nothing."""
+    result = await converse("Hello", Turn([text("Good evening.")], fault=Fault("unknown_events")))
+    assert speech(result) == "Good evening."
+
+
+async def test_stale_connection_is_tried_anew(converse: Converse, claude_server: ClaudeServer) -> None:
+    """A connection that breaks before the response is made again, once and unnoticed."""
+    result = await converse("Hello", Turn(fault=Fault("disconnect", after=-1)), Turn([text("Good evening.")]))
+    assert speech(result) == "Good evening."
+    assert len(claude_server.message_requests) == 2
+
+
+async def test_unreachable_server(hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer) -> None:
+    """A server that is gone is said so."""
+    await claude_server.stop()
+    assert "cannot be reached" in speech(await converse("Hello"))
+
+
+async def test_sentences_are_translated_and_logs_hold_no_words(
+    hass: HomeAssistant, converse: Converse, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A failed turn is logged once, by its cause, without what was said."""
+    fault = Fault("http", status=400, message="the user said: my secret wish")
+    await converse("my secret wish", Turn(fault=fault))
+    warnings = [record for record in caplog.records if record.levelname in ("WARNING", "ERROR", "INFO")]
+    assert any("could not answer: invalid_request" in record.message for record in warnings)
+    assert not any("secret wish" in record.getMessage() for record in warnings if "extended_assist" in record.name)
+
+
+async def test_missing_api(hass: HomeAssistant, converse: Converse, entry: MockConfigEntry) -> None:
+    """An agent whose tools are gone says what to do."""
+    (subentry,) = entry.subentries.values()
+    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, "llm_hass_api": ["gone"]})
+    await hass.async_block_till_done()
+    assert "no longer exist" in speech(await converse("Hello", Turn([text("Hi.")])))
+
+
+async def test_deltas_are_streamed(hass: HomeAssistant, entry: MockConfigEntry, claude_server: ClaudeServer) -> None:
+    """Text reaches a listener in pieces, in order, before the turn is over."""
+    claude_server.responder = Scenario([Turn([text("One two three four five.")], chunk=5)])
+    pieces: list[str] = []
+    with (
+        chat_session.async_get_chat_session(hass) as session,
+        conversation.async_get_chat_log(
+            hass, session, chat_log_delta_listener=lambda _, delta: pieces.append(delta.get("content") or "")
+        ),
+    ):
+        await conversation.async_converse(
+            hass, "Count", session.conversation_id, Context(), language="en", agent_id=AGENT
+        )
+    assert len([piece for piece in pieces if piece]) == 5
+    assert "".join(pieces) == "One two three four five."

@@ -1,0 +1,173 @@
+"""Tests of turning a chat log into a request."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given, settings, strategies as st
+import pytest
+import voluptuous as vol
+
+from custom_components.extended_assist.claude.request import ResponseBlocks, to_messages, to_tools
+from homeassistant.components.conversation import (
+    AssistantContent,
+    Content,
+    SystemContent,
+    ToolResultContent,
+    UserContent,
+)
+from homeassistant.helpers import llm
+from tests.claude_server.checks import check_request
+from tests.claude_server.models import default_models
+from tests.claude_server.stream import Issuer
+from tests.conftest import MODEL
+
+OURS, OTHER = "conversation.claude", "conversation.other"
+
+_ids = st.sampled_from(["call_1", "call_2", "call_3"])
+_texts = st.sampled_from([None, "", "  ", "Hello", "Line\nbreak "])
+_calls = st.lists(_ids, unique=True, max_size=3)
+
+
+def _assistant(agent_id: str, text: str | None, call_ids: list[str], external: bool) -> AssistantContent:
+    """Return what an assistant said and called."""
+    calls = [llm.ToolInput("get_it", {"a": 1}, id=call_id, external=external) for call_id in call_ids]
+    return AssistantContent(agent_id=agent_id, content=text, tool_calls=calls or None)
+
+
+def _result(call_id: str, error: bool) -> ToolResultContent:
+    """Return a result."""
+    return ToolResultContent(
+        agent_id=OURS, tool_call_id=call_id, tool_name="get_it", result=llm.ToolResult({"b": 2}, error=error)
+    )
+
+
+_content = st.lists(
+    st.one_of(
+        st.builds(UserContent, content=_texts.map(lambda text: text or "")),
+        st.builds(_assistant, st.sampled_from([OURS, OTHER]), _texts, _calls, st.booleans()),
+        st.builds(_result, _ids, st.booleans()),
+    ),
+    max_size=12,
+)
+
+
+def _unique(content: list[Content]) -> list[Content]:
+    """Number the turns in call ids, as they are unique in a log; results keep meaning the call before them."""
+    numbered: list[Content] = []
+    turn = 0
+    for item in content:
+        if isinstance(item, AssistantContent) and item.tool_calls:
+            turn += 1
+            calls = [replace(call, id=f"{call.id}_{turn}") for call in item.tool_calls]
+            numbered.append(replace(item, tool_calls=calls))
+        elif isinstance(item, ToolResultContent):
+            numbered.append(replace(item, tool_call_id=f"{item.tool_call_id}_{turn}"))
+        else:
+            numbered.append(item)
+    return numbered
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(content=_content)
+def test_whatever_the_log_holds_the_request_is_valid(content: list[Content]) -> None:
+    """Any order of any content, as other agents and interrupted turns leave it, makes messages the service accepts."""
+    messages = to_messages([*_unique(content), UserContent(content="And now?")], OURS, MODEL)
+    assert all(one["role"] != other["role"] for one, other in pairwise(messages))
+    body = {"model": MODEL, "max_tokens": 100, "messages": messages}
+    check_request(body, default_models(), Issuer())
+
+
+def test_results_keep_to_their_own_turn() -> None:
+    """A call id that a server uses again in a later turn gets that turn's result."""
+    messages = to_messages(
+        [
+            UserContent(content="1"),
+            _assistant(OURS, None, ["call_1"], external=False),
+            _result("call_1", error=True),
+            UserContent(content="2"),
+            _assistant(OURS, None, ["call_1"], external=False),
+            _result("call_1", error=False),
+        ],
+        OURS,
+        MODEL,
+    )
+    results = [block for message in messages for block in message["content"] if block["type"] == "tool_result"]
+    assert [block.get("is_error", False) for block in results] == [True, False]
+
+
+def test_interrupted_call_is_answered() -> None:
+    """A call without a result is answered as such."""
+    messages = to_messages([UserContent(content="1"), _assistant(OURS, None, ["call_1"], external=False)], OURS, MODEL)
+    (result,) = messages[-1]["content"]
+    assert result["is_error"]
+    assert "interrupted" in result["content"]
+
+
+@pytest.mark.parametrize(
+    ("agent_id", "model", "types"),
+    [
+        (OURS, MODEL, ["thinking", "text"]),
+        (OURS, "another-model", ["text"]),
+        (OTHER, MODEL, ["text"]),
+    ],
+)
+def test_thinking_goes_back_to_its_own_model_only(agent_id: str, model: str, types: list[str]) -> None:
+    """Signed thinking is for the model that wrote it."""
+    blocks: list[dict[str, Any]] = [
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+        {"type": "text", "text": "Yes."},
+    ]
+    said = AssistantContent(agent_id=agent_id, content="Yes.", native=ResponseBlocks(MODEL, blocks))
+    messages = to_messages([UserContent(content="?"), said], OURS, model)
+    assert [block["type"] for block in messages[-1]["content"]] == types
+
+
+def test_system_prompt_is_no_message() -> None:
+    """The system prompt is sent beside the messages, so nothing of it is left among them."""
+    assert to_messages([SystemContent(content="Be kind.")], OURS, MODEL) == []
+
+
+class Declared(llm.Tool):
+    """A tool that only declares itself."""
+
+    integration = "test"
+
+    def __init__(self, name: str, parameters: Any) -> None:
+        """Take a name and a schema."""
+        self.name = name
+        self.parameters = parameters
+
+
+def _tools(*tools: llm.Tool) -> list[Any]:
+    """Format tools."""
+    return to_tools(llm.APIInstance(None, "", None, list(tools), llm.selector_serializer))
+
+
+def test_offending_tool_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    """A tool that the service would refuse costs only itself, and is logged."""
+    good = Declared("good", vol.Schema({vol.Required("a"): str}))
+    tools = _tools(
+        Declared("has space", vol.Schema({})), Declared("list", vol.Schema([str])), Declared("broken", object()), good
+    )
+    assert [tool["name"] for tool in tools] == ["good"]
+    assert [record.args[0] for record in caplog.records if record.levelname == "WARNING"] == [
+        "has space",
+        "list",
+        "broken",
+    ]
+
+
+def test_alternatives_at_the_top_of_a_schema_are_stripped() -> None:
+    """The service refuses them there."""
+    schema = vol.Schema(vol.All({vol.Optional("a"): str, vol.Optional("b"): str}, vol.Any({"a": str}, {"b": str})))
+    for tool in _tools(Declared("alternatives", schema)):
+        assert not {"oneOf", "anyOf", "allOf"} & tool["input_schema"].keys()
+
+
+def test_changed_schema_is_seen() -> None:
+    """Another schema under the same name is converted anew."""
+    (first,) = _tools(Declared("same", vol.Schema({vol.Required("a"): str})))
+    (second,) = _tools(Declared("same", vol.Schema({vol.Required("b"): str})))
+    assert list(first["input_schema"]["properties"]) == ["a"]
+    assert list(second["input_schema"]["properties"]) == ["b"]

@@ -1,0 +1,115 @@
+"""The offline planner: answers a few kinds of question by plain rules, so that the whole path can run without a model.
+
+It is not a language model and says so. It picks tools from the list in the request and words its answers from the
+tool results in the request alone: every number, name and time in an answer stands in a result.
+"""
+
+from dataclasses import dataclass
+import json
+from typing import Any
+
+from .models import default_models
+from .planner_rules import RULES, Call, Question, find_tool
+from .turn import Turn, text, tool_use
+
+LABEL = "offline planner (a few rules, not a language model)"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a tool call of this turn brought."""
+
+    tool: str
+    data: Any
+    error: bool
+
+
+class OfflinePlanner:
+    """A responder that goes by rules: tool calls until the results suffice, then an answer in words."""
+
+    async def respond(self, request_body: dict[str, Any]) -> Turn:
+        """Decide the next step from the question and what followed it."""
+        asked, results = read_turn(request_body["messages"])
+        tools = {tool["name"]: tool for tool in request_body.get("tools") or [] if "input_schema" in tool}
+        if (request_body.get("tool_choice") or {}).get("type") == "none":
+            tools = {}
+        if results and results[-1].error:
+            return _say(f"That did not work. {_plain_error(results[-1])}")
+        for rule in RULES:
+            if match := rule.pattern.search(asked):
+                return _step(rule.decide(Question(match, tools, [result.data for result in results])), tools)
+        examples = "\n".join(f"- {rule.example}" for rule in RULES)
+        return _say(f"I am the {LABEL}. I can answer questions like these:\n{examples}")
+
+
+def _step(step: list[Call] | str, tools: dict[str, dict[str, Any]]) -> Turn:
+    if isinstance(step, str):
+        return _say(step)
+    blocks = []
+    for call in step:
+        tool = find_tool(tools, call.tool)
+        if tool is None:
+            return _say(f"I would need a tool named {call.tool}, which is not among the tools I was given.")
+        blocks.append(tool_use(tool["name"], fit_arguments(tool["input_schema"], call.wishes)))
+    return Turn(blocks)
+
+
+def _say(answer: str) -> Turn:
+    return Turn([text(answer)])
+
+
+def _plain_error(result: Result) -> str:
+    message = result.data.get("error") if isinstance(result.data, dict) else result.data
+    return f"{result.tool} answered: {message}"
+
+
+def fit_arguments(schema: dict[str, Any], wishes: dict[str, Any]) -> dict[str, Any]:
+    """Keep the wishes that the tool's schema knows, a single value in a list or alone as the schema wants it."""
+    fitted: dict[str, Any] = {}
+    for name, value in wishes.items():
+        match (schema.get("properties") or {}).get(name), value:
+            case None, _:
+                continue
+            case {"type": "array"}, str():
+                fitted[name] = [value]
+            case {"type": "string"}, [first, *_]:
+                fitted[name] = first
+            case {"type": "number" | "integer"}, {"hours": hours}:
+                fitted[name] = hours
+            case _:
+                fitted[name] = value
+    return fitted
+
+
+def read_turn(messages: list[dict[str, Any]]) -> tuple[str, list[Result]]:
+    """Return the last question and the results of the tools called since."""
+    asked = ""
+    calls: dict[str, str] = {}
+    results: list[Result] = []
+    for message in messages:
+        blocks = message["content"]
+        if isinstance(blocks, str):
+            blocks = [text(blocks)]
+        for block in blocks:
+            if block["type"] == "text" and message["role"] == "user":
+                asked, results = block["text"], []
+            elif block["type"] == "tool_use":
+                calls[block["id"]] = block["name"]
+            elif block["type"] == "tool_result":
+                name = calls[block["tool_use_id"]]
+                results.append(Result(name, _parse(block.get("content", "")), bool(block.get("is_error"))))
+    return asked, results
+
+
+def _parse(content: str | list[dict[str, Any]]) -> Any:
+    if not isinstance(content, str):
+        content = "\n".join(block.get("text", "") for block in content)
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content
+
+
+def planner_models() -> list[dict[str, Any]]:
+    """Return the models of a server that the planner drives: the usual ids, each under the planner's own name."""
+    return [model | {"display_name": LABEL} for model in default_models()]

@@ -1,0 +1,1 @@
+"""End-to-end tests: a real `hass` process, reached over its own APIs."""

@@ -1,0 +1,112 @@
+"""Running homes, one per Home Assistant version; each is started once for all end-to-end tests.
+
+What runs is a process of its own: the plugin's patches of this process do not reach it. Only the sockets of the client
+need the plugin's leave, and only on loopback.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+import pytest_socket
+
+from demo.home import furnish_home, prepare_home
+
+from .client import Client
+from .instance import CACHE, CHECKOUT, Environment, HomeAssistantInstance, install_integration, interpreter
+
+FOLDER = Path(__file__).parent
+PLANNER_KEY = "planner-key"
+HISTORY_DAYS = 12  # more than the ten days for which five-minute statistics are written
+VERSIONS: dict[Environment, str] = {"test": "2026.10.4", "newest": "2026.11.0"}
+
+
+@pytest.fixture(autouse=True)
+def _custom_integrations() -> None:
+    """Make no Home Assistant in this process, as the tests beside this folder want it."""
+
+
+@pytest.fixture(autouse=True)
+def loopback_sockets(socket_enabled: None) -> None:
+    """Let the tests of this folder open sockets; other hosts than 127.0.0.1 stay closed."""
+    pytest_socket.socket_allow_hosts(["127.0.0.1"])
+
+
+@pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
+def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
+    """The demonstration home with its past, running."""
+    environment: Environment = request.param
+    try:
+        interpreter(environment)
+    except FileNotFoundError as err:
+        pytest.skip(str(err))
+    (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
+    config_dir = Path(tempfile.mkdtemp(prefix=f"{environment}-", dir=CACHE / "e2e"))
+    pytest_socket.enable_socket()
+    instance = HomeAssistantInstance(environment, config_dir)
+    try:
+        asyncio.run(_start(instance))
+        yield instance
+    finally:
+        asyncio.run(instance.stop())
+        shutil.rmtree(config_dir, ignore_errors=True)
+
+
+async def _start(instance: HomeAssistantInstance) -> None:
+    await prepare_home(instance.environment, instance.config_dir, HISTORY_DAYS)
+    install_integration(instance.config_dir)
+    await instance.start()
+    async with instance.connect() as client:
+        await furnish_home(client)
+
+
+@pytest.fixture
+async def client(home: HomeAssistantInstance) -> AsyncIterator[Client]:
+    """A client of the running home with the owner's rights."""
+    async with home.connect() as client:
+        yield client
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one running home in one worker: two processes cannot share its folder."""
+    for item in items:
+        if FOLDER in item.path.parents and isinstance(item, pytest.Function):
+            home = item.callspec.params.get("home", "") if hasattr(item, "callspec") else ""
+            item.add_marker(pytest.mark.xdist_group(f"end-to-end {home}"))
+
+
+@pytest.fixture(scope="session")
+def planner() -> Iterator[str]:
+    """The address of a loopback Claude server that answers by the planner's rules."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.claude_server", "--planner", "--api-key", PLANNER_KEY],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout
+        yield process.stdout.readline().split()[-1]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def agent(home: HomeAssistantInstance, planner: str) -> str:
+    """The agent of the integration, set up as a person would, by its entity id."""
+    return asyncio.run(_set_up(home, planner))
+
+
+async def _set_up(home: HomeAssistantInstance, planner: str) -> str:
+    async with home.connect() as client:
+        result = await client.config_flow(
+            "extended_assist", {"next_step_id": "claude"}, {"api_key": PLANNER_KEY, "base_url": planner}
+        )
+        assert result["type"] == "create_entry", result
+        return await client.find_entity("conversation", "extended_assist")

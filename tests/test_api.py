@@ -1,0 +1,93 @@
+"""Tests of the toolbox as an LLM API."""
+
+import re
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.claude.request import to_tools
+from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+from tests.conftest import expose
+
+pytestmark = pytest.mark.usefixtures("no_deprecations")
+
+MAX_DEFAULT_SCHEMAS = 6_000
+"""Characters that the default families' tools may cost in every request."""
+
+
+async def test_registered_while_loaded(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """The API comes and goes with its entry, and carries its title."""
+    ours = api_id(entry.entry_id)
+    assert {api.id: api.name for api in llm.async_get_apis(hass)}[ours] == "Extended Assist"
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    assert ours not in {api.id for api in llm.async_get_apis(hass)}
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    assert entry.state is ConfigEntryState.LOADED
+    assert ours in {api.id for api in llm.async_get_apis(hass)}
+
+
+async def test_merges_assist(hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext) -> None:
+    """Assist's prompt and tools are all there, the toolbox's own come after them, and no name is there twice."""
+    hass.states.async_set("light.lamp", "on", {"friendly_name": "Lamp"})
+    expose(hass, "light.lamp")
+    assist = await llm.async_get_api(hass, "assist", llm_context)
+    ours = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
+    names = [tool.name for tool in ours.tools]
+    assert names[: len(assist.tools)] == [tool.name for tool in assist.tools]
+    assert len(set(names)) == len(names)
+    assert assist.api_prompt in ours.api_prompt
+    assert ours.custom_serializer is assist.custom_serializer
+
+
+@pytest.mark.parametrize("tool_class", CATALOGUE, ids=lambda tool: tool.name)
+def test_every_tool_declares_itself(tool_class: type) -> None:
+    """Names, texts, annotations and tiers are complete, and say the same about reading."""
+    tool = tool_class()
+    assert re.fullmatch(r"extended_assist__[a-z_]+", tool.name)
+    assert tool.title
+    assert tool.description
+    assert tool.integration == "extended_assist"
+    assert tool.family in FAMILIES
+    assert tool.annotations is not llm.ToolAnnotations()
+    assert tool.annotations.read_only is (tool.tier.name == "READ")
+    (formatted,) = to_tools(llm.APIInstance(None, "", None, [tool]))
+    for name, parameter in formatted["input_schema"]["properties"].items():
+        assert parameter.get("description"), f"{tool.name}: {name} has no description"
+
+
+def test_default_families_are_small() -> None:
+    """What every request carries stays within its limit."""
+    tools = [tool() for tool in CATALOGUE if tool.family in DEFAULT_FAMILIES]
+    assert len(json_dumps(to_tools(llm.APIInstance(None, "", None, tools)))) <= MAX_DEFAULT_SCHEMAS
+
+
+async def test_another_agent_uses_the_tools(
+    hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext
+) -> None:
+    """Through the API alone, without our agent, tools work and nothing raises."""
+    hass.states.async_set("light.lamp", "on", {"friendly_name": "Lamp"})
+    expose(hass, "light.lamp")
+    instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
+    result = await instance.async_call_tool(llm.ToolInput("extended_assist__get_entities", {"name": "lamp"}))
+    assert not result.error
+    assert "light.lamp" in result.data["entities"]
+    result = await instance.async_call_tool(llm.ToolInput("extended_assist__get_entitys", {}))
+    assert result.error
+    assert "Nearest: extended_assist__get_entities" in result.data["error"]
+
+
+async def test_exposure_follows_the_user_in_the_middle_of_a_conversation(
+    hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext
+) -> None:
+    """An instance that was made earlier sees what is exposed now."""
+    instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
+    call = llm.ToolInput("extended_assist__get_entities", {})
+    hass.states.async_set("light.lamp", "on", {"friendly_name": "Lamp"})
+    assert (await instance.async_call_tool(call)).data["count"] == 0
+    expose(hass, "light.lamp")
+    assert (await instance.async_call_tool(call)).data["count"] == 1

@@ -1,0 +1,212 @@
+"""The offline planner: which tools it calls for a question, and that it says nothing the results do not."""
+
+import json
+import re
+from typing import Any
+
+from anthropic import AsyncAnthropic
+import pytest
+
+from tests.claude_server import LABEL, ClaudeServer, OfflinePlanner, planner_models
+
+LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
+TOOLS: list[dict[str, Any]] = [
+    {"name": name, "description": "…", "input_schema": {"type": "object", "properties": properties}}
+    for name, properties in {
+        "extended_assist__get_entities": {
+            "name": {"type": "string"},
+            "area": {"type": "string"},
+            "domain": LIST_OF_TEXTS,
+        },
+        "extended_assist__get_history": {"entities": LIST_OF_TEXTS, "hours": {"type": "number"}},
+        "extended_assist__get_energy": {"period": {"type": "string"}},
+        "intent__HassTurnOn": {"name": {"type": "string"}, "area": {"type": "string"}, "domain": LIST_OF_TEXTS},
+        "intent__HassTurnOff": {"name": {"type": "string"}, "area": {"type": "string"}, "domain": LIST_OF_TEXTS},
+        "homeassistant__GetLiveContext": {"area": {"type": "string"}, "domain": LIST_OF_TEXTS},
+    }.items()
+]
+DOOR = {
+    "start": "2026-10-21 10:00:00",
+    "end": "2026-11-20 10:00:00",
+    "entities": {
+        "binary_sensor.front_door": {
+            "name": "Front door",
+            "now": "off",
+            "changes": 4,
+            "first_change": {"time": "2026-11-19 08:00:00", "state": "on"},
+            "last_change": {"time": "2026-11-20 08:05:00", "state": "off"},
+            "newest_changes": "time,state\n2026-11-20 08:05:00,off\n2026-11-20 08:01:00,on\n",
+        }
+    },
+}
+CLIMATE = {
+    "entities": {
+        "sensor.living_room": {
+            "name": "Living room temperature",
+            "unit": "°C",
+            "newest_changes": "time,state\n2026-11-20 09:00:00,9.5\n2026-11-20 08:00:00,10.2\n2026-11-20 07:00:00,unavailable\n",
+            "note": "3 older changes are not listed.",
+        }
+    }
+}
+ENTITIES = {
+    "count": 3,
+    "entities": "entity_id,name,area,state,unit\nlight.kitchen,Kitchen light,Kitchen,on,\nlight.lamp,Lamp,Living room,off,\n"
+    "sensor.living_room,Living room temperature,Living room,20.1,°C\n",
+}
+LIVE = {
+    "success": True,
+    "result": "Live Context: An overview\n- names: Kitchen light\n  domain: light\n  state: 'on'\n  areas: Kitchen\n"
+    "- names: Thermometer\n  domain: sensor\n  state: '21'\n  areas: Living room\n"
+    "  attributes:\n    unit_of_measurement: °C\n",
+}
+TURNED = {"response_type": "action_done", "data": {"success": [{"name": "Lamp", "id": "light.lamp"}], "failed": []}}
+HISTORY = "extended_assist__get_history"
+LIST = "extended_assist__get_entities"
+
+
+async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS) -> tuple[list[Any], str]:
+    """Ask through the server, answer tool calls with the given results; gives the calls and the answer."""
+    calls = []
+    remaining = list(results)
+    messages: list[Any] = [{"role": "user", "content": question}]
+    async with (
+        ClaudeServer(OfflinePlanner(), models=planner_models()) as server,
+        AsyncAnthropic(base_url=server.url, api_key="test-key", _strict_response_validation=True) as client,
+    ):
+        while True:
+            message: Any = await client.messages.create(
+                model="claude-haiku-5-5", max_tokens=500, messages=messages, tools=tools
+            )
+            if message.stop_reason == "end_turn":
+                assert not remaining
+                return calls, message.content[0].text
+            (call,) = message.content
+            calls.append((call.name, call.input))
+            result = remaining.pop(0)
+            block = {"type": "tool_result", "tool_use_id": call.id, "content": json.dumps(result)}
+            block["is_error"] = "error" in result
+            messages += [
+                {"role": "assistant", "content": [call.model_dump(exclude_none=True)]},
+                {"role": "user", "content": [block]},
+            ]
+
+
+@pytest.mark.parametrize(
+    ("question", "results", "calls", "answer"),
+    [
+        (
+            "When did the front door last open?",
+            [DOOR],
+            [(HISTORY, {"entities": ["front door"], "hours": 720})],
+            "Front door was last opened at 2026-11-20 08:01:00.",
+        ),
+        (
+            "when was the front door last closed",
+            [DOOR],
+            [(HISTORY, {"entities": ["front door"], "hours": 720})],
+            "Front door was last closed at 2026-11-20 08:05:00.",
+        ),
+        (
+            "When did my front door change?",
+            [DOOR],
+            [(HISTORY, {"entities": ["front door"], "hours": 720})],
+            "Front door last changed at 2026-11-20 08:05:00, to off.",
+        ),
+        (
+            "When did the back door last open?",
+            [{"start": "A", "end": "B", "entities": {"x": {"name": "Back door", "now": "off", "changes": 0}}}],
+            [(HISTORY, {"entities": ["back door"], "hours": 720})],
+            "Of Back door, no change is listed between A and B. It is off now.",
+        ),
+        (
+            "How many times did the front door open today?",
+            [DOOR],
+            [(HISTORY, {"entities": ["front door"], "hours": 24})],
+            (
+                "Front door changed 4 times between 2026-10-21 10:00:00 and 2026-11-20 10:00:00, first at "
+                "2026-11-19 08:00:00 and last at 2026-11-20 08:05:00."
+            ),
+        ),
+        (
+            "How warm was it in the living room last night?",
+            [ENTITIES, CLIMATE],
+            [
+                (LIST, {"area": "living room", "domain": ["sensor"]}),
+                (HISTORY, {"entities": ["sensor.living_room"], "hours": 24}),
+            ],
+            (
+                "Living room temperature: lowest 9.5 °C at 2026-11-20 09:00:00, highest 10.2 °C at 2026-11-20 08:00:00, "
+                "among the readings listed. (3 older changes are not listed.)"
+            ),
+        ),
+        (
+            "How cold is it in the living room right now?",
+            [ENTITIES],
+            [(LIST, {"area": "living room", "domain": ["sensor"]})],
+            "Living room temperature: 20.1 °C.",
+        ),
+        ("Which lights are on?", [ENTITIES], [(LIST, {"domain": ["light"]})], "On: Kitchen light."),
+        ("What lights are off?", [ENTITIES], [(LIST, {"domain": ["light"]})], "Off: Lamp."),
+        ("Turn on the lamp.", [TURNED], [("intent__HassTurnOn", {"name": "lamp"})], "Turned on: Lamp."),
+        (
+            "please turn all the lights in the living room off",
+            [TURNED],
+            [("intent__HassTurnOff", {"area": "living room", "domain": ["light"]})],
+            "Turned off: Lamp.",
+        ),
+        (
+            "Switch off the heater",
+            [{"error": "No entity named heater"}],
+            [("intent__HassTurnOff", {"name": "heater"})],
+            "That did not work. intent__HassTurnOff answered: No entity named heater",
+        ),
+        (
+            "How much energy did we use yesterday?",
+            [{"consumption": {"total": 12.3, "unit": "kWh"}}],
+            [("extended_assist__get_energy", {"period": "yesterday"})],
+            "consumption total: 12.3\nconsumption unit: kWh",
+        ),
+        (
+            "What happened yesterday?",
+            [],
+            [],
+            "I would need a tool named get_logbook, which is not among the tools I was given.",
+        ),
+    ],
+)
+async def test_answers(socket_enabled: None, question: str, results: list[Any], calls: list[Any], answer: str) -> None:
+    """The calls and the answer; every number in the answer is from the results."""
+    assert await plan(question, *results) == (calls, answer)
+    known = json.dumps(results)
+    assert all(number in known for number in re.findall(r"\d+(?:\.\d+)?", answer))
+
+
+async def test_assist_alone_will_do(socket_enabled: None) -> None:
+    """Without the toolbox the present is read with Assist's own tool, and the past is said to be out of reach."""
+    assist = [tool for tool in TOOLS if not tool["name"].startswith("extended_assist")]
+    calls, answer = await plan("Which lights are on?", LIVE, tools=assist)
+    assert calls == [("homeassistant__GetLiveContext", {"domain": ["light"]})]
+    assert answer == "On: Kitchen light."
+    _, answer = await plan("How warm is it in the living room?", LIVE, tools=assist)
+    assert answer == "Thermometer: 21 °C."
+    _, answer = await plan("How warm was it in the living room?", LIVE, tools=assist)
+    assert "no tool for the past" in answer
+
+
+async def test_says_what_it_is(socket_enabled: None) -> None:
+    """A question it has no rule for is answered with its label and with questions that it can answer."""
+    calls, answer = await plan("What is the meaning of life?")
+    assert not calls
+    assert LABEL in answer
+    for example in re.findall(r"^- (.*)$", answer, re.MULTILINE):
+        turn = await OfflinePlanner().respond({"messages": [{"role": "user", "content": example}], "tools": TOOLS})
+        assert LABEL not in turn.content[0].get("text", "")
+
+
+async def test_asks_no_tool_when_told_not_to() -> None:
+    """With the tool choice "none" there are no calls, as a model would be bound to."""
+    request = {"messages": [{"role": "user", "content": "Which lights are on?"}], "tools": TOOLS}
+    turn = await OfflinePlanner().respond(request | {"tool_choice": {"type": "none"}})
+    assert turn.final_stop_reason == "end_turn"
+    assert "which is not among the tools" in turn.content[0]["text"]

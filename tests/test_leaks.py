@@ -1,0 +1,138 @@
+"""No tool, prompt, schema or error shows a trace of what is not exposed.
+
+The home holds hidden entities whose ids, names, values, attributes and areas are unique strings. Every tool of the
+catalogue is called in every way its case below names; a tool without cases fails the test, so that new tools join it.
+"""
+
+from collections.abc import Callable
+import json
+from typing import Any
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+
+from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
+from homeassistant.components.recorder import Recorder
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
+from homeassistant.helpers.json import json_dumps
+from tests.conftest import expose
+
+SECRETS = ("zebra", "quokka", "narwhal", "axolotl", "31415.926")
+
+NAMES = [
+    "sensor.zebra",
+    "zebra",
+    "Quokka meter",
+    "quokka",
+    "quoka meter",
+    "narwhal",
+    "axolotl room quokka meter",
+    "group.everything",
+    "sensor.visible",
+    "sensor.%",
+    "sensor.*",
+    "' OR 1=1 --",
+    "",
+]
+AREAS = ["Axolotl Room", "axolotl", "Kitchen", ""]
+SPANS: list[dict[str, Any]] = [{}, {"hours": 1}, {"hours": 100000}, {"start": "2020-01-01"}, {"start": "zebra"}]
+
+CASES: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "extended_assist__get_entities": lambda: [
+        {},
+        {"attributes": ["*"]},
+        {"attributes": ["entity_id", "narwhal"]},
+        {"domain": ["sensor", "group"], "attributes": ["*"]},
+        *({"name": name, "attributes": ["*"]} for name in NAMES),
+        *({"area": area} for area in AREAS),
+        *({"name": name, "area": area} for name in NAMES for area in AREAS),
+    ],
+    "extended_assist__get_history": lambda: (
+        [{"entities": [name], **span} for name in NAMES for span in SPANS]
+        + [{"entities": ["sensor.visible", "sensor.zebra"]}]
+    ),
+}
+
+
+@pytest.fixture
+async def home(recorder_mock: Recorder, hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """One visible sensor and group beside hidden things, all of it recorded."""
+    hidden_area = ar.async_get(hass).async_create("Axolotl Room")
+    kitchen = ar.async_get(hass).async_create("Kitchen")
+    registry = er.async_get(hass)
+    for object_id, name, area in (("zebra", "Quokka meter", hidden_area), ("visible", "Visible", kitchen)):
+        sensor = registry.async_get_or_create(
+            "sensor", "test", object_id, suggested_object_id=object_id, original_name=name
+        )
+        registry.async_update_entity(sensor.entity_id, area_id=area.id)
+    for value in ("1", "31415.926", "narwhal"):
+        hass.states.async_set(
+            "sensor.zebra", value, {"friendly_name": "Quokka meter", "narwhal": 1, "unit_of_measurement": "axolotl"}
+        )
+        hass.states.async_set("sensor.visible", str(len(value)), {"friendly_name": "Visible"})
+    hass.states.async_set(
+        "group.everything",
+        "on",
+        {
+            "friendly_name": "Everything",
+            "entity_id": ["sensor.visible", "sensor.zebra"],
+            "note": "see sensor.zebra",
+            "sensor.zebra": 1,
+        },
+    )
+    expose(hass, "sensor.visible", "group.everything")
+    await async_wait_recording_done(hass)
+
+
+def traces(text: str, said: dict[str, Any]) -> list[str]:
+    """Return the secrets in a text that the caller did not say itself."""
+    words = json.dumps(said).lower()
+    return [secret for secret in SECRETS if secret in text.lower() and secret not in words]
+
+
+@pytest.mark.parametrize("tool_class", CATALOGUE, ids=lambda tool: tool.name)
+async def test_no_trace_in_results_and_errors(
+    hass: HomeAssistant, home: None, llm_context: llm.LLMContext, tool_class: type
+) -> None:
+    """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
+    tool = tool_class(40_000)
+    cases = CASES[tool.name]()
+    assert cases
+    visible = False
+    for arguments in cases:
+        result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
+        text = json_dumps(result.data)
+        assert traces(text, arguments) == [], arguments
+        visible |= not result.error and "visible" in text.lower()
+    assert visible, "The cases never reached the visible entity, so they prove nothing"
+
+
+async def test_hidden_and_unknown_look_the_same(hass: HomeAssistant, home: None, llm_context: llm.LLMContext) -> None:
+    """The error for a hidden entity differs from that for an unknown one in nothing but the name."""
+    for tool_class in CATALOGUE:
+        tool = tool_class()
+        if "entities" not in {str(key) for key in tool.parameters.schema}:
+            continue
+        hidden, unknown = [
+            (await tool.async_call(hass, llm.ToolInput(tool.name, {"entities": [name]}), llm_context)).data["error"]
+            for name in ("sensor.zebra", "sensor.zebxx")
+        ]
+        assert hidden.replace("sensor.zebra", "sensor.zebxx") == unknown
+
+
+async def test_no_trace_in_prompt_and_schemas(
+    hass: HomeAssistant, home: None, entry: MockConfigEntry, llm_context: llm.LLMContext
+) -> None:
+    """With every family on, neither the prompt nor what is said about the tools names anything hidden."""
+    hass.config_entries.async_update_entry(entry, options={"families": list(FAMILIES)})
+    await hass.async_block_till_done()
+    instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
+    assert {tool.name for tool in instance.tools} >= {tool.name for tool in CATALOGUE}
+    text = instance.api_prompt + "".join(
+        f"{tool.name}{tool.description}{tool.parameters.schema}" for tool in instance.tools
+    )
+    assert "Visible" in text
+    assert traces(text, {}) == []
