@@ -40,21 +40,17 @@ _PLACES = (
     "SELECT count(*) AS n FROM states s WHERE s.state_id > 0 AND NOT ({s} AND s.metadata_id = 3)",
     "SELECT count(*) AS n FROM states s JOIN states_meta m ON m.metadata_id = s.metadata_id AND {s}",
     "SELECT count(*) AS n FROM states_meta m LEFT JOIN states s ON m.metadata_id = s.metadata_id AND {s}",
-    "SELECT count(*) AS n FROM states_meta m JOIN states s ON m.metadata_id = s.metadata_id "
-    "WHERE m.entity_id = 'sensor.temperature' AND {s}",
+    "SELECT count(*) AS n FROM states_meta m JOIN states s ON m.metadata_id = s.metadata_id WHERE m.entity_id = 'sensor.temperature' AND {s}",
     "SELECT s.metadata_id, count(*) AS n FROM states s GROUP BY s.metadata_id, s.state, s.last_updated_ts HAVING {s} ORDER BY 1, 2 LIMIT 5",
     "SELECT count(*) AS n FROM (SELECT * FROM states) s WHERE {s}",
     "WITH s AS (SELECT * FROM states) SELECT count(*) AS n FROM s WHERE {s}",
-    "SELECT count(*) AS n FROM (SELECT CASE WHEN {s} THEN 1 ELSE 0 END AS v, s.metadata_id FROM states s) x "
-    "WHERE x.v = 1 AND x.metadata_id > 0",
+    "SELECT count(*) AS n FROM (SELECT CASE WHEN {s} THEN 1 ELSE 0 END AS v, s.metadata_id FROM states s) x WHERE x.v = 1 AND x.metadata_id > 0",
     "SELECT count(*) AS n FROM (SELECT CASE WHEN {s} THEN 1 ELSE 0 END AS v FROM states s UNION ALL SELECT 1) x WHERE x.v = 1",
     "SELECT max(v) AS n FROM (SELECT CASE WHEN {s} THEN 1 ELSE 0 END AS v FROM states s GROUP BY 1) x WHERE x.v >= 0",
     "SELECT count(*) AS n FROM states_meta m WHERE EXISTS (SELECT 1 FROM states s WHERE s.metadata_id = m.metadata_id AND {s})",
     "SELECT count(*) AS n FROM states_meta m WHERE 1 IN (SELECT CASE WHEN {s} THEN 1 ELSE 0 END FROM states s)",
-    "SELECT count(*) AS n FROM states_meta m WHERE m.metadata_id IN "
-    "(SELECT CASE WHEN {s} THEN s.metadata_id ELSE 0 END FROM states s WHERE s.metadata_id = m.metadata_id)",
-    "SELECT m.metadata_id, (SELECT count(*) FROM states s WHERE s.metadata_id = m.metadata_id AND {s}) AS n "
-    "FROM states_meta m ORDER BY 1",
+    "SELECT count(*) AS n FROM states_meta m WHERE m.metadata_id IN (SELECT CASE WHEN {s} THEN s.metadata_id ELSE 0 END FROM states s WHERE s.metadata_id = m.metadata_id)",
+    "SELECT m.metadata_id, (SELECT count(*) FROM states s WHERE s.metadata_id = m.metadata_id AND {s}) AS n FROM states_meta m ORDER BY 1",
     "SELECT count(*) AS n FROM states s WHERE s.state <> '' AND CASE WHEN {s} THEN 1 ELSE 0 END = 1",
     "SELECT count(*) AS n FROM states s WHERE s.metadata_id NOT IN (SELECT metadata_id FROM statistics) OR {s}",
     "SELECT count(*) AS n FROM states s CROSS JOIN states_meta m WHERE m.metadata_id = s.metadata_id AND {s}",

@@ -19,7 +19,14 @@ MIXED = NUMERIC | {"light.kitchen", "binary_sensor.door"}
 CANARIES = ("canary", "314159", "271828", "s3cret")
 START = 1_700_000_000
 _HOUR = 3600
-_ENTITIES = ("sensor.temperature", "sensor.power", "sensor.canary_hidden", "light.canary", "light.kitchen", "binary_sensor.door")
+_ENTITIES = (
+    "sensor.temperature",
+    "sensor.power",
+    "sensor.canary_hidden",
+    "light.canary",
+    "light.kitchen",
+    "binary_sensor.door",
+)
 _STATISTICS = ("sensor.temperature", "sensor.power", "sensor.canary_hidden", "opower:canary")
 
 

@@ -8,16 +8,15 @@ from time import monotonic
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
+from probatio import to_openapi
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
+from custom_components.extended_assist.tools.database import QueryDatabaseTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_dumps
-from probatio import to_openapi
-
-from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
-from custom_components.extended_assist.tools.database import QueryDatabaseTool
 from tests.conftest import CallTool, expose
 from tests.databases import EVERY_ENGINE
 
@@ -34,7 +33,9 @@ async def home(recorder_mock: Recorder, hass: HomeAssistant, assist: None, freez
     """A sensor and a hidden one with a past."""
     for number in range(12):
         freezer.move_to(NOW.replace(hour=number))
-        hass.states.async_set("sensor.outside", str(10 + number / 4), {"unit_of_measurement": "°C", "source": "lock.hidden"})
+        hass.states.async_set(
+            "sensor.outside", str(10 + number / 4), {"unit_of_measurement": "°C", "source": "lock.hidden"}
+        )
         hass.states.async_set("lock.hidden", f"SECRET{number}")
     freezer.move_to(NOW)
     await async_wait_recording_done(hass)

@@ -143,9 +143,9 @@ def _shown(value: Any) -> str:
             if number.is_integer() and abs(number) < 1e15:
                 return str(int(number))
             return f"{number:.3f}".rstrip("0") if _LARGE <= abs(number) < 1e15 else format_number(number)
-        case datetime() | time():
-            return value.isoformat(*((" ",) if isinstance(value, datetime) else ()), timespec="seconds")
-        case date():
+        case datetime():
+            return value.isoformat(sep=" ", timespec="seconds")
+        case date() | time():
             return value.isoformat()
         case bytes() | memoryview():
             text = bytes(value).hex()

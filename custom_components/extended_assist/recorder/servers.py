@@ -25,12 +25,12 @@ _HIDDEN_VALUE: Final = rf"{ENTITY_ID_PATTERN}|\\u00[2-7]"
 _POSTGRESQL_ATTRIBUTES: Final = f"""(
 SELECT COALESCE(CAST(json_object_agg(a.key, a.value) AS text), '{{}}') FROM json_each(CAST(SHARED_ATTRS AS json)) AS a
 WHERE a.key !~* '{_HIDDEN_KEY}'
-AND (json_typeof(a.value) NOT IN ('string', 'object', 'array') OR CAST(a.value AS text) !~ '{_HIDDEN_VALUE}'))"""
+AND (json_typeof(a.value) NOT IN ('string', 'object', 'array') OR CAST(a.value AS text) !~ '{_HIDDEN_VALUE}'))"""  # noqa: S608 - only constants
 _MARIADB_ATTRIBUTES: Final = rf"""(
 SELECT COALESCE(JSON_OBJECTAGG(a.name, JSON_EXTRACT(SHARED_ATTRS, CONCAT('$.', JSON_QUOTE(a.name)))), '{{}}')
 FROM JSON_TABLE(JSON_KEYS(SHARED_ATTRS), '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) AS a
 WHERE LOWER(a.name) NOT REGEXP '{_HIDDEN_KEY.replace("\\", "\\\\")}'
-AND JSON_EXTRACT(SHARED_ATTRS, CONCAT('$.', JSON_QUOTE(a.name))) NOT REGEXP '{_HIDDEN_VALUE.replace("\\", "\\\\")}')"""
+AND JSON_EXTRACT(SHARED_ATTRS, CONCAT('$.', JSON_QUOTE(a.name))) NOT REGEXP '{_HIDDEN_VALUE.replace("\\", "\\\\")}')"""  # noqa: S608 - only constants
 
 
 class ServerReader:
@@ -49,8 +49,10 @@ class ServerReader:
         if self.name == "postgresql":
             self._connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             self._schema = self._connection.execute(
-                sql("SELECT quote_ident(nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-                    "WHERE c.oid = to_regclass('states')")
+                sql(
+                    "SELECT quote_ident(nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                    "WHERE c.oid = to_regclass('states')"
+                )
             ).scalar_one()
             # Only what PostgreSQL itself defines has a name from here on.
             self._connection.execute(sql("SET LOCAL search_path = pg_catalog"))
@@ -79,11 +81,12 @@ class ServerReader:
         query = f"SELECT {COLUMNS[table][0]}, {column} FROM {self._base(table)}"  # noqa: S608 - no input
         return [(row[0], row[1]) for row in self._connection.execute(sql(query))]
 
-    def expose(self, ids: Mapping[str, Collection[int]], functions: Collection[str]) -> None:  # noqa: ARG002 - SQLite's
+    def expose(self, ids: Mapping[str, Collection[int]], functions: Collection[str]) -> None:
         """Define the views on exposed rows."""
         attributes = _POSTGRESQL_ATTRIBUTES if self.name == "postgresql" else _MARIADB_ATTRIBUTES
         self._views = {
-            table: view(table, self._base, lambda column: attributes.replace("SHARED_ATTRS", column), ids) for table in COLUMNS
+            table: view(table, self._base, lambda column: attributes.replace("SHARED_ATTRS", column), ids)
+            for table in COLUMNS
         }
 
     def view(self, table: str) -> str:
@@ -94,7 +97,9 @@ class ServerReader:
         """Yield the rows of a query; the server ends it when its time is over, and sends no more than is read."""
         left = max(self._end - monotonic(), 0.001)
         limit = "SET LOCAL statement_timeout =" if self.name == "postgresql" else "SET SESSION max_statement_time ="
-        self._connection.execute(sql(f"{limit} {left * 1000:.0f}" if self.name == "postgresql" else f"{limit} {left:.3f}"))
+        self._connection.execute(
+            sql(f"{limit} {left * 1000:.0f}" if self.name == "postgresql" else f"{limit} {left:.3f}")
+        )
         result = self._connection.execute(
             sql(self._with_views(text)),
             dict(bound),
@@ -128,7 +133,9 @@ def _engine(url: str) -> Engine:
     settings: dict[str, Any] = {"connect_timeout": _CONNECT_TIMEOUT}
     if not url.startswith("postgresql"):
         settings |= {"charset": "utf8mb4", "read_timeout": _READ_TIMEOUT}
-    return create_engine(url, pool_size=1, max_overflow=4, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
+    return create_engine(
+        url, pool_size=1, max_overflow=4, pool_pre_ping=True, hide_parameters=True, connect_args=settings
+    )
 
 
 @contextmanager

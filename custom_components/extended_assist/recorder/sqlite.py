@@ -131,6 +131,8 @@ def explain_sqlite(err: sqlite3.Error) -> str | None:
         for known, words in _ERRORS.items():
             if known in text:
                 return words
-        if any(words in text for words in ("misuse of", "wrong number", "no such", "ambiguous", "ORDER BY", "aggregate")):
+        if any(
+            words in text for words in ("misuse of", "wrong number", "no such", "ambiguous", "ORDER BY", "aggregate")
+        ):
             return text
     return next((words for known, words in _ERRORS.items() if known in text), "SQLite cannot run it")

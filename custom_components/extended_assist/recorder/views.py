@@ -1,11 +1,11 @@
 """The tables that a query may name, each as a view on its exposed rows."""
 
 from collections.abc import Callable, Collection, Mapping
+import re
 from typing import Final
 
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import json_loads_object
-import re
 
 _STATISTICS: Final = (
     "id",
@@ -66,7 +66,7 @@ COMPUTED_COLUMNS: Final = frozenset({("state_attributes", "shared_attrs")})
 
 ENTITY_ID_PATTERN: Final = r"[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z0-9_]"
 """Finds whatever could be an entity id, exposed or not: a view cannot know which ids existed when a row was written."""
-SECRET_PATTERN: Final = "token|password|passwd|secret|api_?key|entity_picture|user_id"
+SECRET_PATTERN: Final = "token|password|passwd|secret|api_?key|entity_picture|user_id"  # noqa: S105 - a pattern
 """Finds the names of attributes that hold credentials, or addresses that carry one."""
 
 _hidden_key = re.compile(f"{ENTITY_ID_PATTERN}|{SECRET_PATTERN}", re.IGNORECASE).search
@@ -121,7 +121,7 @@ def view(
             exposed = f'b."metadata_id" IN ({entities}) AND b."entity_id" IS NOT NULL'
         case "state_attributes":
             exposed = (
-                f"EXISTS (SELECT 1 FROM {base('states')} AS s "
+                f"EXISTS (SELECT 1 FROM {base('states')} AS s "  # noqa: S608 - as below
                 f'WHERE s."attributes_id" = b."attributes_id" AND s."metadata_id" IN ({entities})) '
                 'AND b."shared_attrs" IS NOT NULL'
             )

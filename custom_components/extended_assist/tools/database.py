@@ -53,7 +53,9 @@ class QueryDatabaseTool(ExtendedTool):
             vol.Required("query", description="One SELECT; WITH, joins, windows and unions work."): vol.All(
                 cv.string, vol.Length(min=1, max=MAX_QUERY)
             ),
-            vol.Optional("parameters", description="Values for :name in the query, e.g. {'entity': 'light.desk'}."): dict,
+            vol.Optional(
+                "parameters", description="Values for :name in the query, e.g. {'entity': 'light.desk'}."
+            ): dict,
         }
     )
 
@@ -73,7 +75,11 @@ class QueryDatabaseTool(ExtendedTool):
         data: JsonObjectType = {"result": to_csv(answer.header, rows)}
         if left_out := len(answer.rows) - len(rows):
             least = "" if answer.complete else "more than "
-            data["note"] = f"{least}{left_out} more rows are left out; aggregate, or use ORDER BY with LIMIT and OFFSET."
+            data["note"] = (
+                f"{least}{left_out} more rows are left out; aggregate, or use ORDER BY with LIMIT and OFFSET."
+            )
         elif not answer.complete:
-            data["note"] = f"Only the first {MAX_ROWS} rows are listed; aggregate, or use ORDER BY with LIMIT and OFFSET."
+            data["note"] = (
+                f"Only the first {MAX_ROWS} rows are listed; aggregate, or use ORDER BY with LIMIT and OFFSET."
+            )
         return data

@@ -3,14 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 import logging
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.mysql import MySQL
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.dialects.sqlite import SQLite
-from sqlglot.tokens import TokenType
+from sqlglot.parsers.mysql import MySQLParser
+from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.parsers.sqlite import SQLiteParser
+from sqlglot.tokenizer_core import TokenType
 
 # sqlglot logs statements that it cannot parse: the user's question is not for the log.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -34,23 +37,23 @@ _ARROWS: Final = {TokenType.ARROW: _arrow(exp.JSONExtract), TokenType.DARROW: _a
 
 
 class _SQLite(SQLite):
-    class Parser(SQLite.Parser):
-        FUNCTIONS = {}  # noqa: RUF012 - overrides a class attribute
-        FUNCTION_PARSERS = {k: v for k, v in _functions(SQLite).items() if k == "CAST"}  # noqa: RUF012
-        CONCAT_OPERATORS = {**SQLite.Parser.CONCAT_OPERATORS, **_ARROWS}  # noqa: RUF012
+    class Parser(SQLiteParser):
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {k: v for k, v in _functions(SQLite).items() if k == "CAST"}
+        CONCAT_OPERATORS: ClassVar[dict[TokenType, Any]] = {**SQLiteParser.CONCAT_OPERATORS, **_ARROWS}
 
 
 class _PostgreSQL(Postgres):
-    class Parser(Postgres.Parser):
-        FUNCTIONS = {}  # noqa: RUF012
-        FUNCTION_PARSERS = _functions(Postgres)
-        COLUMN_OPERATORS = {**Postgres.Parser.COLUMN_OPERATORS, **_ARROWS}  # noqa: RUF012
+    class Parser(PostgresParser):
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _functions(Postgres)
+        COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {**PostgresParser.COLUMN_OPERATORS, **_ARROWS}
 
 
 class _MariaDB(MySQL):
-    class Parser(MySQL.Parser):
-        FUNCTIONS = {}  # noqa: RUF012
-        FUNCTION_PARSERS = _functions(MySQL)
+    class Parser(MySQLParser):
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _functions(MySQL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from ..views import COMPUTED_COLUMNS
 from .dialects import UNITS, Rules
 from .names import Scope, nearest, quoted, refuse
 
@@ -41,8 +40,6 @@ _MOMENTS: Final[dict[type[exp.Expr], str]] = {
     exp.CurrentTime: "CURRENT_TIME",
     exp.CurrentTimestamp: "CURRENT_TIMESTAMP",
 }
-COMPARISONS: Final = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.NullSafeEQ | exp.NullSafeNEQ
-"""Operators that give an answer for whatever values they are given, and never fail."""
 
 
 def only(node: exp.Expr, *parts: str) -> None:
@@ -361,34 +358,3 @@ _ENGINE_ONLY: Final = frozenset(
     {exp.AtTimeZone, exp.Glob, exp.ILike, exp.IntDiv, exp.JSONExtract, exp.JSONExtractScalar, exp.NullSafeEQ}
     | {exp.NullSafeNEQ, exp.RegexpILike, exp.RegexpLike, exp.WithinGroup, exp.Xor}
 )
-
-
-def cannot_fail(node: exp.Expr, scope: Scope) -> bool:
-    """Return whether a condition gives an answer on every row there is, hidden ones too, and never an error.
-
-    Only then may the engine look at it before it knows whether a row is exposed.
-    """
-    if isinstance(node, exp.And | exp.Or | exp.Xor | COMPARISONS):
-        return cannot_fail(node.this, scope) and cannot_fail(node.expression, scope)
-    if isinstance(node, exp.Not | exp.Paren):
-        return cannot_fail(node.this, scope)
-    if isinstance(node, exp.Is):
-        return cannot_fail(node.this, scope)
-    if isinstance(node, exp.Between):
-        return all(cannot_fail(node.args[part], scope) for part in ("this", "low", "high"))
-    if isinstance(node, exp.In):
-        return bool(node.expressions) and all(cannot_fail(part, scope) for part in (node.this, *node.expressions))
-    if isinstance(node, exp.Like | exp.ILike):
-        pattern = node.expression
-        return (
-            cannot_fail(node.this, scope)
-            and isinstance(pattern, exp.Literal)
-            and pattern.is_string
-            and "\\" not in pattern.this
-        )
-    if isinstance(node, exp.Column):
-        found = None if isinstance(node.this, exp.Star) else scope.find(node)
-        return found is not None and (found[1].table or "", node.name.lower()) not in COMPUTED_COLUMNS
-    if isinstance(node, exp.Neg):
-        return isinstance(node.this, exp.Literal)
-    return isinstance(node, exp.Literal | exp.Placeholder | exp.Boolean | exp.Null)

@@ -90,9 +90,7 @@ class Scope:
                 raise refuse(column, f"'{qualifier}' has no column '{name}'. {nearest(name, set(source.columns))}")
             if not qualifier:
                 found = [
-                    source
-                    for source in scope.sources.values()
-                    if name in source.columns and name not in source.merged
+                    source for source in scope.sources.values() if name in source.columns and name not in source.merged
                 ]
                 if len(found) > 1:
                     candidates = " or ".join(f"{source.alias}.{name}" for source in found)
