@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text as sql
 from sqlalchemy.exc import DBAPIError
 
 from ..results import ToolError
-from .views import COLUMNS, ENTITY_ID_PATTERN, SECRET_PATTERN, view
+from .views import COLUMNS, ENTITY_ID_PATTERN, MATCHED_ATTRIBUTES, SECRET_PATTERN, view
 
 _CONNECT_TIMEOUT: Final = 5
 _READ_TIMEOUT: Final = 10
@@ -86,7 +86,7 @@ class ServerReader:
         attributes = _POSTGRESQL_ATTRIBUTES if self.name == "postgresql" else _MARIADB_ATTRIBUTES
         self._views = {
             table: view(table, self._base, lambda column: attributes.replace("SHARED_ATTRS", column), ids)
-            for table in COLUMNS
+            for table in (*COLUMNS, MATCHED_ATTRIBUTES)
         }
 
     def view(self, table: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from sqlalchemy import make_url
 
 from ..results import ToolError
-from .views import COLUMNS, exposed_attributes, view
+from .views import COLUMNS, MATCHED_ATTRIBUTES, exposed_attributes, view
 
 _PROGRESS_STEPS: Final = 20_000
 """Steps of SQLite's virtual machine, well below a millisecond, between two looks at the clock."""
@@ -56,7 +56,7 @@ class SQLiteReader:
         """Take a fresh read-only connection."""
         self._connection = connection
         # A WITH query of the model's own counts as a view for the authorizer: it must not be able to guess a name.
-        self._inner = {table: f"exposed_{token_hex(16)}_{table}" for table in COLUMNS}
+        self._inner = {table: f"exposed_{token_hex(16)}_{table}" for table in (*COLUMNS, MATCHED_ATTRIBUTES)}
 
     def names(self, table: str, column: str) -> list[tuple[int, str]]:
         """Return the ids and names that a table of metadata holds."""
@@ -70,13 +70,14 @@ class SQLiteReader:
         for table, inner in self._inner.items():
             query = view(table, "main.{}".format, f"{_ATTRIBUTES}({{}})".format, ids)
             connection.execute(f'CREATE TEMP VIEW "{inner}" AS {query}')
-            connection.execute(f'CREATE TEMP VIEW "{table}" AS SELECT * FROM temp."{inner}"')  # noqa: S608 - no input
+            if table in COLUMNS:
+                connection.execute(f'CREATE TEMP VIEW "{table}" AS SELECT * FROM temp."{inner}"')  # noqa: S608 - no input
         connection.execute("PRAGMA query_only = ON")
         connection.set_authorizer(self._authorizer(_OPERATORS.union(functions)))
 
     def view(self, table: str) -> str:
         """Return what stands for a table in a FROM clause."""
-        return f'temp."{table}"'
+        return f'temp."{self._inner[table]}"'
 
     def rows(self, text: str, bound: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query."""

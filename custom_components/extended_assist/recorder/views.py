@@ -1,6 +1,7 @@
 """The tables that a query may name, each as a view on its exposed rows."""
 
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 import re
 from typing import Final
 
@@ -61,6 +62,8 @@ TEXT_COLUMNS: Final = frozenset(
         ("statistics_meta", "name"),
     }
 )
+MATCHED_ATTRIBUTES: Final = "matched_attributes"
+"""The attributes of all states, cleaned: only ever written where they are joined to exposed states by their id."""
 COMPUTED_COLUMNS: Final = frozenset({("state_attributes", "shared_attrs")})
 """Columns that are not stored as they are shown."""
 
@@ -73,10 +76,11 @@ _hidden_key = re.compile(f"{ENTITY_ID_PATTERN}|{SECRET_PATTERN}", re.IGNORECASE)
 _hidden_value = re.compile(ENTITY_ID_PATTERN).search
 
 
+@lru_cache(maxsize=128)
 def exposed_attributes(shared_attrs: str | None) -> str | None:
     """Return the attributes of a state without secrets and without values that name an entity.
 
-    The same rule is written in SQL for the other engines.
+    The same rule is written in SQL for the other engines. Many states share their attributes, so results are kept.
     """
     if shared_attrs is None:
         return None
@@ -109,9 +113,10 @@ def view(
     entities, statistics = (
         ", ".join(map(str, sorted(map(int, ids[kind])))) or "NULL" for kind in ("states", "statistics")
     )
+    source = "state_attributes" if table == MATCHED_ATTRIBUTES else table
     columns = ", ".join(
-        f'{attributes(f'b."{column}"')} AS "{column}"' if (table, column) in COMPUTED_COLUMNS else f'b."{column}"'
-        for column in COLUMNS[table]
+        f'{attributes(f'b."{column}"')} AS "{column}"' if (source, column) in COMPUTED_COLUMNS else f'b."{column}"'
+        for column in COLUMNS[source]
     )
     # SQLite's authorizer learns which view a table is read for only where a column besides the row's number is read.
     match table:
@@ -121,12 +126,13 @@ def view(
             exposed = f'b."metadata_id" IN ({entities}) AND b."entity_id" IS NOT NULL'
         case "state_attributes":
             exposed = (
-                f"EXISTS (SELECT 1 FROM {base('states')} AS s "  # noqa: S608 - as below
-                f'WHERE s."attributes_id" = b."attributes_id" AND s."metadata_id" IN ({entities})) '
-                'AND b."shared_attrs" IS NOT NULL'
+                f'b."attributes_id" IN (SELECT s."attributes_id" FROM {base("states")} AS s '  # noqa: S608 - as below
+                f'WHERE s."metadata_id" IN ({entities})) AND b."shared_attrs" IS NOT NULL'
             )
+        case "matched_attributes":
+            exposed = 'b."shared_attrs" IS NOT NULL'
         case "statistics_meta":
             exposed = f'b."id" IN ({statistics}) AND b."statistic_id" IS NOT NULL'
         case _:
             exposed = f'b."metadata_id" IN ({statistics})'
-    return f"SELECT {columns} FROM {base(table)} AS b WHERE {exposed}"  # noqa: S608 - only names above and integers
+    return f"SELECT {columns} FROM {base(source)} AS b WHERE {exposed}"  # noqa: S608 - only names above and integers

@@ -54,6 +54,8 @@ class Source:
     """The recorder's table, where it is one."""
     fenced: bool = False
     """Whether its rows are exposed ones at whatever moment the engine looks at them."""
+    matched: str | None = None
+    """The source as it is sent where its rows are joined by id to exposed ones, if that makes it another."""
     recurring: bool = False
     """Whether it is the recursive query that it is part of."""
     merged: frozenset[str] = frozenset()

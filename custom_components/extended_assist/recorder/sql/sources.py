@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from ..views import COLUMNS
+from ..views import COLUMNS, MATCHED_ATTRIBUTES
 from .conditions import conjuncts
 from .dialects import Rules
 from .expressions import Expressions, only
@@ -120,6 +120,8 @@ class FromClauses(Expressions):
             raise refuse(node, f"'{alias}' has {len(source.columns)} columns, but {len(given)} names.")
         names = f" ({', '.join(map(quoted, given))})" if given else ""
         source.columns = given or source.columns
+        if source.table == "state_attributes":
+            source.matched = f"{self.view(MATCHED_ATTRIBUTES)} AS {quoted(f't_{alias}')}"
         source.text = f"{source.text} AS {quoted(f't_{alias}')}{names}"
         scope.sources[alias] = source
         return source
@@ -150,6 +152,38 @@ class FromClauses(Expressions):
             columns = ", ".join(map(quoted, source.columns))
             source.text = f"(SELECT {columns} FROM {source.text} {self.rules.fence}) AS {name}"  # noqa: S608 - written here
             source.fenced = True
+
+    def match_attributes(self, joins: list[Join], where: list[exp.Expr], scope: Scope) -> None:
+        """Spare the search for exposed states where attributes are joined to them anyway.
+
+        Only where no row of attributes can come out without the row of states: an inner join, or the optional side.
+        """
+        if any(join.words.startswith(("RIGHT", "FULL")) for join in joins):
+            return
+        for join in joins:
+            if join.source.matched is None:
+                continue
+            conditions = [*where, *(part for other in joins if other.words == "JOIN" for part in other.conditions)]
+            if join.words == "LEFT JOIN":
+                conditions += join.conditions
+            pairs = [part for part in conditions if isinstance(part, exp.EQ)]
+            if any(self._joins_states(pair, join.source, scope) for pair in pairs) or (
+                join.using == ("attributes_id",)
+                and any(source.table == "states" and not source.merged for source in scope.sources.values())
+                and len(scope.sources) == 2
+            ):
+                join.source.text = join.source.matched
+
+    @staticmethod
+    def _joins_states(pair: exp.EQ, attributes: Source, scope: Scope) -> bool:
+        """Return whether a condition says that the attributes are those of a row of states."""
+        if not isinstance(pair.this, exp.Column) or not isinstance(pair.expression, exp.Column):
+            return False
+        places = [scope.find(column) for column in (pair.this, pair.expression)]
+        if any(column.name.lower() != "attributes_id" for column in (pair.this, pair.expression)):
+            return False
+        sources = [place[1] for place in places if place and place[0] is scope]
+        return attributes in sources and any(source.table == "states" for source in sources)
 
     def from_clause(self, joins: list[Join], scope: Scope) -> str:
         """Return what follows FROM."""

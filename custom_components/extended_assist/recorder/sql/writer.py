@@ -193,7 +193,12 @@ class Writer(FromClauses):
         ):
             late, inner = self._behind_fence(joins, where, scope)
             open_rows = False
-        tables = f" FROM {self.from_clause(joins, scope)}" if joins and not inner else ""
+        if joins and not inner:
+            if open_rows:
+                self.match_attributes(joins, where, scope)
+            tables = f" FROM {self.from_clause(joins, scope)}"
+        else:
+            tables = ""
 
         text = f"SELECT {self._distinct_word(node)}{self._list(items, scope)}"
         rest = self._where(late, scope) + self._grouping(node, having, scope)
@@ -229,6 +234,7 @@ class Writer(FromClauses):
         for join in held:
             late = [part for part in join.conditions if not self._may_be_early(part, scope)] + late
             join.conditions = [part for part in join.conditions if self._may_be_early(part, scope)]
+        self.match_attributes(joins, early, scope)
         inner = self.from_clause(joins, scope) + self._where(early, scope)
         self._rows += 1
         scope.rows = f'"rows{self._rows}"'
