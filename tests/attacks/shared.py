@@ -290,5 +290,11 @@ CONTAINED = (
     "(SELECT state FROM states WHERE metadata_id = 3)",
     "((SELECT state FROM states))",
     "SELECT state FROM states WHERE (metadata_id, state) IN ((3, 'CANARYSTATE'), (1, '20'))",
+    "SELECT count(*) AS n FROM states WHERE " + " AND ".join(["state_id>0"] * 500),
+    "SELECT " + " + ".join(["1"] * 2400) + " AS n",
+    "SELECT " + "-" * 4000 + "1",
+    "SELECT " + "NOT " * 2400 + "TRUE",
+    "SELECT " + "CASE WHEN TRUE THEN " * 400 + "1" + " END" * 400,
+    "SELECT 1 FROM " + "(SELECT 1 AS a FROM " * 150 + "states" + ") x" * 150,
     "SELECT a.n, b.n FROM (SELECT count(*) AS n FROM states) a CROSS JOIN (SELECT count(*) AS n FROM states_meta) b",
 )

@@ -101,6 +101,8 @@ def query_database(
             rows = [[_shown(value) for value in row] for row in reader.rows(written.text, writer.bound)]
     except TimeoutError:
         problem = None
+    except RecursionError:
+        problem = "it is nested too deeply"
     except sqlite3.Error as err:
         problem = explain_sqlite(err)
     except DBAPIError as err:
