@@ -1,5 +1,7 @@
 """Compare how states took turns with a plain replay, on every database engine."""
 
+from itertools import pairwise
+
 from hypothesis import HealthCheck, given, settings, strategies as st
 import pytest
 from sqlalchemy import Engine
@@ -147,8 +149,9 @@ def test_lists(database: Engine, rows: list[Recorded], minimum: float, count: in
         changes = newest_changes(session, found, 100)
     expected = replay(rows, ORIGIN, END, minimum).get("on", Replayed()).stretches[::-1][:count]
     assert [(start, end or END) for start, end in stretches] == [pytest.approx(pair, abs=0.002) for pair in expected]
-    assert all(later.moment >= earlier.moment for later, earlier in zip(changes, changes[1:], strict=False))
-    assert all(later.value != earlier.value for later, earlier in zip(changes, changes[1:], strict=False))
+    for later, earlier in pairwise(changes):
+        assert later.moment >= earlier.moment
+        assert later.value != earlier.value
 
 
 @EVERY_DATABASE

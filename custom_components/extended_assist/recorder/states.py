@@ -76,7 +76,8 @@ def value_column(dialect: str, *, attribute: bool) -> ColumnElement[str]:
         return StateAttributes.shared_attrs.op("->", return_type=Text())(path)
     if dialect == "postgresql":
         return cast(func.json_extract_path(cast(StateAttributes.shared_attrs, _json_type()), path), Text())
-    return func.json_extract(StateAttributes.shared_attrs, path, type_=Text())
+    # MariaDB compares what JSON_EXTRACT itself returns as if it were without quotes.
+    return func.concat("", func.json_extract(StateAttributes.shared_attrs, path), type_=Text())
 
 
 def _json_type() -> Any:
@@ -122,7 +123,9 @@ def within(*columns: ColumnElement[Any], attribute: bool, changed_only: bool = F
         States.metadata_id == bindparam("metadata_id"), moment >= bindparam("first"), moment < bindparam("cut")
     )
     if attribute:
-        return statement.outerjoin(StateAttributes, States.attributes_id == StateAttributes.attributes_id)
+        return statement.select_from(States).outerjoin(
+            StateAttributes, States.attributes_id == StateAttributes.attributes_id
+        )
     if changed_only:
         statement = statement.where(
             or_(States.last_changed_ts.is_(None), States.last_changed_ts == moment, moment <= bindparam("first"))

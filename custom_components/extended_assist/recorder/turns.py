@@ -166,11 +166,7 @@ def _coded(dialect: str, kind: Kind, states: tuple[str, ...], *, attribute: bool
     moment = table.last_updated_ts
     start: ColumnElement[float] = bindparam("start", type_=Double())
     learned = _codes(dialect, attribute=attribute).subquery() if kind is Kind.LEARNED else None
-    code: ColumnElement[int]
-    if learned is None:
-        code = _code(dialect, kind, states, value)
-    else:
-        code = case((is_gap(value), GAP), else_=learned.c.code)
+    code = _code(dialect, kind, states, value) if learned is None else case((is_gap(value), GAP), else_=learned.c.code)
     offset = case((moment > start, cast((moment - start) * float(_TICKS), _BIGINT)), else_=0)
     statement = within(
         moment.label("moment"),

@@ -4,8 +4,16 @@ from .base import ExtendedTool
 from .database import QueryDatabaseTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
+from .logbook import GetLogbookTool
+from .user import GetUserNameTool
 
-CATALOGUE: tuple[type[ExtendedTool], ...] = (GetEntitiesTool, GetHistoryTool, QueryDatabaseTool)
+CATALOGUE: tuple[type[ExtendedTool], ...] = (
+    GetEntitiesTool,
+    GetHistoryTool,
+    GetLogbookTool,
+    GetUserNameTool,
+    QueryDatabaseTool,
+)
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
-DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history")
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "user")

@@ -18,7 +18,7 @@ from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
 from ..recorder.states import as_number
 from ..recorder.tallies import Coding, Kind, Live
-from ..results import ToolError, format_time
+from ..results import ToolError, format_time, size
 from .base import READ_ONLY, ExtendedTool, ToolCall
 from .history_answers import Wording
 
@@ -26,6 +26,10 @@ _DEFAULT_SPAN = timedelta(hours=24)
 _MAX_SPAN = timedelta(days=3660)
 _MAX_ENTITIES = 20
 _MAX_ROWS = 200
+_MIN_SHARE = 800
+"""Characters that each of several entities gets; those for which there is no room are named."""
+_NOTES = 250
+"""Characters kept free for the span and for what is said about entities left out."""
 _ON_OFF = ("off", "on")
 _ON_OFF_DOMAINS = frozenset(
     {"automation", "binary_sensor", "calendar", "fan", "group", "humidifier", "input_boolean", "light", "remote"}
@@ -144,18 +148,24 @@ class GetHistoryTool(ExtendedTool):
                 )
         if len(errors) == len(entities):
             raise ToolError(" ".join(errors.values()))
-        share = call.budget // len(entities)
-        wording = Wording(call.exposure, question, share, ongoing=end == now)
-        return {
-            "start": format_time(start),
-            "end": format_time(end),
-            "entities": {
-                entity.entity_id: {"name": entity.name, "error": errors[entity.entity_id]}
-                if entity.entity_id in errors or (answer := answers[entity.entity_id]) is None
-                else wording.account(entity, answer)
-                for entity in entities
-            },
-        }
+        wording = Wording(
+            call.exposure, question, max(_MIN_SHARE, (call.budget - _NOTES) // len(entities)), ongoing=end == now
+        )
+        data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
+        accounts: JsonObjectType = {}
+        room = call.budget - _NOTES
+        for entity in entities:
+            if entity.entity_id in errors or (answer := answers[entity.entity_id]) is None:
+                account: JsonObjectType = {"name": entity.name, "error": errors[entity.entity_id]}
+            else:
+                account = wording.account(entity, answer)
+            room -= size(account) + len(entity.entity_id) + len('"":,')
+            if room < 0 and accounts:
+                left_out = [later.entity_id for later in entities[len(accounts) :]]
+                data["note"] = f"{len(left_out)} entities are left out; ask for them apart, from {left_out[0]} on."
+                break
+            accounts[entity.entity_id] = account
+        return data | {"entities": accounts}
 
 
 def _entities(call: ToolCall) -> list[ExposedEntity]:

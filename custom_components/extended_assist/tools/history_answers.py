@@ -90,7 +90,8 @@ class Wording:
             if tally.turns
         ]
         header = ("state", "time", "percent", "times_begun", "longest", "longest_from", "last_begun")
-        said["per_state"] = to_csv(header, rows)
+        # The rest of the room is for the rows; the states left out are those that held for the shortest time.
+        said["per_state"] = to_csv(header, fit_rows(rows, self.budget // 3 - 75))
 
     def _add_condition(self, said: JsonObjectType, answer: Answer, account: Account) -> None:
         """Say in which stretches a condition held."""
