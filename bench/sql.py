@@ -63,10 +63,12 @@ async def run() -> list[Row]:
     watcher = asyncio.create_task(_watch(pauses))
     first = await asyncio.to_thread(_timed, lambda: _ours("SELECT 1 AS one"))
     first_pause = max(pauses)
-    pauses.clear()
     analyses = [await _row("analysis", case, query, end) for case, query in _ANALYSES.items()]
     lookups = [await _row("lookup", case, query, end) for case, query in _LOOKUPS.items()]
     (set_up,) = await _alternate(lambda: _ours("SELECT s.state FROM states s WHERE s.state_id = 1"))
+    longest = max(
+        [await _pause(query.replace("{end}", f"{end:.0f}"), pauses) for query in (_ANALYSES | _LOOKUPS).values()]
+    )
     watcher.cancel()
     more = median(row.ours - row.other for row in lookups)
     return [
@@ -75,8 +77,10 @@ async def run() -> list[Row]:
         Row.of("analysis", "median ratio", median(row.ratio for row in analyses), 1.0, goal=_GOAL),
         Row.of("parsing and set-up", "an empty query; other: the goal", set_up, _SET_UP, goal=1.0),
         Row.of("parsing and set-up", "added to a lookup, median; other: the goal", more, _SET_UP, goal=1.0),
-        Row.of("longest pause of the event loop", "other: the goal", max(pauses) * 1000, _PAUSE, goal=1.0),
-        Row.of("longest pause of the event loop", "while sqlglot is loaded, once", first_pause * 1000, _PAUSE, goal=None),
+        Row.of("longest pause of the event loop", "other: the goal", longest * 1000, _PAUSE, goal=1.0),
+        Row.of(
+            "longest pause of the event loop", "while sqlglot is loaded, once", first_pause * 1000, _PAUSE, goal=None
+        ),
         Row.of("first call", "with the import of sqlglot; other: a later one", first, set_up, goal=None),
     ]
 
@@ -112,6 +116,17 @@ def _timed(kind: Callable[[], object]) -> float:
     start = perf_counter()
     kind()
     return (perf_counter() - start) * 1000
+
+
+async def _pause(text: str, pauses: list[float]) -> float:
+    """Return how long a query holds the event loop: what comes back in every run, unlike what else the machine does."""
+    found = []
+    for _ in range(_RUNS):
+        pauses.clear()
+        await asyncio.to_thread(_ours, text)
+        await asyncio.sleep(0.01)
+        found.append(max(pauses))
+    return min(found)
 
 
 async def _watch(pauses: list[float]) -> None:

@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - these queries are constants
 """Attacks that are the same on every engine."""
 
 REFUSED = (
