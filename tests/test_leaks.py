@@ -25,6 +25,9 @@ from homeassistant.util import dt as dt_util
 from tests.conftest import expose
 from tests.recorded import meter, record, steps
 
+# A database in memory is out of reach for queries.
+pytestmark = pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+
 SECRETS = ("zebra", "quokka", "narwhal", "axolotl", "31415.926")
 
 NAMES = [
@@ -85,6 +88,20 @@ CASES: dict[str, Callable[[], list[dict[str, Any]]]] = {
         {"start": _today(-1), "compare_start": _today(-1)},
     ],
 }
+CASES["extended_assist__query_database"] = lambda: [
+    {"query": query}
+    for query in (
+        "SELECT * FROM states JOIN states_meta USING (metadata_id)",
+        "SELECT * FROM states_meta UNION SELECT state_id, state FROM states",
+        "SELECT * FROM state_attributes",
+        "SELECT * FROM statistics_meta",
+        "SELECT * FROM states_meta WHERE entity_id = 'sensor.visible' OR 1 = 1",
+        "SELECT state, entity_id FROM states, states_meta",
+        "SELECT * FROM events",
+        "SELECT * FROM main.states_meta",
+        "SELECT count(*) FROM states WHERE state = 'visible'",
+    )
+]
 PREFERENCES: dict[str, Any] = {
     "energy_sources": [
         {"type": "solar", "stat_energy_from": "sensor.visible"},
@@ -145,7 +162,8 @@ async def home(
     now = dt_util.utcnow().replace(minute=0, second=0, microsecond=0)
     for statistic_id, amount in (("sensor.visible", 0.5), ("sensor.zebra", 31415.926), ("axolotl:narwhal", 31415.926)):
         rows = meter(steps(now - timedelta(days=3), now), lambda _, amount=amount: amount)
-        await record(hass, statistic_id, rows, name="Quokka utility", unit_of_measurement="kWh", unit_class="energy")
+        name = "Visible" if statistic_id == "sensor.visible" else "Quokka utility"
+        await record(hass, statistic_id, rows, name=name, unit_of_measurement="kWh", unit_class="energy")
     expose(hass, "sensor.visible", "group.everything")
     await async_wait_recording_done(hass)
 
