@@ -1,6 +1,7 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
 from .base import ExtendedTool
+from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
@@ -15,6 +16,7 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetLogbookTool,
     GetEnergyTool,
     GetUserNameTool,
+    QueryDatabaseTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
