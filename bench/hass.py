@@ -12,6 +12,7 @@ import tempfile
 
 from homeassistant import bootstrap, runner
 from homeassistant.core import HomeAssistant
+from tests.e2e.instance import free_port, prepare_configuration
 
 _CHECKOUT = Path(__file__).parents[1]
 
@@ -24,6 +25,7 @@ async def running_home_assistant(configuration: str) -> AsyncGenerator[HomeAssis
     config_dir = Path(tempfile.mkdtemp(dir=base))
     os.environ["HOME"] = str(config_dir)
     (config_dir / "configuration.yaml").write_text(configuration, encoding="utf-8")
+    prepare_configuration(config_dir, free_port())
     (config_dir / "custom_components").mkdir()
     (config_dir / "custom_components" / "extended_assist").symlink_to(
         _CHECKOUT / "custom_components" / "extended_assist"

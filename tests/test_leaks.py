@@ -26,6 +26,9 @@ from tests.attacks.templates import REACH
 from tests.conftest import expose
 from tests.recorded import meter, record, steps
 
+# A database in memory is out of reach for queries.
+pytestmark = pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+
 SECRETS = ("zebra", "quokka", "narwhal", "axolotl", "31415.926")
 
 NAMES = [
@@ -59,7 +62,16 @@ CASES: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "extended_assist__get_history": lambda: (
         [{"entities": [name], **span} for name in NAMES for span in SPANS]
         + [{"entities": ["sensor.visible", "sensor.zebra"]}]
+        + [{"area": area, "rows": 20} for area in AREAS]
+        + [{"entities": ["group.everything"], "attribute": name} for name in ("entity_id", "note", "sensor.zebra", "x")]
+        + [{"entities": ["sensor.visible"], "state": state} for state in ("7", "31415.926", "narwhal")]
     ),
+    "extended_assist__get_logbook": lambda: (
+        [{}, {"hours": 100}, {"rows": 1}]
+        + [{"entities": [name], **span} for name in NAMES for span in SPANS]
+        + [{"area": area} for area in AREAS]
+    ),
+    "extended_assist__get_user_name": lambda: [{}],
     "extended_assist__get_statistics": lambda: (
         [{"statistics": [name], **span} for name in [*NAMES, "axolotl:narwhal", "Quokka utility"] for span in SPANS]
         + [
@@ -91,6 +103,20 @@ CASES: dict[str, Callable[[], list[dict[str, Any]]]] = {
         ]
     ),
 }
+CASES["extended_assist__query_database"] = lambda: [
+    {"query": query}
+    for query in (
+        "SELECT * FROM states JOIN states_meta USING (metadata_id)",
+        "SELECT * FROM states_meta UNION SELECT state_id, state FROM states",
+        "SELECT * FROM state_attributes",
+        "SELECT * FROM statistics_meta",
+        "SELECT * FROM states_meta WHERE entity_id = 'sensor.visible' OR 1 = 1",
+        "SELECT state, entity_id FROM states, states_meta",
+        "SELECT * FROM events",
+        "SELECT * FROM main.states_meta",
+        "SELECT count(*) FROM states WHERE state = 'visible'",
+    )
+]
 PREFERENCES: dict[str, Any] = {
     "energy_sources": [
         {"type": "solar", "stat_energy_from": "sensor.visible"},
@@ -151,7 +177,8 @@ async def home(
     now = dt_util.utcnow().replace(minute=0, second=0, microsecond=0)
     for statistic_id, amount in (("sensor.visible", 0.5), ("sensor.zebra", 31415.926), ("axolotl:narwhal", 31415.926)):
         rows = meter(steps(now - timedelta(days=3), now), lambda _, amount=amount: amount)
-        await record(hass, statistic_id, rows, name="Quokka utility", unit_of_measurement="kWh", unit_class="energy")
+        name = "Visible" if statistic_id == "sensor.visible" else "Quokka utility"
+        await record(hass, statistic_id, rows, name=name, unit_of_measurement="kWh", unit_class="energy")
     expose(hass, "sensor.visible", "group.everything")
     await async_wait_recording_done(hass)
 
@@ -176,7 +203,7 @@ async def test_no_trace_in_results_and_errors(
         text = json_dumps(result.data)
         assert traces(text, arguments) == [], arguments
         visible |= not result.error and "visible" in text.lower()
-    assert visible, "The cases never reached the visible entity, so they prove nothing"
+    assert visible or not tool.parameters.schema, "The cases never reached the visible entity, so they prove nothing"
 
 
 async def test_hidden_and_unknown_look_the_same(hass: HomeAssistant, home: None, llm_context: llm.LLMContext) -> None:

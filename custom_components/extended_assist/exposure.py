@@ -166,6 +166,9 @@ class Exposure:
 
         Raises NotExposedError, naming the nearest exposed entities, when there is none.
         """
+        # An exact id, the usual case, must not cost a look at the whole home.
+        if (state := self._hass.states.get(text.strip().lower())) and self.is_exposed(state.entity_id):
+            return [self._describe(state)]
         if found := self.search(text):
             return found
         labels = {label: entity for entity in self.entities.values() for label in (*_labels(entity), entity.entity_id)}
@@ -190,6 +193,10 @@ class Exposure:
         if name in SECRET_ATTRIBUTES or name not in state.attributes or self._visible(name) is None:
             return None
         return self._visible(state.attributes[name])
+
+    def visible_value(self, value: Any) -> Any:
+        """Return a value of an attribute, of now or earlier, without what names a hidden entity, or None."""
+        return self._visible(value)
 
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""

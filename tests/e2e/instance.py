@@ -81,7 +81,7 @@ class HomeAssistantInstance:
     access_token: str = ""
 
     def __post_init__(self) -> None:
-        self.port = self.port or _free_port()
+        self.port = self.port or free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -304,7 +304,7 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

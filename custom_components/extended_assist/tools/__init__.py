@@ -1,19 +1,25 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
 from .base import ExtendedTool
+from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
+from .logbook import GetLogbookTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
+from .user import GetUserNameTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,
     GetHistoryTool,
     GetStatisticsTool,
+    GetLogbookTool,
     GetEnergyTool,
+    GetUserNameTool,
     RenderTemplateTool,
+    QueryDatabaseTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
-DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy")
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "user")

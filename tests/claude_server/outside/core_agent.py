@@ -8,6 +8,7 @@ import asyncio
 from dataclasses import asdict
 import json
 import os
+from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
 
@@ -20,6 +21,7 @@ from homeassistant.core import Context, CoreState, HomeAssistant
 from homeassistant.core_config import async_process_ha_core_config
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, thinking, tool_use
+from tests.e2e.instance import free_port, prepare_configuration
 
 TURNS = [
     Turn(
@@ -31,6 +33,7 @@ TURNS = [
 
 async def start(folder: str) -> HomeAssistant:
     """Start Home Assistant with what a conversation needs, and one exposed switch."""
+    prepare_configuration(Path(folder), free_port())
     hass = HomeAssistant(folder)
     loader.async_setup(hass)
     hass.config.skip_pip = True
