@@ -20,7 +20,7 @@ from homeassistant.util.thread import ThreadWithException
 from ..const import LOGGER
 from ..exposure import Exposure
 from ..results import ToolError
-from .environment import ExposedEnvironment
+from .environment import ExposedEnvironment, undefined_names
 from .limits import Budget
 from .views import TemplateHome
 
@@ -82,9 +82,8 @@ async def async_render_with_notes(
     def render() -> Rendered:
         budget = Budget()
         undefined: dict[str, None] = {}
-        here = environment().for_rendering(
-            TemplateHome(hass, exposure, budget), lambda _level, message: undefined.setdefault(message)
-        )
+        undefined_names.set(undefined)
+        here = environment().for_rendering(TemplateHome(hass, exposure, budget))
         given = dict(budget.check(dict(variables or {})))
         text = jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given)
         return Rendered(text.strip(), tuple(undefined))
