@@ -21,6 +21,7 @@ from .measures import measured, measured_where_needed
 from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
 from .views import PROPERTIES, AllStates, DomainStates, TemplateHome, TemplateState
 
+_NOTES = 10
 undefined_names: ContextVar[dict[str, None] | None] = ContextVar("undefined_names", default=None)
 """What was undefined in the rendering of this thread, in the words of Jinja."""
 
@@ -178,7 +179,7 @@ class ExposedEnvironment(TemplateEnvironment):
 
 def _note_undefined(_level: int, message: str) -> None:
     """Keep what was undefined, where someone asked for it."""
-    if (notes := undefined_names.get()) is not None:
+    if (notes := undefined_names.get()) is not None and len(notes) < _NOTES:
         notes[message] = None
 
 

@@ -34,6 +34,7 @@ _TRY_AGAIN = 0.1
 _GIVE_UP = 50
 _SUGGESTIONS = 3
 _ONE_AT_A_TIME: HassKey[asyncio.Lock] = HassKey("extended_assist.rendering")
+_LONGEST_MESSAGE = 500
 _TEMPLATE_FILE = "<template>"
 _QUOTED = re.compile(r"'([^']+)'")
 _CORE_CONTEXT = re.compile(r"^Template error: | when rendering or compiling template ''")
@@ -166,6 +167,8 @@ def explain(error: Exception) -> str:
         )
     )
     message = _CORE_CONTEXT.sub("", str(error).removeprefix("TemplateError: ")) or type(error).__name__
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[:_LONGEST_MESSAGE]}…"
     if isinstance(error, RecursionError):
         message = "It calls itself, or is nested, too deeply."
     where = f" in line {line}" if line else ""
