@@ -22,6 +22,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er, ll
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
+from tests.attacks.templates import REACH
 from tests.conftest import expose
 from tests.recorded import meter, record, steps
 
@@ -87,6 +88,20 @@ CASES: dict[str, Callable[[], list[dict[str, Any]]]] = {
         {"start": "2020-01-01", "end": "2020-02-01"},
         {"start": _today(-1), "compare_start": _today(-1)},
     ],
+    "extended_assist__render_template": lambda: (
+        [{"template": template} for template in REACH]
+        + [
+            {"template": template, "variables": {"x": name}}
+            for name in [*NAMES, *AREAS]
+            for template in (
+                "{{ states | list }} {{ states(x) }}",
+                "{{ area_entities(x) }} {{ area_name(x) }} {{ areas() }}",
+                "{{ expand('group.everything') }} {{ state_attr(x, 'entity_id') }}",
+                "{{ states[x] }}",
+                "{{ unknown_function(x) }}",
+            )
+        ]
+    ),
 }
 CASES["extended_assist__query_database"] = lambda: [
     {"query": query}

@@ -1,22 +1,24 @@
 """What this assistant may see: the only door to entities."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 import re
+from threading import get_ident
 from typing import Any
 
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
+from homeassistant.util.async_ import run_callback_threadsafe
 
 from .results import ToolError
 
 _SUGGESTIONS = 4
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Attributes that hold credentials, or addresses that carry one.
-_SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
+SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
 
 
 class NotExposedError(ToolError):
@@ -62,12 +64,31 @@ class Exposure:
         self._assistant = assistant
         self.external_statistics = frozenset(filter(_is_external, external_statistics))
 
-    @callback
     def is_exposed(self, entity_id: str) -> bool:
-        """Return whether an entity exists and is exposed."""
-        return self._hass.states.get(entity_id) is not None and async_should_expose(
-            self._hass, self._assistant, entity_id
+        """Return whether an entity exists and is exposed; may be asked from any thread."""
+        return self.state(entity_id) is not None
+
+    def state(self, entity_id: str) -> State | None:
+        """Return the state of an exposed entity; may be asked from any thread."""
+        state = self._hass.states.get(entity_id)
+        return state if state and self._decide(self._should_expose, state) else None
+
+    def states(self, domain: str | None = None) -> list[State]:
+        """Return the states of all exposed entities, or of one domain; may be asked from any thread."""
+        return self._decide(
+            lambda: [state for state in self._hass.states.async_all(domain) if self._should_expose(state)]
         )
+
+    @callback
+    def _should_expose(self, state: State) -> bool:
+        """Return what the user decided about an entity."""
+        return async_should_expose(self._hass, self._assistant, state.entity_id)
+
+    def _decide[*Ts, R](self, question: Callable[[*Ts], R], *args: *Ts) -> R:
+        """Ask on the event loop: the first question about an entity writes the answer into a registry."""
+        if get_ident() == self._hass.loop_thread_id:
+            return question(*args)
+        return run_callback_threadsafe(self._hass.loop, question, *args).result()
 
     @callback
     def is_statistic_exposed(self, statistic_id: str) -> bool:
@@ -165,7 +186,13 @@ class Exposure:
     def visible_attributes(self, state: State) -> dict[str, Any]:
         """Return the attributes of an exposed entity without secrets and without traces of hidden entities."""
         visible: dict[str, Any] = self._visible(state.attributes)
-        return {name: value for name, value in visible.items() if name not in _SECRET_ATTRIBUTES}
+        return {name: value for name, value in visible.items() if name not in SECRET_ATTRIBUTES}
+
+    def visible_attribute(self, state: State, name: str) -> Any:
+        """Return one attribute of an exposed entity as in visible_attributes, or None."""
+        if name in SECRET_ATTRIBUTES or name not in state.attributes or self._visible(name) is None:
+            return None
+        return self._visible(state.attributes[name])
 
     def visible_value(self, value: Any) -> Any:
         """Return a value of an attribute, of now or earlier, without what names a hidden entity, or None."""
@@ -174,7 +201,7 @@ class Exposure:
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""
         if isinstance(value, str):
-            return None if any(map(self._is_hidden, _ENTITY_ID.findall(value))) else value
+            return None if "." in value and any(map(self._is_hidden, _ENTITY_ID.findall(value))) else value
         if isinstance(value, Mapping):
             return {
                 key: visible
@@ -182,10 +209,10 @@ class Exposure:
                 if self._visible(key) is not None and (visible := self._visible(item)) is not None
             }
         if isinstance(value, list | tuple | set | frozenset):
-            return [visible for item in value if (visible := self._visible(item)) is not None]
+            kept = [visible for item in value if (visible := self._visible(item)) is not None]
+            return type(value)(kept) if type(value) in {tuple, set, frozenset} else kept
         return value
 
-    @callback
     def _is_hidden(self, entity_id: str) -> bool:
         """Return whether an id belongs to an entity that exists and is not exposed."""
         exists = self._hass.states.get(entity_id) is not None or entity_id in er.async_get(self._hass).entities

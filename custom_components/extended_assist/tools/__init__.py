@@ -7,6 +7,7 @@ from .entities import GetEntitiesTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
 from .statistics import GetStatisticsTool
+from .template import RenderTemplateTool
 from .user import GetUserNameTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
@@ -16,6 +17,7 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetLogbookTool,
     GetEnergyTool,
     GetUserNameTool,
+    RenderTemplateTool,
     QueryDatabaseTool,
 )
 

@@ -1,0 +1,197 @@
+"""The template environment: pure functions of Home Assistant, listed by name, and our own for what is in the home."""
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from typing import Any, override
+
+from jinja2 import pass_context
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.nodes import Concat, Dict, List, Node, Tuple
+from jinja2.runtime import Context
+from jinja2.utils import Namespace
+
+from homeassistant.helpers.template import TemplateEnvironment, make_logging_undefined
+from homeassistant.helpers.template.extensions import DateTimeExtension
+
+from . import areas, devices, labels, states
+from .home import Function
+from .limits import MAX_OUTPUT, Budget, TooLargeError
+from .measures import measured, measured_global
+from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
+from .views import AllStates, DomainStates, TemplateHome, TemplateState
+
+FUNCTIONS: tuple[Function, ...] = (*states.FUNCTIONS, *areas.FUNCTIONS, *labels.FUNCTIONS, *devices.FUNCTIONS)
+
+
+class TemplateNamespace(Namespace):
+    """A namespace that is not written out: namespaces may hold each other in circles."""
+
+    @override
+    def __repr__(self) -> str:
+        """Return a fixed text."""
+        return "<Namespace>"
+
+
+class _MeasuredCode(CodeGenerator):
+    """Compiles a template so that every collection and joined text is measured when it is made."""
+
+    @override
+    def visit_List(self, node: List, frame: Frame) -> None:
+        self._measured(super().visit_List, node, frame)
+
+    @override
+    def visit_Tuple(self, node: Tuple, frame: Frame) -> None:
+        if node.ctx == "load":
+            self._measured(super().visit_Tuple, node, frame)
+        else:
+            super().visit_Tuple(node, frame)
+
+    @override
+    def visit_Dict(self, node: Dict, frame: Frame) -> None:
+        self._measured(super().visit_Dict, node, frame)
+
+    @override
+    def visit_Concat(self, node: Concat, frame: Frame) -> None:
+        self.write("environment.join_text((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+    def _measured(self, visit: Callable[[Any, Frame], None], node: Node, frame: Frame) -> None:
+        """Write an expression inside a measurement."""
+        self.write("environment.budget.check(")
+        visit(node, frame)
+        self.write(")")
+
+
+class ExposedEnvironment(TemplateEnvironment):
+    """The environment of all renderings; `for_rendering` gives one its home and budget.
+
+    Made without Home Assistant, so that neither its functions nor the loader of the user's own templates can be reached.
+    """
+
+    code_generator_class = _MeasuredCode
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
+    budget: Budget
+    home: TemplateHome
+
+    def __init__(self) -> None:
+        """List what is available."""
+        super().__init__(None, limited=True)
+        # Nothing is computed while compiling: it would not be measured, and compiled templates serve later renderings.
+        self.optimized = False
+        self.finalize = _measured_output(self.finalize)
+        # Some of Home Assistant's functions call filters of the environment they were made for, so that stays as it is.
+        core = TemplateEnvironment(None, limited=True)
+        clock = core.extensions[DateTimeExtension.identifier]
+        for name in CLOCK:
+            core.globals[name] = core.filters[name] = getattr(clock, name)
+        core.globals["namespace"] = TemplateNamespace
+        core.globals["apply"] = core.filters["apply"] = core.tests["apply"] = apply
+        self.globals = {name: measured_global(name, core.globals[name]) for name in PURE_GLOBALS & core.globals.keys()}
+        self.filters = {name: measured(name, core.filters[name]) for name in PURE_FILTERS & core.filters.keys()}
+        self.tests = {name: measured(name, core.tests[name]) for name in PURE_TESTS & core.tests.keys()}
+        for function in FUNCTIONS:
+            run = _home_function(function)
+            for wanted, table in (
+                (function.is_global, self.globals),
+                (function.is_filter, self.filters),
+                (function.is_test, self.tests),
+            ):
+                if wanted:
+                    table[function.name] = run
+        self.globals["states"] = None
+
+    def for_rendering(self, home: TemplateHome, log: Callable[[int, str], None]) -> ExposedEnvironment:
+        """Return a copy for one rendering, in which undefined names are logged."""
+        environment = copy(self)
+        environment.home = home
+        environment.budget = home.budget
+        environment.undefined = make_logging_undefined(False, log)  # noqa: FBT003 - as Home Assistant declares it
+        environment.globals = self.globals | {"states": AllStates(home)}
+        return environment
+
+    @override
+    def is_safe_callable(self, obj: Any) -> bool:
+        return isinstance(obj, AllStates) or bool(super().is_safe_callable(obj))  # type: ignore[no-untyped-call]
+
+    @override
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        # Home Assistant lets every attribute of a namespace through, its class among them.
+        return not attr.startswith("_") and (
+            isinstance(obj, AllStates | DomainStates | TemplateState)
+            or bool(super().is_safe_attribute(obj, attr, value))  # type: ignore[no-untyped-call]
+        )
+
+    @override
+    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        args = self.budget.check_call(function, args, kwargs)
+        return self.budget.check(super().call(context, function, *args, **kwargs))
+
+    @override
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "+":
+            return self.budget.add(left, right)
+        self.budget.check_operator(operator, left, right)
+        return self.budget.check(super().call_binop(context, operator, left, right))
+
+    @override
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        if (safe := super().wrap_str_format(value)) is None:
+            return None
+
+        def fill(*args: Any, **kwargs: Any) -> str:
+            self.budget.check_format(value.__self__, (*args, *kwargs.values()))
+            return safe(*args, **kwargs)
+
+        return fill
+
+    def join_text(self, parts: Iterable[Any]) -> str:
+        """Return what `~` makes of values."""
+        return self.concat([str(part) for part in self.budget.check_join("", parts)])
+
+    @override
+    def concat(self, parts: Iterable[str]) -> str:
+        """Return the parts of a finished text, a macro or a block as one."""
+        kept, size = [], 0
+        for part in parts:
+            size += len(part)
+            if size > MAX_OUTPUT:
+                raise TooLargeError(f"A text of more than {MAX_OUTPUT} characters")
+            kept.append(part)
+        self.budget.spend(size)
+        return "".join(kept)
+
+
+def _home_function(function: Function) -> Callable[..., Any]:
+    """Return a function as templates call it: it finds the home of the rendering by itself."""
+
+    @pass_context
+    def run(context: Context, /, *args: Any, **kwargs: Any) -> Any:
+        environment: ExposedEnvironment = context.environment  # type: ignore[assignment]
+        home = environment.home
+        if not function.on_loop:
+            return environment.budget.check(function.run(home, *args, **kwargs))
+        if kwargs:
+            raise TypeError(f"{function.name} takes no named arguments")
+        return environment.budget.check(home.ask(function.run, *args))
+
+    run.__name__ = run.__qualname__ = function.name
+    return run
+
+
+def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any]:
+    """Return what is applied to every value that is written out."""
+
+    @pass_context
+    def output(context: Context, value: Any) -> Any:
+        return context.environment.budget.check(finalize(value) if finalize else value)  # type: ignore[attr-defined]
+
+    return output
+
+
+@pass_context
+def apply(context: Context, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a function as the sandbox does; Home Assistant's own calls it directly."""
+    return context.environment.call(context, function, value, *args, **kwargs)  # type: ignore[attr-defined]

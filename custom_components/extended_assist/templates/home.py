@@ -1,0 +1,137 @@
+"""The home as a template sees it: what is not exposed does not exist."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from threading import get_ident
+from typing import Any
+
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    label_registry as lr,
+)
+from homeassistant.util.async_ import run_callback_threadsafe
+
+from ..exposure import Exposure
+
+PLAIN = (str, int, float, type(None))
+
+
+class Home:
+    """Answers for one rendering; an area, floor, label or device exists only as far as it has an exposed entity."""
+
+    def __init__(self, hass: HomeAssistant, exposure: Exposure) -> None:
+        """Take what may be seen."""
+        self.hass = hass
+        self.exposure = exposure
+        self._areas: dict[str, bool] = {}
+        self._devices: dict[str, bool] = {}
+        self._labels: dict[str, bool] = {}
+
+    def ask(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Answer a question about the registries from any thread.
+
+        Templates run in a thread of their own, and the registries belong to the event loop, where they may change between
+        two steps of a thread. So each question is one callback on the event loop, the same code as in a callback.
+        Arguments are plain values: anything else could run parts of the template there.
+        """
+        if not all(isinstance(arg, PLAIN) for arg in args):
+            raise TypeError(f"{function.__name__} expects text, got {', '.join(type(arg).__name__ for arg in args)}")
+        if get_ident() == self.hass.loop_thread_id:
+            return function(self, *args)
+        return run_callback_threadsafe(self.hass.loop, function, self, *args).result()
+
+    def state(self, entity_id: str) -> State | None:
+        """Return the state of an exposed entity."""
+        return self.exposure.state(entity_id)
+
+    @callback
+    def entry(self, entity_id: Any) -> er.RegistryEntry | None:
+        """Return the registry entry of an exposed entity."""
+        if not isinstance(entity_id, str) or not self.exposure.is_exposed(entity_id):
+            return None
+        return er.async_get(self.hass).async_get(entity_id)
+
+    @callback
+    def exposed(self, entity_ids: Iterable[str]) -> list[str]:
+        """Return the exposed ones of some entities."""
+        return [entity_id for entity_id in entity_ids if self.exposure.is_exposed(entity_id)]
+
+    @callback
+    def area_of(self, entry: er.RegistryEntry) -> str | None:
+        """Return the area in which an entity is, by itself or with its device."""
+        if entry.area_id or not entry.device_id:
+            return entry.area_id
+        device = dr.async_get(self.hass).async_get(entry.device_id)
+        return dr.async_get_effective_area_id(self.hass, device) if device else None
+
+    @callback
+    def area_entities(self, area_id: str) -> list[str]:
+        """Return the exposed entities of an area, those with an area of their own first."""
+        registry = er.async_get(self.hass)
+        own = [entry.entity_id for entry in er.async_entries_for_area(registry, area_id)]
+        inherited = [
+            entry.entity_id
+            for device in dr.async_entries_for_area(dr.async_get(self.hass), area_id)
+            for entry in er.async_entries_for_device(registry, device.id)
+            if entry.area_id is None
+        ]
+        return self.exposed(own + inherited)
+
+    @callback
+    def area(self, area_id: Any) -> ar.AreaEntry | None:
+        """Return an area by id, if it has an exposed entity."""
+        area = ar.async_get(self.hass).async_get_area(area_id) if isinstance(area_id, str) else None
+        if area and area.id not in self._areas:
+            self._areas[area.id] = bool(self.area_entities(area.id))
+        return area if area and self._areas[area.id] else None
+
+    @callback
+    def device(self, device_id: Any) -> dr.AnyDeviceEntry | None:
+        """Return a device by id, if it has an exposed entity."""
+        registry = dr.async_get(self.hass)
+        device = registry.async_get(device_id) if isinstance(device_id, str) else None
+        if device and device.id not in self._devices:
+            entries = er.async_entries_for_device(er.async_get(self.hass), device.id)
+            self._devices[device.id] = any(self.exposure.is_exposed(entry.entity_id) for entry in entries)
+        return device if device and self._devices[device.id] else None
+
+    @callback
+    def label(self, label_id: Any) -> lr.LabelEntry | None:
+        """Return a label by id, if an exposed entity, or a device or area that has one, carries it."""
+        label = lr.async_get(self.hass).async_get_label(label_id) if isinstance(label_id, str) else None
+        if label and label.label_id not in self._labels:
+            self._labels[label.label_id] = bool(
+                any(
+                    self.exposure.is_exposed(entry.entity_id)
+                    for entry in er.async_entries_for_label(er.async_get(self.hass), label.label_id)
+                )
+                or any(
+                    self.device(device.id)
+                    for device in dr.async_entries_for_label(dr.async_get(self.hass), label.label_id)
+                )
+                or any(
+                    self.area(area.id) for area in ar.async_entries_for_label(ar.async_get(self.hass), label.label_id)
+                )
+            )
+        return label if label and self._labels[label.label_id] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the template environment, and as what it is available."""
+
+    run: Callable[..., Any]
+    """Takes the home and the arguments of the template."""
+    is_global: bool = True
+    is_filter: bool = True
+    is_test: bool = False
+    on_loop: bool = True
+    """Whether it reads the registries, so that it has to run on the event loop."""
+
+    @property
+    def name(self) -> str:
+        """Return the name in templates."""
+        return self.run.__name__

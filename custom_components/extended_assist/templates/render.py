@@ -1,0 +1,190 @@
+"""Rendering a template in a thread of its own, under a time limit that really ends it."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, lru_cache
+import re
+from traceback import extract_tb
+from types import CodeType
+from typing import Any, Final
+
+import jinja2
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.template import is_template_string
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.thread import ThreadWithException
+
+from ..const import LOGGER
+from ..exposure import Exposure
+from ..results import ToolError
+from .environment import ExposedEnvironment
+from .limits import Budget
+from .views import TemplateHome
+
+TIME_LIMIT: Final = 3.0
+"""Seconds of one rendering."""
+MAX_TEMPLATE: Final = 10_000
+"""Characters of a template."""
+
+_COMPILED = 64
+_TRY_AGAIN = 0.1
+_GIVE_UP = 50
+_SUGGESTIONS = 3
+_ONE_AT_A_TIME: HassKey[asyncio.Lock] = HassKey("extended_assist.rendering")
+_TEMPLATE_FILE = "<template>"
+_QUOTED = re.compile(r"'([^']+)'")
+_CORE_CONTEXT = re.compile(r"^Template error: | when rendering or compiling template ''")
+
+
+class _Stop(BaseException):
+    """Raised inside the thread when its time is over; no BaseException is caught on its way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A text, and what the model should know about it."""
+
+    text: str
+    undefined: tuple[str, ...]
+    """What was undefined and rendered as nothing, in the words of Jinja."""
+
+
+@cache
+def environment() -> ExposedEnvironment:
+    """Return the environment that all renderings share; it holds nothing of a home."""
+    return ExposedEnvironment()
+
+
+@lru_cache(_COMPILED)
+def _compiled(template: str) -> CodeType:
+    """Return the code of a template, which does not depend on the home."""
+    return environment().compile(template)
+
+
+async def async_render(
+    hass: HomeAssistant, exposure: Exposure, template: str, variables: Mapping[str, Any] | None = None
+) -> str:
+    """Return what a template makes of the exposed entities; raise ToolError, naming the line, when it fails."""
+    return (await async_render_with_notes(hass, exposure, template, variables)).text
+
+
+async def async_render_with_notes(
+    hass: HomeAssistant, exposure: Exposure, template: str, variables: Mapping[str, Any] | None = None
+) -> Rendered:
+    """Return as async_render, with what was undefined."""
+    check_length(template)
+    if not is_template_string(template):
+        return Rendered(template, ())
+
+    def render() -> Rendered:
+        budget = Budget()
+        undefined: dict[str, None] = {}
+        here = environment().for_rendering(
+            TemplateHome(hass, exposure, budget), lambda _level, message: undefined.setdefault(message)
+        )
+        given = dict(budget.check(dict(variables or {})))
+        text = jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given)
+        return Rendered(text.strip(), tuple(undefined))
+
+    # Renderings share the interpreter, and so do they with the event loop: side by side they would only be in the way.
+    async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):
+        try:
+            return await _async_in_thread(hass, render)
+        except TimeoutError as err:
+            raise ToolError(f"The template took longer than {TIME_LIMIT:g} seconds. Let it do less.") from err
+        except Exception as err:
+            raise ToolError(explain(err)) from err
+
+
+def check_length(template: str) -> None:
+    """Raise ToolError for a template that is too long."""
+    if len(template) > MAX_TEMPLATE:
+        raise ToolError(f"The template has {len(template)} characters; at most {MAX_TEMPLATE} are allowed.")
+
+
+async def _async_in_thread[R](hass: HomeAssistant, work: Callable[[], R]) -> R:
+    """Return what a function returns from a thread of its own; when time is over, or nobody waits, the thread is ended.
+
+    Raises TimeoutError.
+    """
+    future: asyncio.Future[R] = hass.loop.create_future()
+
+    @callback
+    def settle(result: R | None, error: Exception | None) -> None:
+        if future.done():
+            return
+        if error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        try:
+            try:
+                result, error = work(), None
+            except Exception as err:  # noqa: BLE001 - handed to the one who waits
+                result, error = None, err
+            hass.loop.call_soon_threadsafe(settle, result, error)
+        except _Stop:
+            pass  # Nobody waits any more.
+
+    thread = ThreadWithException(target=run, name="extended_assist template", daemon=True)
+    thread.start()
+    try:
+        async with asyncio.timeout(TIME_LIMIT):
+            return await future
+    finally:
+        if not future.done() or future.cancelled():
+            _end(hass, thread)
+
+
+@callback
+def _end(hass: HomeAssistant, thread: ThreadWithException, tries: int = _GIVE_UP) -> None:
+    """End a thread at its next step, and look again whether it did."""
+    if not thread.is_alive():
+        return
+    if not tries:
+        LOGGER.error("A template could not be interrupted; its thread goes on until it ends by itself")
+        return
+    try:
+        thread.raise_exc(_Stop)
+    except ValueError:  # It ended in this moment.
+        return
+    hass.loop.call_later(_TRY_AGAIN, _end, hass, thread, tries - 1)
+
+
+def explain(error: Exception) -> str:
+    """Return what failed, where, and what is nearest to a name that does not exist."""
+    line = (
+        error.lineno
+        if isinstance(error, jinja2.TemplateSyntaxError)
+        else next(
+            (frame.lineno for frame in reversed(extract_tb(error.__traceback__)) if frame.filename == _TEMPLATE_FILE),
+            None,
+        )
+    )
+    message = _CORE_CONTEXT.sub("", str(error).removeprefix("TemplateError: ")) or type(error).__name__
+    if isinstance(error, RecursionError):
+        message = "It calls itself, or is nested, too deeply."
+    where = f" in line {line}" if line else ""
+    return f"The template failed{where}: {message.rstrip('.')}.{nearest_known(message)}"
+
+
+def nearest_known(message: str) -> str:
+    """Return a hint about names like the one that a message of Jinja calls unknown, or an empty string."""
+    table: Mapping[str, Any]
+    if message.startswith("No filter named"):
+        kind, table = "filters", environment().filters
+    elif message.startswith("No test named"):
+        kind, table = "tests", environment().tests
+    elif message.endswith("is undefined"):
+        kind, table = "functions", environment().globals
+    else:
+        return ""
+    name = match[1] if (match := _QUOTED.search(message)) else ""
+    nearest = get_close_matches(name, table, n=_SUGGESTIONS, cutoff=0.5)
+    hint = f" Nearest {kind} here: {', '.join(nearest)}." if nearest else ""
+    return f"{hint} Functions of Home Assistant beyond exposed entities are not available." if not nearest else hint

@@ -1,0 +1,135 @@
+"""The functions for states in templates."""
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
+from homeassistant.core import callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.entity import entity_sources
+from homeassistant.helpers.translation import async_translate_state, async_translate_state_attr
+
+from .home import Function, Home
+from .views import TemplateHome, TemplateState
+
+
+def states(home: TemplateHome, entity_id: Any, rounded: bool | None = None, with_unit: bool = False) -> str:  # noqa: FBT001, FBT002 - as templates call it
+    """Return the state of an entity as text."""
+    return home.state_text(entity_id, rounded, with_unit)
+
+
+def state_attr(home: TemplateHome, entity_id: Any, name: Any) -> Any:
+    """Return an attribute of an entity, or None."""
+    return home.attribute(entity_id, name)
+
+
+def is_state(home: TemplateHome, entity_id: Any, state: Any) -> bool:
+    """Return whether an entity has a state, or one of several."""
+    view = home.find(entity_id)
+    return view is not None and (view.state == state or (isinstance(state, list) and view.state in state))
+
+
+def is_state_attr(home: TemplateHome, entity_id: Any, name: Any, value: Any) -> bool:
+    """Return whether an attribute of an entity has a value."""
+    view = home.find(entity_id)
+    return view is not None and name in view.attributes and bool(view.attributes[name] == value)
+
+
+def has_value(home: TemplateHome, entity_id: Any) -> bool:
+    """Return whether an entity has a state that is known."""
+    view = home.find(entity_id)
+    return view is not None and view.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}
+
+
+def expand(home: TemplateHome, *args: Any) -> list[TemplateState]:
+    """Return the states of entities, with groups and zones replaced by their members."""
+    search = list(args)
+    found: dict[str, TemplateState] = {}
+    opened: set[str] = set()
+    groups = None
+    while search:
+        item = search.pop()
+        if isinstance(item, str):
+            item = home.find(item)
+        elif not isinstance(item, TemplateState) and isinstance(item, Iterable):
+            search += item
+        if not isinstance(item, TemplateState) or item.entity_id in found:
+            continue
+        if groups is None:
+            groups = home.ask(_groups)
+        if item.domain == "group" or item.entity_id in groups:
+            members = "entity_id"
+        elif item.domain == "zone":
+            members = "persons"
+        else:
+            found[item.entity_id] = item
+            continue
+        if item.entity_id not in opened:
+            opened.add(item.entity_id)
+            search += item.attributes.get(members) or ()
+    return list(found.values())
+
+
+@callback
+def _groups(home: Home) -> frozenset[str]:
+    """Return the entities that the group integration provides in other domains."""
+    return frozenset(
+        entity_id for entity_id, source in entity_sources(home.hass).items() if source["domain"] == "group"
+    )
+
+
+@callback
+def state_translated(home: Home, entity_id: Any) -> str:
+    """Return the state of an entity in the language of the user interface."""
+    state = home.state(entity_id)
+    if state is None:
+        return STATE_UNKNOWN
+    entry = er.async_get(home.hass).async_get(state.entity_id)
+    return async_translate_state(
+        home.hass,
+        state.state,
+        state.domain,
+        entry.platform if entry else None,
+        entry.translation_key if entry else None,
+        home.exposure.visible_attribute(state, "device_class"),
+    )
+
+
+@callback
+def state_attr_translated(home: Home, entity_id: Any, attribute: Any) -> Any:
+    """Return an attribute of an entity in the language of the user interface, or None."""
+    state = home.state(entity_id)
+    value = home.exposure.visible_attribute(state, attribute) if state else None
+    if state is None or not isinstance(value, str | Enum):
+        return value
+    entry = er.async_get(home.hass).async_get(state.entity_id)
+    return async_translate_state_attr(
+        home.hass,
+        str(value),
+        state.domain,
+        entry.platform if entry else None,
+        entry.translation_key if entry else None,
+        home.exposure.visible_attribute(state, "device_class"),
+        attribute,
+    )
+
+
+@callback
+def is_hidden_entity(home: Home, entity_id: Any) -> bool:
+    """Return whether the user hid an exposed entity from dashboards."""
+    entry = home.entry(entity_id)
+    return entry is not None and entry.hidden
+
+
+FUNCTIONS = (
+    Function(states, is_global=False, on_loop=False),
+    Function(state_attr, on_loop=False),
+    Function(is_state, is_filter=False, is_test=True, on_loop=False),
+    Function(is_state_attr, is_filter=False, is_test=True, on_loop=False),
+    Function(has_value, is_test=True, on_loop=False),
+    Function(expand, on_loop=False),
+    Function(state_translated),
+    Function(state_attr_translated),
+    Function(is_hidden_entity, is_filter=False, is_test=True),
+)

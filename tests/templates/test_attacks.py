@@ -1,0 +1,205 @@
+"""No template reaches what is hidden, leaves the sandbox, or holds up Home Assistant."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+import re
+import resource
+import threading
+import time
+
+import pytest
+
+from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.results import ToolError
+from custom_components.extended_assist.templates import async_render, async_render_with_notes, render as rendering
+from homeassistant.core import HomeAssistant
+from tests.attacks.templates import BOMBS, ESCAPE, REACH
+from tests.conftest import ASSISTANT
+
+from .conftest import Render
+from .home import Ids
+
+SECRETS = ("zebra", "quokka", "narwhal", "axolotl", "31415", "serial1")
+_LEAKS = re.compile(
+    r"object at|<class '|<function|<module|<bound|HomeAssistant|custom_components|globals", re.IGNORECASE
+)
+
+
+async def outcome(hass: HomeAssistant, template: str, **variables: object) -> str:
+    """Return all that the model would read."""
+    try:
+        rendered = await async_render_with_notes(hass, Exposure(hass, ASSISTANT), template, variables)
+    except ToolError as err:
+        return str(err)
+    return "\n".join((rendered.text, *rendered.undefined))
+
+
+def fill(template: str, ids: Ids) -> str:
+    """Return a template with the ids of hidden things."""
+    for name, value in (
+        ("device", ids.hidden_device),
+        ("area", ids.hidden_area),
+        ("floor", ids.hidden_floor),
+        ("label", ids.hidden_label),
+    ):
+        template = template.replace(f"%({name})s", value)
+    return template
+
+
+def twin(text: str, ids: Ids) -> str:
+    """Return a text with every hidden name and id replaced by one that does not exist, of the same length."""
+    text = text.replace(ids.hidden_device, "f" * len(ids.hidden_device))
+    return re.sub("zebra|quokka|narwhal|axolotl", lambda match: match[0][:-1] + "x", text, flags=re.IGNORECASE)
+
+
+def test_size_of_the_collection() -> None:
+    """The collection is as large as it is meant to be, without repetitions."""
+    assert len(REACH) >= 60
+    assert len(ESCAPE) >= 50
+    assert len(BOMBS) >= 80
+    for attacks in (REACH, ESCAPE, BOMBS):
+        assert len(set(attacks)) == len(attacks)
+
+
+async def test_hidden_looks_unknown(hass: HomeAssistant, home: Ids) -> None:
+    """What is hidden leaves no trace, and gives what would be given if it did not exist."""
+    for attack in REACH:
+        template = fill(attack, home)
+        found = await outcome(hass, template)
+        said = template.lower()
+        assert [secret for secret in SECRETS if secret in found.lower() and secret not in said] == [], attack
+        assert twin(found, home) == await outcome(hass, twin(template, home)), attack
+
+
+async def test_reach_finds_what_is_exposed(hass: HomeAssistant, open_home: Ids) -> None:
+    """In an open home most of the same templates do show a secret, so the test above proves something."""
+    shown = 0
+    for attack in REACH:
+        template = fill(attack, open_home)
+        found = (await outcome(hass, template)).lower()
+        shown += any(secret in found for secret in SECRETS)
+    assert shown > len(REACH) / 2
+
+
+async def test_no_escape(hass: HomeAssistant, home: Ids, render: Render) -> None:
+    """Nothing of Python or Home Assistant behind the values is reached."""
+    for attack in ESCAPE:
+        try:
+            text = await render(attack)
+        except ToolError:
+            continue
+        assert not _LEAKS.search(text), attack
+        assert [secret for secret in SECRETS if secret in text.lower()] == [], attack
+
+
+async def test_escape_through_variables(hass: HomeAssistant, home: Ids) -> None:
+    """Variables are values: they are neither rendered nor looked up, and shadow functions for this template only."""
+    exposure = Exposure(hass, ASSISTANT)
+    variables = {"x": "{{ states('light.lamp') }}", "states": "mine", "self": 1, "context": 2}
+    assert await async_render(hass, exposure, "{{ x }}", variables) == "{{ states('light.lamp') }}"
+    assert await async_render(hass, exposure, "{{ states }}", variables) == "mine"
+    assert await async_render(hass, exposure, "{{ states('light.lamp') }}") == "on"
+
+
+class Watch:
+    """Notes how long the event loop was held up."""
+
+    longest = 0.0
+
+    async def run(self) -> None:
+        """Look at the clock every hundredth of a second."""
+        while True:
+            start = time.perf_counter()
+            await asyncio.sleep(0.01)
+            self.longest = max(self.longest, time.perf_counter() - start)
+
+
+@pytest.fixture
+async def watch(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Watch]:
+    """Watch the event loop, and give templates a quarter of a second."""
+    monkeypatch.setattr(rendering, "TIME_LIMIT", 0.25)
+    watch = Watch()
+    task = asyncio.ensure_future(watch.run())
+    yield watch
+    task.cancel()
+    await asyncio.sleep(0.15)  # Whoever looks whether a thread has ended looks once more.
+
+
+async def test_bombs(home: Ids, render: Render, watch: Watch) -> None:
+    """Each ends soon, with an error, and meanwhile the event loop runs and memory stays small."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for bomb in BOMBS:
+        watch.longest = 0.0
+        start = time.perf_counter()
+        with pytest.raises(ToolError):
+            await render(bomb)
+        assert time.perf_counter() - start < 2, bomb
+        assert watch.longest < 1, bomb
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    assert grown < 400
+
+
+async def test_threads_end(home: Ids, render: Render, watch: Watch) -> None:
+    """After its time, and when nobody waits any more, the thread of a template is gone."""
+
+    def threads() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "extended_assist template"]
+
+    endless = "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"
+    with pytest.raises(ToolError, match=r"longer than 0\.25 seconds"):
+        await render(endless)
+    task = asyncio.ensure_future(render(endless))
+    await asyncio.sleep(0.05)
+    assert threads()
+    task.cancel()
+    await asyncio.sleep(0.3)
+    assert task.cancelled()
+    assert threads() == []
+
+
+async def test_renderings_wait_for_each_other(home: Ids, render: Render, watch: Watch) -> None:
+    """Many at once do not hold up the event loop more than one, and those that are fine are rendered."""
+    endless = "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"
+    results = await asyncio.gather(
+        *(render(endless) for _ in range(3)), *(render("{{ 1 + 1 }}") for _ in range(5)), return_exceptions=True
+    )
+    assert [str(result) for result in results[3:]] == ["2"] * 5
+    assert all(isinstance(result, ToolError) for result in results[:3])
+    assert watch.longest < 1
+
+
+async def test_slowest_allowed_pattern(home: Ids, render: Render, watch: Watch) -> None:
+    """The matcher cannot be interrupted; what the check lets through takes a moment only."""
+    for pattern, length in (("a*a*b", 250), ("a*b", 4000), ("(a|a)(a|a)(a|a)(a|a)a*b", 1000), ("a?a?a?a?a?a?a*b", 500)):
+        start = time.perf_counter()
+        assert await render("{{ ('a' * n) | regex_search(p) }}", n=length, p=pattern) == "False"
+        assert time.perf_counter() - start < 1, pattern
+
+
+async def test_compiled_templates_hold_nothing_of_the_home(hass: HomeAssistant, home: Ids, render: Render) -> None:
+    """The same template, rendered again after the home changed, shows the new home."""
+    template = "{{ states('light.lamp') }} {{ 'light.lamp' | states }} {{ area_name('light.lamp') }}"
+    assert await render(template) == "on on Living Room"
+    hass.states.async_set("light.lamp", "off")
+    assert await render(template) == "off off Living Room"
+    hass.states.async_remove("light.lamp")
+    assert await render(template) == "unknown unknown None"
+
+
+async def test_nested_too_deeply_to_compile(home: Ids, render: Render, watch: Watch) -> None:
+    """Syntax that would overflow the parser is an error like any other."""
+    for template in (
+        "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
+        "{{ " + "[" * 3000 + "]" * 3000 + " }}",
+        "{{ " + "-" * 5000 + "1 }}",
+        "{{ " + "not " * 2000 + "1 }}",
+        "{{ " + "1 + " * 2000 + "1 }}",
+        "{% if 1 %}" * 400 + "{% endif %}" * 400,
+        "{% for i in [1] %}" * 200 + "{% endfor %}" * 200,
+        "{{ x" + ".y" * 3000 + " }}",
+    ):
+        try:
+            text = await render(template)
+        except ToolError:
+            continue
+        assert len(text) < 100

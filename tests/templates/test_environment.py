@@ -1,0 +1,189 @@
+"""What is available in templates, in every served Home Assistant, and what each name does with hidden things."""
+
+import asyncio
+from collections.abc import Callable
+import json
+from pathlib import Path
+import subprocess
+
+import pytest
+
+from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.templates.environment import FUNCTIONS, ExposedEnvironment
+from custom_components.extended_assist.templates.names import PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.template import TemplateEnvironment
+from tests.conftest import ASSISTANT
+
+from .available import names
+from .home import HIDDEN_AREA, HIDDEN_DEVICE, HIDDEN_FLOOR, HIDDEN_LABEL, Ids
+from .test_attacks import SECRETS, outcome, twin
+
+ROOT = Path(__file__).parents[2]
+NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
+
+# Named here so that a name that appears in a newer Home Assistant fails the test until someone decides about it.
+ABSENT = {
+    # They show what is not exposed, or where the home is.
+    "closest", "distance", "config_entry_attr", "config_entry_id", "issue", "issues",
+    # Their results differ between the served versions.
+    "entity_name",
+    # Nothing a question about the home needs, and ways to use up memory.
+    "attr", "base64_decode", "base64_encode", "center", "e", "escape", "forceescape", "from_hex", "lipsum", "md5", "pack",
+    "pprint", "safe", "sha1", "sha256", "sha512", "striptags", "unpack", "urlize", "wordwrap", "xmlattr",
+    "escaped",
+}  # fmt: skip
+
+
+def newest_names(_: HomeAssistant) -> dict[str, dict[str, list[str]]]:
+    """Return the names in the environment of the newest Home Assistant."""
+    if not NEWEST.exists():
+        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
+    run = subprocess.run(
+        [NEWEST, "-m", "tests.templates.available"], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("names_of", [names, newest_names])
+async def test_every_name_is_decided(
+    hass: HomeAssistant, names_of: Callable[[HomeAssistant], dict[str, dict[str, list[str]]]]
+) -> None:
+    """Every name of Home Assistant is available or listed as absent, and ours has no other names."""
+    found = await asyncio.to_thread(names_of, hass)
+    listed = {
+        "globals": PURE_GLOBALS | {function.name for function in FUNCTIONS if function.is_global} | {"states"},
+        "filters": PURE_FILTERS | {function.name for function in FUNCTIONS if function.is_filter},
+        "tests": PURE_TESTS | {function.name for function in FUNCTIONS if function.is_test},
+    }
+    for kind, available in listed.items():
+        core, ours = set(found["core"][kind]), set(found["ours"][kind])
+        assert ours == available, kind
+        assert ours <= core, kind
+        assert core - ours <= ABSENT, kind
+
+
+def test_a_new_name_of_home_assistant_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a newer Home Assistant adds to the environment for everyone does not appear by itself."""
+    original = TemplateEnvironment.__init__
+
+    def newer(self: TemplateEnvironment, *args: object, **kwargs: object) -> None:
+        original(self, *args, **kwargs)
+        for table in (self.globals, self.filters, self.tests):
+            table["read_anything"] = lambda *_: "everything"
+
+    monkeypatch.setattr(TemplateEnvironment, "__init__", newer)
+    environment = ExposedEnvironment()
+    assert "read_anything" in TemplateEnvironment(None).globals
+    for table in (environment.globals, environment.filters, environment.tests):
+        assert "read_anything" not in table
+
+
+async def test_no_name_shows_a_trace(hass: HomeAssistant, home: Ids) -> None:
+    """Every function, filter and test, tried on every hidden name and id: no trace, and hidden looks unknown."""
+    environment = ExposedEnvironment()
+    ours = {function.name for function in FUNCTIONS} | {"states"}
+    values = [
+        "sensor.zebra",
+        "group.nested",
+        home.hidden_device,
+        home.hidden_area,
+        home.hidden_floor,
+        home.hidden_label,
+        HIDDEN_DEVICE,
+        HIDDEN_AREA,
+        HIDDEN_FLOOR,
+        HIDDEN_LABEL,
+        "Axolotl cloud",
+        "zebranet",
+    ]
+    more = ["", "'friendly_name'", "'model'", "'on'", "'model', 'Quokka 3000'", "'narwhal', 1"]
+
+    unknown = [twin(value, home) for value in values]
+    shapes = {"globals": "{{ NAME(x, MORE) }}", "filters": "{{ x | NAME(MORE) }}", "tests": "{{ x is NAME(MORE) }}"}
+    answered = set()
+    for kind, shape in shapes.items():
+        for name in sorted(getattr(environment, kind)):
+            if kind == "tests" and not name.isidentifier():
+                continue  # An operator, compared like any value.
+            for extra in more if name in ours else more[:1]:
+                template = shape.replace("NAME", name).replace(", MORE" if not extra else "MORE", extra)
+                template = template.replace("MORE", "")
+                # The others cannot know the home: what they say about a hidden id names nothing else that is hidden.
+                found = (await outcome(hass, template, x=home.hidden_device)).lower()
+                assert [s for s in SECRETS if s in found and s not in template.lower()] == [], template
+                if name not in ours or found.startswith("the template failed"):
+                    continue
+                answered.add((kind, name))
+                every = "{% for x in all %}" + template + "{% endfor %}"
+                found = await outcome(hass, every, all=values)
+                assert twin(found, home) == await outcome(hass, twin(every, home), all=unknown), template
+    for kind in shapes:
+        assert {name for each, name in answered if each == kind} == getattr(environment, kind).keys() & ours - {
+            "areas",
+            "floors",
+        }, kind
+
+
+async def test_every_function_reaches_what_is_exposed(hass: HomeAssistant, home: Ids) -> None:
+    """The names tried above do answer for exposed things, each in every way it is available."""
+    arguments = {
+        "state_attr": ("light.lamp", "'brightness'", "180"),
+        "states": ("light.lamp", "", "on"),
+        "is_state": ("light.lamp", "'on'", "True"),
+        "is_state_attr": ("light.lamp", "'brightness', 180", "True"),
+        "has_value": ("light.lamp", "", "True"),
+        "expand": ("group.lights", "", "ceiling"),
+        "state_translated": ("light.lamp", "", "On"),
+        "state_attr_translated": ("light.lamp", "'brightness'", "180"),
+        "is_hidden_entity": ("light.bed", "", "True"),
+        "area_id": ("Kitchen", "", "kitchen"),
+        "area_name": ("kitchen", "", "Kitchen"),
+        "area_entities": ("Kitchen", "", "light.ceiling"),
+        "area_devices": ("Kitchen", "", home.meter_device),
+        "floor_id": ("Downstairs", "", "ground_floor"),
+        "floor_name": ("kitchen", "", "Ground floor"),
+        "floor_areas": ("Ground floor", "", "kitchen"),
+        "floor_entities": ("Ground floor", "", "light.lamp"),
+        "labels": ("light.lamp", "", "night"),
+        "label_id": ("Night", "", "night"),
+        "label_name": ("night", "", "Night"),
+        "label_description": ("night", "", "Off at night"),
+        "label_areas": ("night", "", "living_room"),
+        "label_devices": ("important", "", home.lamp_device),
+        "label_entities": ("night", "", "light.ceiling"),
+        "device_id": ("light.lamp", "", home.lamp_device),
+        "device_name": ("light.lamp", "", "Floor lamp"),
+        "device_attr": ("light.lamp", "'model'", "LCA001"),
+        "is_device_attr": ("light.lamp", "'model', 'LCA001'", "True"),
+        "device_entities": (home.lamp_device, "", "light.lamp"),
+        "integration_entities": ("hue", "", ""),
+    }
+    for function in FUNCTIONS:
+        if function.name in {"areas", "floors"}:
+            assert await outcome(hass, f"{{{{ {function.name}() | count }}}}") in {"2", "3"}
+            continue
+        value, extra, expected = arguments[function.name]
+        ways = {
+            f"{{{{ {function.name}('{value}'{', ' + extra if extra else ''}) }}}}": function.is_global,
+            f"{{{{ '{value}' | {function.name}({extra}) }}}}": function.is_filter,
+            f"{{{{ '{value}' is {function.name}({extra}) }}}}": function.is_test,
+        }
+        for template, available in ways.items():
+            if available:
+                assert expected in await outcome(hass, template), template
+
+
+async def test_exposure_is_asked_for_each_rendering(hass: HomeAssistant, home: Ids) -> None:
+    """An entity that is hidden later is gone from every kind of answer."""
+    from homeassistant.components.homeassistant.exposed_entities import async_expose_entity  # noqa: PLC0415
+
+    template = (
+        "{{ states('light.bed') }} {{ area_name('bedroom') }} {{ floors() | count }} {{ label_id('Outside things') }} "
+        "{{ states.light | map(attribute='entity_id') | select('eq', 'light.bed') | list }}"
+    )
+    assert await outcome(hass, template) == "unavailable Bedroom 2 outside_things ['light.bed']"
+    async_expose_entity(hass, ASSISTANT, "light.bed", False)
+    assert await outcome(hass, template) == "unknown None 1 None []"
+    assert Exposure(hass, ASSISTANT).state("light.bed") is None
