@@ -30,7 +30,7 @@ class ExtendedAssistAPI(llm.API):
         """Serve the families that the options of an entry turn on."""
         super().__init__(hass=hass, id=api_id(entry.entry_id), name=entry.title)
         self._families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
-        self._options = ToolboxOptions.of(entry.options)
+        self._options = ToolboxOptions.of(entry.options, entry.entry_id)
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:

@@ -14,6 +14,8 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from .results import ToolError
 
 _SUGGESTIONS = 4
+_MIN_NAME = 4
+"""Characters that a name must have to be recognized inside a sentence."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Attributes that hold credentials, or addresses that carry one.
 _SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
@@ -111,8 +113,8 @@ class Exposure:
 
         Raises NotExposedError when no area with exposed entities has that name.
         """
-        wanted = _normalize(area)
-        found = [entity for entity in self.entities.values() if wanted in map(_normalize, entity.area_names)]
+        wanted = normalize(area)
+        found = [entity for entity in self.entities.values() if wanted in map(normalize, entity.area_names)]
         if not found:
             known = sorted({entity.area for entity in self.entities.values() if entity.area})
             raise NotExposedError(
@@ -128,7 +130,7 @@ class Exposure:
         name or the area's name.
         """
         pool = list(self.entities.values() if among is None else among)
-        wanted = _normalize(text)
+        wanted = normalize(text)
         if named := [
             entity for entity in pool if entity.entity_id == text.strip().lower() or wanted in _labels(entity)
         ]:
@@ -150,7 +152,7 @@ class Exposure:
         labels = {label: entity for entity in self.entities.values() for label in (*_labels(entity), entity.entity_id)}
         nearest = {
             labels[label].entity_id: labels[label].name
-            for label in get_close_matches(_normalize(text), labels, n=_SUGGESTIONS, cutoff=0.5)
+            for label in get_close_matches(normalize(text), labels, n=_SUGGESTIONS, cutoff=0.5)
         }
         hint = (
             "Nearest: " + ", ".join(f"{name} ({entity_id})" for entity_id, name in nearest.items()) + "."
@@ -163,6 +165,23 @@ class Exposure:
         """Return the attributes of an exposed entity without secrets and without traces of hidden entities."""
         visible: dict[str, Any] = self._visible(state.attributes)
         return {name: value for name, value in visible.items() if name not in _SECRET_ATTRIBUTES}
+
+    def visible(self, data: Any) -> Any:
+        """Return data, such as the response of an action, without what names a hidden entity."""
+        return self._visible(data)
+
+    def names_hidden(self, text: str) -> bool:
+        """Return whether a text holds the id or name of a hidden entity."""
+        folded = text.casefold()
+        if any(map(self._is_hidden, _ENTITY_ID.findall(folded))):
+            return True
+        known = {name.casefold() for entity in self.entities.values() for name in entity.names}
+        return any(
+            len(name) >= _MIN_NAME and name not in known and name in folded
+            for state in self._hass.states.async_all()
+            if state.entity_id not in self.entities
+            for name in (state.name.strip().casefold(),)
+        )
 
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""
@@ -190,13 +209,13 @@ def _is_external(statistic_id: str) -> bool:
     return ":" in statistic_id
 
 
-def _normalize(text: str) -> str:
+def normalize(text: str) -> str:
     """Return a text as names are compared: without case, underscores and extra space."""
     return " ".join(text.casefold().replace("_", " ").split())
 
 
 def _labels(entity: ExposedEntity) -> set[str]:
     """Return all texts that mean exactly this entity."""
-    names = {_normalize(name) for name in entity.names}
-    areas = {_normalize(area) for area in entity.area_names}
+    names = {normalize(name) for name in entity.names}
+    areas = {normalize(area) for area in entity.area_names}
     return names | {f"{area} {name}" for area in areas for name in names}
