@@ -54,11 +54,11 @@ class PerformActionTool(ExtendedTool):
                 description="Any of entity_id, device_id, area_id, floor_id, label_id: ids or names, or lists.",
             ): dict,
             vol.Optional("data", description="The action's fields, e.g. {'brightness_pct': 50}. No templates."): dict,
-            vol.Exclusive("delay", "when", description="Perform it in this many seconds instead of now."): vol.All(
+            vol.Optional("delay", description="Perform it in this many seconds instead of now."): vol.All(
                 vol.Coerce(float), vol.Range(min=1, max=MAX_DELAY.total_seconds())
             ),
-            vol.Exclusive(
-                "at", "when", description="Perform it at this local time: 17:30 or 2026-03-01 17:30."
+            vol.Optional(
+                "at", description="Perform it at this local time: 17:30 or 2026-03-01 17:30."
             ): cv.string,
         }
     )
@@ -190,6 +190,8 @@ async def _async_checked(call: ToolCall) -> ResolvedAction:
 def _due(call: ToolCall) -> datetime | None:
     """Return when an action is to be performed; None for now."""
     now = dt_util.now()
+    if {"delay", "at"} <= call.arguments.keys():
+        raise ToolError("Give either delay or at, not both.")
     if "delay" in call.arguments:
         return now + timedelta(seconds=call.arguments["delay"])
     if (at := call.arguments.get("at")) is None:
