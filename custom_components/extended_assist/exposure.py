@@ -147,6 +147,9 @@ class Exposure:
 
         Raises NotExposedError, naming the nearest exposed entities, when there is none.
         """
+        # An exact id, the usual case, must not cost a look at the whole home.
+        if (state := self._hass.states.get(text.strip().lower())) and self.is_exposed(state.entity_id):
+            return [self._describe(state)]
         if found := self.search(text):
             return found
         labels = {label: entity for entity in self.entities.values() for label in (*_labels(entity), entity.entity_id)}
@@ -166,9 +169,9 @@ class Exposure:
         visible: dict[str, Any] = self._visible(state.attributes)
         return {name: value for name, value in visible.items() if name not in _SECRET_ATTRIBUTES}
 
-    def visible(self, data: Any) -> Any:
-        """Return data, such as the response of an action, without what names a hidden entity."""
-        return self._visible(data)
+    def visible_value(self, value: Any) -> Any:
+        """Return a value of an attribute, of now or earlier, or a response, without what names a hidden entity, or None."""
+        return self._visible(value)
 
     def names_hidden(self, text: str) -> bool:
         """Return whether a text holds the id or name of a hidden entity."""

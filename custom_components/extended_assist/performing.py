@@ -95,7 +95,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
     if not finished:
         answer["note"] = f"It has not finished after {ACTION_TIME:g} seconds and goes on."
     if response:
-        answer["response"] = call.exposure.visible(response)
+        answer["response"] = call.exposure.visible_value(response)
     if changes:
         reports = {
             entity_id: report

@@ -53,6 +53,14 @@ def format_time(moment: datetime | float) -> str:
     return (local if twice else local.replace(tzinfo=None)).isoformat(sep=" ", timespec="seconds")
 
 
+def format_duration(seconds: float) -> str:
+    """Return a duration as hours, minutes and seconds, with days where there are any."""
+    hours, rest = divmod(round(seconds), 3600)
+    days, hours = divmod(hours, 24)
+    clock = f"{hours}:{rest // 60:02}:{rest % 60:02}"
+    return f"{days} d {clock}" if days else clock
+
+
 def format_minute(moment: datetime | float) -> str:
     """Return a moment as format_time does, to the minute."""
     text = format_time(moment)

@@ -69,6 +69,16 @@ def changes(data: Any) -> list[dict[str, str]]:
     return []
 
 
+def last_begun(data: Any) -> list[dict[str, str]]:
+    """Return when each state of a history result last began, in the form of changes, newest first."""
+    rows = [row for found in values(data, "per_state") for row in table(found) if row.get("last_begun")]
+    return sorted(({"time": row["last_begun"], "state": row["state"]} for row in rows), key=_time, reverse=True)
+
+
+def _time(row: dict[str, str]) -> str:
+    return row["time"]
+
+
 def accounts(data: Any) -> list[Any]:
     """Return what a result says of each entity, where it keeps them apart."""
     for found in values(data, "entities"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import re
 from typing import Any
 
-from .planner_results import accounts, changes, entities, facts, notes, values
+from .planner_results import accounts, changes, entities, facts, last_begun, notes, values
 
 # How far "last" reaches back; longer than the recorder keeps by default, so that nothing kept is missed.
 LAST_CHANGE_HOURS = 30 * 24
@@ -100,7 +100,7 @@ def _last_change(question: Question) -> list[Call] | str:
 def _last_of(account: Any, asked_name: str, kind: str | None, span: str) -> str:
     """Say when one entity last changed, to a kind of state if one was asked for."""
     name = next(values(account, "name"), asked_name)
-    rows = changes(account)
+    rows = last_begun(account) or changes(account)
     if kind is None and rows:
         return f"{name} last changed at {rows[0]['time']}, to {rows[0]['state']}."
     if kind and (wanted := next((row for row in rows if row["state"] in STATES[kind]), None)):
@@ -156,6 +156,13 @@ def _measure(question: Question) -> list[Call] | str:
 def _extremes_of(account: Any, asked_name: str, span: str) -> str:
     name = next(values(account, "name"), asked_name)
     unit = next(values(account, "unit"), "")
+    extremes = [next(values(account, key), None) for key in ("min", "max")]
+    if all(isinstance(extreme, dict) for extreme in extremes):
+        low, high = extremes
+        return (
+            f"{name}: lowest {low['value']} {unit} at {low['time']}, highest {high['value']} {unit} at {high['time']}"
+            f"{span}.{notes(account)}"
+        )
     readings: dict[float, dict[str, str]] = {}
     for row in changes(account):
         with suppress(ValueError):

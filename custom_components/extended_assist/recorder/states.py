@@ -1,88 +1,217 @@
-"""State changes of entities."""
+"""The recorded states, or values of one attribute, of an entity over a span: the rows that other queries aggregate."""
 
 from dataclasses import dataclass
+from functools import cache
+import re
+from typing import Any
 
-from sqlalchemy import Subquery, func, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Double,
+    Executable,
+    Select,
+    Subquery,
+    Text,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session
 
-from homeassistant.components.recorder.db_schema import States
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers.recorder import get_instance, session_scope
+from homeassistant.components.recorder.db_schema import StateAttributes, States
 
-type Change = tuple[float, str]
-"""A moment, in seconds since the epoch, and the state that began then."""
+# Tables rather than mapped classes: the object-relational layer adds a tenth of a millisecond to every statement.
+STATES = States.__table__
+ATTRIBUTES = StateAttributes.__table__
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateHistory:
-    """What the recorder holds of one entity in a span."""
-
-    at_start: str | None
-    """The state that held when the span began, where it is still recorded."""
-    count: int
-    first: Change | None
-    last: Change | None
-    newest: list[Change]
-    """The newest changes, newest first."""
+GAPS = ("unavailable", "unknown", "")
+"""States that say nothing; the recorder writes the empty one when an entity is removed."""
+_JSON_NULL = "null"
+_NUMBER = r"^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
 
 
-def read_state_history(
-    hass: HomeAssistant, entity_ids: list[str], start: float, end: float, max_rows: int
-) -> dict[str, StateHistory]:
-    """Return the state changes from start up to end, in seconds since the epoch, without entities never recorded."""
-    with session_scope(hass=hass, read_only=True) as session:
-        metadata_ids = get_instance(hass).states_meta_manager.get_many(entity_ids, session, from_recorder=False)
-        return {
-            entity_id: _read_one(session, metadata_id, start, end, max_rows)
-            for entity_id, metadata_id in metadata_ids.items()
-            if metadata_id is not None
-        }
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A moment, in seconds since the epoch, and what held from then on: a state, or an attribute as JSON."""
+
+    moment: float
+    value: str | None
 
 
-def _read_one(session: Session, metadata_id: int, start: float, end: float, max_rows: int) -> StateHistory:
-    """Count in SQL and load only the newest changes."""
-    at_start = session.execute(
-        select(States.state)
-        .where(States.metadata_id == metadata_id, States.last_updated_ts <= start)
-        .order_by(States.last_updated_ts.desc())
-        .limit(1)
-    ).scalar()
-    changes = _changes(metadata_id, start, end)
-    count, first_ts = session.execute(select(func.count(), func.min(changes.c.moment)).select_from(changes)).one()
-    newest = [
-        (moment, state)
-        for moment, state in session.execute(
-            select(changes.c.moment, changes.c.state).order_by(changes.c.moment.desc()).limit(max_rows)
-        )
-    ]
-    first = None
-    if first_ts is not None:
-        first_state = session.execute(select(changes.c.state).where(changes.c.moment == first_ts)).scalar_one()
-        first = (first_ts, first_state)
-    return StateHistory(at_start=at_start, count=count, first=first, last=newest[0] if newest else None, newest=newest)
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What the recorder holds of one entity: its state, or one attribute of it."""
+
+    dialect: str
+    metadata_id: int
+    attribute: str | None = None
+
+    def run(self, session: Session, statement: Executable, **parameters: Any) -> Any:
+        """Execute a statement that was built for this kind of series."""
+        parameters["metadata_id"] = self.metadata_id
+        if self.attribute is not None:
+            parameters["path"] = self.attribute if self.dialect == "postgresql" else f'$."{self.attribute}"'
+        return session.connection().execute(statement, parameters)
+
+    @property
+    def of_attribute(self) -> bool:
+        """Return whether this is about an attribute."""
+        return self.attribute is not None
 
 
-def _changes(metadata_id: int, start: float, end: float) -> Subquery:
-    """Return the moments after start and before end at which the state became another one.
+def value_column(dialect: str, *, attribute: bool) -> ColumnElement[str]:
+    """Return the value of a row as text: the state, or the attribute as JSON."""
+    if not attribute:
+        return STATES.c.state
+    path = bindparam("path", type_=Text())
+    if dialect == "sqlite":
+        return ATTRIBUTES.c.shared_attrs.op("->", return_type=Text())(path)
+    if dialect == "postgresql":
+        return cast(func.json_extract_path(cast(ATTRIBUTES.c.shared_attrs, _json_type()), path), Text())
+    # MariaDB compares what JSON_EXTRACT itself returns as if it were without quotes.
+    return func.concat("", func.json_extract(ATTRIBUTES.c.shared_attrs, path), type_=Text())
 
-    The recorder also writes a row when only attributes changed and after every restart; these are no changes.
+
+def _json_type() -> Any:
+    """Return PostgreSQL's JSON type, which is read as text here."""
+    from sqlalchemy.dialects.postgresql import JSON  # noqa: PLC0415 - only where that server is used
+
+    return JSON()
+
+
+def is_gap(value: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that a value says nothing."""
+    return or_(value.is_(None), value.in_((*GAPS, _JSON_NULL)))
+
+
+def is_gap_value(value: str | None) -> bool:
+    """Return whether a value says nothing."""
+    return value is None or value in GAPS or value == _JSON_NULL
+
+
+def as_number(value: str | None) -> float | None:
+    """Return a value as a number, or None where it is none."""
+    return float(value) if value is not None and re.match(_NUMBER, value) else None
+
+
+def number_column(dialect: str, value: ColumnElement[str]) -> ColumnElement[float]:
+    """Return a value as a number, or NULL where it is none: PostgreSQL fails on a cast that SQLite lets pass as 0."""
+    if dialect == "sqlite":
+        numeric: ColumnElement[bool] = value.op("GLOB")(literal("[-+.0-9]*"))
+    elif dialect == "postgresql":
+        numeric = value.op("~")(literal(_NUMBER))
+    else:
+        numeric = value.op("REGEXP")(literal(_NUMBER))
+    return case((numeric, cast(value, Double())))
+
+
+def moments(dialect: str) -> list[ColumnElement[Any]]:
+    """Return the columns by which rows are put in order.
+
+    SQLite reads them from the index in the order of moment and id anyway, and its window functions are faster the fewer
+    columns they carry.
     """
-    columns = (States.last_updated_ts.label("moment"), States.state)
-    before = (
-        select(*columns)
-        .where(States.metadata_id == metadata_id, States.last_updated_ts <= start)
-        .order_by(States.last_updated_ts.desc())
-        .limit(1)
-        .subquery()
+    moment = STATES.c.last_updated_ts.label("moment")
+    return [moment] if dialect == "sqlite" else [moment, STATES.c.state_id]
+
+
+def order_of(rows: Subquery) -> list[ColumnElement[Any]]:
+    """Return the order of rows that were selected with moments()."""
+    return [column for name in ("moment", "state_id") if (column := rows.c.get(name)) is not None]
+
+
+def within(*columns: ColumnElement[Any], attribute: bool, changed_only: bool = False) -> Select[Any]:
+    """Select columns of a series' rows from :first up to :cut.
+
+    With changed_only, rows that the recorder wrote because only attributes changed are left out, the first row kept.
+    """
+    moment = STATES.c.last_updated_ts
+    statement = select(*columns).where(
+        STATES.c.metadata_id == bindparam("metadata_id"), moment >= bindparam("first"), moment < bindparam("cut")
     )
-    within = select(*columns).where(
-        States.metadata_id == metadata_id, States.last_updated_ts > start, States.last_updated_ts < end
+    if attribute:
+        return statement.select_from(STATES).outerjoin(ATTRIBUTES, STATES.c.attributes_id == ATTRIBUTES.c.attributes_id)
+    if changed_only:
+        statement = statement.where(
+            or_(STATES.c.last_changed_ts.is_(None), STATES.c.last_changed_ts == moment, moment <= bindparam("first"))
+        )
+    return statement
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a series that say what held from start up to cut."""
+
+    series: Series
+    first: Row
+    """The row that holds at start; where the recorder has none so old, the first one, with which the rows start."""
+    start: float
+    cut: float
+
+    def run(self, session: Session, statement: Executable, **parameters: Any) -> Any:
+        """Execute a statement made with within()."""
+        parameters |= {"first": self.first.moment, "start": self.start, "cut": self.cut}
+        return self.series.run(session, statement, **parameters)
+
+
+@cache
+def _edge(dialect: str, *, attribute: bool, at_start: bool) -> Select[Any]:
+    """Select the row that holds at :start, or the first one after it and before :cut."""
+    moment = STATES.c.last_updated_ts
+    statement = select(moment, value_column(dialect, attribute=attribute)).where(
+        STATES.c.metadata_id == bindparam("metadata_id")
     )
-    rows = union_all(select(before), within).subquery()
-    previous = func.lag(rows.c.state).over(order_by=rows.c.moment).label("previous")
-    marked = select(rows.c.moment, rows.c.state, previous).where(rows.c.state.is_not(None)).subquery()
+    if attribute:
+        statement = statement.outerjoin(ATTRIBUTES, STATES.c.attributes_id == ATTRIBUTES.c.attributes_id)
+    if at_start:
+        statement = statement.where(moment <= bindparam("start")).order_by(moment.desc(), STATES.c.state_id.desc())
+    else:
+        statement = statement.where(moment > bindparam("start"), moment < bindparam("cut")).order_by(
+            moment, STATES.c.state_id
+        )
+    return statement.limit(1)
+
+
+def find_rows(session: Session, series: Series, start: float, cut: float) -> Rows | None:
+    """Return the rows of a span, or None where there are none."""
+    for at_start in (True, False):
+        statement = _edge(series.dialect, attribute=series.of_attribute, at_start=at_start)
+        parameters = {"start": start} if at_start else {"start": start, "cut": cut}
+        if found := series.run(session, statement, **parameters).first():
+            first = Row(*found)
+            return Rows(series, first, max(start, first.moment), cut)
+    return None
+
+
+@cache
+def _changes(dialect: str, *, attribute: bool) -> Select[Any]:
+    """Select the rows whose value differs from the row before, newest first."""
+    table = STATES.c
+    rows = within(
+        table.last_updated_ts.label("moment"),
+        table.state_id,
+        value_column(dialect, attribute=attribute).label("value"),
+        attribute=attribute,
+        changed_only=not attribute,
+    ).subquery()
+    text = func.coalesce(rows.c.value, "")
+    order = (rows.c.moment, rows.c.state_id)
+    marked = select(
+        rows.c.moment, rows.c.state_id, text.label("value"), func.lag(text).over(order_by=order).label("previous")
+    ).subquery()
     return (
-        select(marked.c.moment, marked.c.state)
-        .where(marked.c.moment > start, or_(marked.c.previous.is_(None), marked.c.state != marked.c.previous))
-        .subquery()
+        select(marked.c.moment, marked.c.value)
+        .where(or_(marked.c.previous.is_(None), marked.c.value != marked.c.previous))
+        .order_by(marked.c.moment.desc(), marked.c.state_id.desc())
+        .limit(bindparam("count"))
     )
+
+
+def newest_changes(session: Session, rows: Rows, count: int) -> list[Row]:
+    """Return the newest changes, newest first, gaps among them; the state at the start counts as one."""
+    statement = _changes(rows.series.dialect, attribute=rows.series.of_attribute)
+    return [Row(max(moment, rows.start), value) for moment, value in rows.run(session, statement, count=count)]

@@ -2,15 +2,26 @@
 
 from .actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from .base import ExtendedTool
+from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
+from .logbook import GetLogbookTool
 from .statistics import GetStatisticsTool
+from .user import GetUserNameTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
-    *(GetEntitiesTool, GetHistoryTool, GetStatisticsTool, GetEnergyTool),
-    *(PerformActionTool, ScheduledActionsTool, UndoLastChangeTool),
+    GetEntitiesTool,
+    GetHistoryTool,
+    GetStatisticsTool,
+    GetLogbookTool,
+    GetEnergyTool,
+    GetUserNameTool,
+    PerformActionTool,
+    ScheduledActionsTool,
+    UndoLastChangeTool,
+    QueryDatabaseTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
-DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "actions")
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "user", "actions")

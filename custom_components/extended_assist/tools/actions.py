@@ -57,9 +57,7 @@ class PerformActionTool(ExtendedTool):
             vol.Optional("delay", description="Perform it in this many seconds instead of now."): vol.All(
                 vol.Coerce(float), vol.Range(min=1, max=MAX_DELAY.total_seconds())
             ),
-            vol.Optional(
-                "at", description="Perform it at this local time: 17:30 or 2026-03-01 17:30."
-            ): cv.string,
+            vol.Optional("at", description="Perform it at this local time: 17:30 or 2026-03-01 17:30."): cv.string,
         }
     )
 
@@ -244,7 +242,7 @@ def _is_visible(exposure: Exposure, item: ScheduledAction) -> bool:
 
 def _words(exposure: Exposure, item: ScheduledAction) -> str:
     """Return what a scheduled action does, in words."""
-    return describe(exposure, item.action, item.entity_ids, exposure.visible(item.data))
+    return describe(exposure, item.action, item.entity_ids, exposure.visible_value(item.data))
 
 
 def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:

@@ -1,34 +1,52 @@
 """Read the past of exposed entities."""
 
 from datetime import datetime, timedelta
-from typing import override
+import math
+from typing import Any, override
 
 import voluptuous as vol
 
-from homeassistant.core import HomeAssistant
+from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.helpers import config_validation as cv
-from homeassistant.helpers.recorder import get_instance
+from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import ExposedEntity
 from ..policy import Tier
-from ..recorder.states import StateHistory, read_state_history
-from ..results import ToolError, fit_rows, format_state, format_time, to_csv
+from ..recorder import async_read, ready_recorder
+from ..recorder.history import Question, Subject, read_history
+from ..recorder.states import as_number
+from ..recorder.tallies import Coding, Kind, Live
+from ..results import ToolError, format_time, size
 from .base import READ_ONLY, ExtendedTool, ToolCall
+from .history_answers import Wording
 
 _DEFAULT_SPAN = timedelta(hours=24)
+_MAX_SPAN = timedelta(days=3660)
 _MAX_ENTITIES = 20
-_MAX_ROWS = 500
-_NOTES = 400
-"""Characters that an entity's account takes beside its rows."""
+_MAX_ROWS = 200
+_MIN_SHARE = 800
+"""Characters that each of several entities gets; those for which there is no room are named."""
+_NOTES = 250
+"""Characters kept free for the span and for what is said about entities left out."""
+_ON_OFF = ("off", "on")
+_ON_OFF_DOMAINS = frozenset(
+    {"automation", "binary_sensor", "calendar", "fan", "group", "humidifier", "input_boolean", "light", "remote"}
+    | {"schedule", "script", "siren", "switch", "update"}
+)
+"""Domains whose states are on and off; an entity that has another one all the same is found out."""
+_NUMBER_DOMAINS = frozenset({"counter", "input_number", "number"})
 
 
-def _parse_time(value: str, name: str) -> datetime:
+def parse_time(value: str, name: str) -> datetime:
     """Parse a local or offset ISO 8601 time, or a date for its first moment."""
-    parsed = dt_util.parse_datetime(value)
-    if parsed is None and (day := dt_util.parse_date(value)):
-        parsed = dt_util.start_of_local_day(day)
+    try:
+        parsed = dt_util.parse_datetime(value)
+        if parsed is None and (day := dt_util.parse_date(value)):
+            parsed = dt_util.start_of_local_day(day)
+    except ValueError:  # A date such as 2026-02-30.
+        parsed = None
     if parsed is None:
         raise ToolError(
             f"{name} '{value}' is not a time. Write it like 2026-03-01 or 2026-03-01 17:30:00, in local time."
@@ -36,89 +54,190 @@ def _parse_time(value: str, name: str) -> datetime:
     return dt_util.as_utc(parsed)
 
 
-def time_span(arguments: dict[str, object], now: datetime) -> tuple[datetime, datetime]:
+def time_span(arguments: dict[str, Any], now: datetime) -> tuple[datetime, datetime]:
     """Return start and end of the span that the arguments name; either may be left out.
 
-    Raises ToolError for a span that is backwards or in the future.
+    Raises ToolError for a span that is backwards, in the future or longer than ten years.
     """
-    end = _parse_time(str(arguments["end"]), "end") if "end" in arguments else now
+    end = parse_time(str(arguments["end"]), "end") if "end" in arguments else now
     if "start" in arguments:
-        start = _parse_time(str(arguments["start"]), "start")
+        start = parse_time(str(arguments["start"]), "start")
     else:
         hours = arguments.get("hours")
-        start = end - (timedelta(hours=float(str(hours))) if hours is not None else _DEFAULT_SPAN)
+        length = _DEFAULT_SPAN if hours is None else timedelta(hours=min(float(hours), _MAX_SPAN / timedelta(hours=1)))
+        start = end - length
     if start >= end:
         raise ToolError("The span is backwards: start must be before end.")
     if start >= now:
         raise ToolError(f"The span lies in the future; it is now {format_time(now)}.")
-    return start, min(end, now)
+    return max(start, end - _MAX_SPAN), min(end, now)
 
 
 class GetHistoryTool(ExtendedTool):
-    """Answer what states entities had, and when they changed."""
+    """Answer what states entities had, for how long, and when they changed."""
 
     name = "extended_assist__get_history"
     title = "Get history"
     description = (
-        "What happened to entities in a span of time: how often the state changed, the first and the last change, the "
-        "state before the span, and the changes as CSV, newest first. For questions such as when a door last opened."
+        "What happened to entities: for states, changes, time in each, longest stretch, first and last change; for "
+        "numbers, min, max and time-weighted mean. With state, above or below: the stretches in which that held."
     )
     annotations = READ_ONLY
     family = "history"
     tier = Tier.READ
     parameters = vol.Schema(
         {
-            vol.Required("entities", description="Entity ids, names or aliases."): vol.All(
-                cv.ensure_list, [cv.string], vol.Length(min=1, max=_MAX_ENTITIES)
+            vol.Optional("entities", description="Entity ids, names or aliases."): vol.All(
+                cv.ensure_list, [cv.string], vol.Length(max=_MAX_ENTITIES)
             ),
-            vol.Optional("start", description="Start in local time, e.g. 2026-03-01 06:00:00."): cv.string,
-            vol.Optional("end", description="End in local time (default: now)."): cv.string,
-            vol.Optional(
-                "hours", description=f"Length back from end, instead of start (default: {_DEFAULT_SPAN.days * 24})."
-            ): vol.All(vol.Coerce(float), vol.Range(min=0, min_included=False)),
+            vol.Optional("area", description="Instead of entities: all of an area."): cv.string,
+            vol.Optional("domain", description="With area, e.g. 'light'."): vol.All(cv.string, vol.Lower),
+            vol.Optional("start", description="Local, e.g. 2026-03-01 06:00:00."): cv.string,
+            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("hours", description="Length back from end, instead of start (default: 24)."): vol.All(
+                vol.Coerce(float), vol.Range(min=0, min_included=False)
+            ),
+            vol.Optional("state", description="Only stretches in this state, e.g. 'on'."): cv.string,
+            vol.Optional("above", description="Only stretches above this number."): vol.Coerce(float),
+            vol.Optional("below", description="Only stretches below this number."): vol.Coerce(float),
+            vol.Optional("min_seconds", description="Shortest stretch that counts."): vol.All(
+                vol.Coerce(float), vol.Range(min=0)
+            ),
+            vol.Optional("attribute", description="An attribute instead of the state."): cv.string,
+            vol.Optional("rows", description="How many rows to list, newest first (default: only if few)."): vol.All(
+                vol.Coerce(int), vol.Range(min=0, max=_MAX_ROWS)
+            ),
+            vol.Optional("cursor", description="From an earlier answer: list older rows."): cv.string,
         }
     )
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Read each entity's changes in the recorder's executor."""
-        start, end = time_span(call.arguments, dt_util.utcnow())
-        entities = {
-            entity.entity_id: entity for text in call.arguments["entities"] for entity in call.exposure.resolve(text)
-        }
-        if len(entities) > _MAX_ENTITIES:
-            raise ToolError(f"These names mean {len(entities)} entities; name at most {_MAX_ENTITIES}, by entity id.")
-        histories = await get_instance(call.hass).async_add_executor_job(_read, call.hass, list(entities), start, end)
-        budget = (call.budget - _NOTES) // len(entities) - _NOTES // 2
-        return {
-            "start": format_time(start),
-            "end": format_time(end),
-            "entities": {
-                entity_id: _account(entity, histories.get(entity_id), budget) for entity_id, entity in entities.items()
-            },
-        }
+        """Read each entity's past in the recorder's executor."""
+        hass, arguments = call.hass, call.arguments
+        start, end = time_span(arguments, now := dt_util.utcnow())
+        entities = _entities(call)
+        attribute = arguments.get("attribute")
+        question = Question(
+            start=start.timestamp(),
+            end=end.timestamp(),
+            attribute=attribute,
+            condition=_condition(arguments),
+            min_seconds=arguments.get("min_seconds", 0),
+            rows=arguments.get("rows", _MAX_ROWS if "cursor" in arguments else None),
+            before=_cursor(arguments.get("cursor")),
+        )
+        recorder = ready_recorder(hass)
+        errors: dict[str, str] = {}
+        subjects: list[Subject] = []
+        for entity in entities:
+            if not is_entity_recorded(hass, entity.entity_id):
+                errors[entity.entity_id] = f"{entity.name} is excluded from the recorder, so its past is not kept."
+                continue
+            try:
+                subjects.append(_subject(call, entity, attribute))
+            except ToolError as err:
+                errors[entity.entity_id] = str(err)
+        answers = await async_read(hass, read_history, subjects, question) if subjects else {}
+        by_id = {entity.entity_id: entity for entity in entities}
+        for entity_id, answer in answers.items():
+            if answer is None:
+                errors[entity_id] = (
+                    f"Nothing of {by_id[entity_id].name} is recorded between {format_time(start)} and "
+                    f"{format_time(end)}. The recorder keeps {recorder.keep_days} days."
+                )
+        if len(errors) == len(entities):
+            raise ToolError(" ".join(errors.values()))
+        wording = Wording(
+            call.exposure, question, max(_MIN_SHARE, (call.budget - _NOTES) // len(entities)), ongoing=end == now
+        )
+        data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
+        accounts: JsonObjectType = {}
+        room = call.budget - _NOTES
+        for entity in entities:
+            if entity.entity_id in errors or (answer := answers[entity.entity_id]) is None:
+                account: JsonObjectType = {"name": entity.name, "error": errors[entity.entity_id]}
+            else:
+                account = wording.account(entity, answer)
+            room -= size(account) + len(entity.entity_id) + len('"":,')
+            if room < 0 and accounts:
+                left_out = [later.entity_id for later in entities[len(accounts) :]]
+                data["note"] = f"{len(left_out)} entities are left out; ask for them apart, from {left_out[0]} on."
+                break
+            accounts[entity.entity_id] = account
+        return data | {"entities": accounts}
 
 
-def _read(hass: HomeAssistant, entity_ids: list[str], start: datetime, end: datetime) -> dict[str, StateHistory]:
-    """Read in the recorder's executor."""
-    return read_state_history(hass, entity_ids, start.timestamp(), end.timestamp(), _MAX_ROWS)
+def _entities(call: ToolCall) -> list[ExposedEntity]:
+    """Return the entities that the arguments mean."""
+    arguments, exposure = call.arguments, call.exposure
+    if "area" in arguments:
+        found = {entity.entity_id: entity for entity in exposure.in_area(arguments["area"])}
+        if domain := arguments.get("domain"):
+            found = {entity_id: entity for entity_id, entity in found.items() if entity.domain == domain}
+            if not found:
+                raise ToolError(f"No exposed {domain} is in that area. Leave out the domain to see what is.")
+    elif arguments.get("entities"):
+        found = {entity.entity_id: entity for text in arguments["entities"] for entity in exposure.resolve(text)}
+    else:
+        raise ToolError("Say which entities are meant, or which area.")
+    if len(found) > _MAX_ENTITIES:
+        raise ToolError(f"That means {len(found)} entities; name at most {_MAX_ENTITIES}, by entity id.")
+    return list(found.values())
 
 
-def _account(entity: ExposedEntity, history: StateHistory | None, budget: int) -> JsonObjectType:
-    """Say what happened to one entity, in at most about budget characters."""
-    account: JsonObjectType = {"name": entity.name, "now": format_state(entity.state.state)}
-    if unit := entity.state.attributes.get("unit_of_measurement"):
-        account["unit"] = str(unit)
-    if history is None:
-        return account | {"note": "The recorder holds nothing of this entity in that span."}
-    account["changes"] = history.count
-    if history.at_start is not None:
-        account["state_at_start"] = format_state(history.at_start)
-    if history.first is not None and history.last is not None:
-        for key, (moment, state) in (("first_change", history.first), ("last_change", history.last)):
-            account[key] = {"time": format_time(moment), "state": format_state(state)}
-        rows = fit_rows(([format_time(moment), format_state(state)] for moment, state in history.newest), budget)
-        account["newest_changes"] = to_csv(("time", "state"), rows)
-        if left_out := history.count - len(rows):
-            account["note"] = f"{left_out} older changes are not listed; choose an earlier end to see them."
-    return account
+def _condition(arguments: dict[str, Any]) -> Coding | None:
+    """Return what must hold in the stretches that are asked for."""
+    limits = {name: arguments[name] for name in ("above", "below") if name in arguments}
+    if "state" in arguments:
+        if limits:
+            raise ToolError("Give either state or above and below, not both.")
+        state = arguments["state"]
+        return Coding(Kind.EQUAL, (json_text(state) if "attribute" in arguments else state,))
+    if limits:
+        if not all(map(math.isfinite, limits.values())):
+            raise ToolError("above and below must be finite numbers.")
+        return Coding(Kind.BETWEEN, **limits)
+    if "min_seconds" in arguments:
+        raise ToolError("min_seconds is about stretches: give also state, above or below.")
+    return None
+
+
+def json_text(state: str) -> str:
+    """Return a wanted attribute value as the recorder writes it."""
+    return state if as_number(state) is not None or state in ("true", "false") else json_dumps(state)
+
+
+def _cursor(cursor: str | None) -> float | None:
+    """Return the moment in a cursor."""
+    if cursor is None:
+        return None
+    if (number := as_number(cursor)) is None:
+        raise ToolError(f"'{cursor}' is not a cursor. Use one from an earlier answer, unchanged, or leave it out.")
+    return number
+
+
+def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Subject:
+    """Return what the recorder needs to know of an entity."""
+    state = entity.state
+    unit = state.attributes.get("unit_of_measurement")
+    value, states = state.state, _ON_OFF if entity.domain in _ON_OFF_DOMAINS else ()
+    if attribute is not None:
+        visible = call.exposure.visible_attributes(state)
+        if attribute not in visible or '"' in attribute or "\\" in attribute:
+            raise ToolError(f"{entity.name} has no attribute '{attribute}'. It has: {', '.join(visible)}.")
+        value, states = json_dumps(state.attributes[attribute]), ()
+    numeric = (
+        as_number(value) is not None
+        if attribute is not None
+        else unit is not None or "state_class" in state.attributes or entity.domain in _NUMBER_DOMAINS
+    )
+    if ("above" in call.arguments or "below" in call.arguments) and not numeric:
+        raise ToolError(f"{entity.name} has no numbers, so above and below do not apply; use state.")
+    return Subject(
+        entity_id=entity.entity_id,
+        numeric=numeric,
+        states=states,
+        live=Live(since=state.last_updated_timestamp, value=value),
+        unit=None if unit is None else str(unit),
+    )

@@ -1,0 +1,234 @@
+"""The past of one entity over a span: from its rows, its statistics, and its live state, which is newer than both."""
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import cast
+
+from sqlalchemy.orm import Session
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.recorder import get_instance
+from homeassistant.util import dt as dt_util
+
+from . import read_session
+from .numbers import Hourly, Numbers, Span, constant, read_span
+from .states import Row, Rows, Series, as_number, find_rows, newest_changes
+from .tallies import Account, Coding, Course, Edges, Kind, Live, account
+from .turns import frequent_values, newest_stretches, read_course
+
+FEW = 12
+"""Changes that are listed unasked."""
+_WIDTHS = (60, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
+"""Seconds in the parts of a curve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An entity whose past is wanted."""
+
+    entity_id: str
+    numeric: bool
+    states: tuple[str, ...]
+    """The states it can have, where these are known; else they are learned."""
+    live: Live
+    unit: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is wanted of every subject; times in seconds since the epoch."""
+
+    start: float
+    end: float
+    attribute: str | None = None
+    condition: Coding | None = None
+    min_seconds: float = 0
+    rows: int | None = None
+    """How many rows are wanted; None for those that are few."""
+    before: float | None = None
+    """Only rows that began earlier."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """The past of one subject."""
+
+    recorded_from: float | None
+    """Since when there are rows, where that is later than the start."""
+    account: Account | None = None
+    numbers: Numbers | None = None
+    hourly: bool = False
+    """Whether the numbers before recorded_from are hourly averages."""
+    seconds: float = 0
+    """How long the span is for which the answer was made."""
+    rows: list[Row] | None = None
+    """Changes, newest first."""
+    stretches: list[tuple[float, float | None]] | None = None
+    """Stretches in which the condition held, newest first; without an end where it still holds."""
+    curve: list[tuple[float, Numbers]] | None = None
+    """Numbers of equal parts of the span."""
+    more: bool = False
+    """Whether there are older rows."""
+    occurred: tuple[str, ...] = field(default=())
+    """The states that did occur, told where the wanted one did not."""
+
+
+def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
+    """Return at most about count parts of a span, beginning at round local times."""
+    width = next((nice for nice in _WIDTHS if nice * count >= end - start), (end - start) / count)
+    offset = (dt_util.as_local(dt_util.utc_from_timestamp(start)).utcoffset() or timedelta()).total_seconds()
+    begins = [start]
+    while (following := ((begins[-1] + offset) // width + 1) * width - offset) < end:
+        begins.append(following)
+    return list(pairwise([*begins, end]))
+
+
+def read_history(hass: HomeAssistant, subjects: list[Subject], question: Question) -> dict[str, Answer | None]:
+    """Answer a question for each subject; None where nothing is recorded in the span."""
+    with read_session(hass) as session:
+        metadata_ids = get_instance(hass).states_meta_manager.get_many(
+            [subject.entity_id for subject in subjects], session, from_recorder=False
+        )
+        dialect = session.get_bind().dialect.name
+        series = {
+            entity_id: Series(dialect, metadata_id, question.attribute)
+            for entity_id, metadata_id in metadata_ids.items()
+            if metadata_id is not None
+        }
+        return {
+            subject.entity_id: _Reader(session, series.get(subject.entity_id), subject, question).answer()
+            for subject in subjects
+        }
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the past of one subject."""
+
+    session: Session
+    series: Series | None
+    subject: Subject
+    question: Question
+    live: Live | None = field(init=False)
+    cut: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Let the rows end where the live state began, if that was in the span."""
+        question, live = self.question, self.subject.live
+        self.live = live if live.since < question.end else None
+        self.cut = max(question.start, live.since) if self.live else question.end
+
+    def answer(self) -> Answer | None:
+        """Answer the question."""
+        if self.subject.numeric and self.question.condition is None:
+            return self._numbers()
+        return self._states()
+
+    def _rows(self) -> Rows | None:
+        """Return the rows before the live state."""
+        return self._rows_of(self.question.start, self.question.end)
+
+    def _states(self) -> Answer | None:
+        """Answer how states, or a condition, took turns."""
+        question, live, rows = self.question, self.live, self._rows()
+        coding = question.condition or (
+            Coding(Kind.STATES, self.subject.states) if self.subject.states else Coding(Kind.LEARNED)
+        )
+        course: Course | None = None
+        if rows is not None:
+            edges = Edges(start=rows.start, end=question.end, first=rows.first.value, live=live)
+            coding, course = read_course(self.session, rows, coding, question.min_seconds)
+        elif live is not None:
+            edges = Edges(start=self.cut, end=question.end, first=live.value)
+        else:
+            return None
+        turns = account(coding, course, edges, question.min_seconds)
+        answer = Answer(
+            recorded_from=edges.start if edges.start > question.start else None,
+            account=turns,
+            seconds=question.end - edges.start,
+        )
+        if question.condition is None:
+            if question.rows is not None or turns.changes <= FEW:
+                self._add_changes(answer, rows)
+        else:
+            self._add_stretches(answer, rows)
+        return answer
+
+    def _listed(self, rows: Rows | None) -> tuple[Rows | None, Live | None, int]:
+        """Return the rows and the live state from which a list is made, and how long that may be."""
+        before, count = self.question.before, self.question.rows
+        if before is None:
+            return rows, self.live, FEW if count is None else count
+        live = self.live if self.live and self.cut < before else None
+        if rows is not None:
+            rows = replace(rows, cut=min(rows.cut, before)) if rows.start < before else None
+        return rows, live, FEW if count is None else count
+
+    def _add_changes(self, answer: Answer, rows: Rows | None) -> None:
+        """List the newest changes."""
+        rows, live, count = self._listed(rows)
+        found = newest_changes(self.session, rows, count + 1) if rows and count else []
+        if live and count and (not found or found[0].value != live.value):
+            found.insert(0, Row(self.cut, live.value))
+        answer.rows, answer.more = found[:count], len(found) > count
+
+    def _add_stretches(self, answer: Answer, rows: Rows | None) -> None:
+        """List the newest stretches in which the condition held."""
+        rows, live, count = self._listed(rows)
+        question, condition = self.question, cast("Coding", self.question.condition)
+        holds = live is not None and condition.code(live.value) == 1
+        end = question.end if holds or not live else self.cut
+        found: list[tuple[float, float | None]] = []
+        if rows and count:
+            found = newest_stretches(
+                self.session, rows, condition, end, count=count + 1, min_seconds=question.min_seconds
+            )
+        if live and found and found[0][1] is None and not holds:
+            found[0] = (found[0][0], self.cut)
+        elif live and holds and not (found and found[0][1] is None) and question.end - self.cut >= question.min_seconds:
+            # Nothing is open: either the condition began with the live state, or its open stretch was listed before.
+            found.insert(0, (self.cut, None))
+        answer.stretches, answer.more = found[:count], len(found) > count
+        if rows and not found and condition.kind is Kind.EQUAL:
+            answer.occurred = frequent_values(self.session, rows)
+
+    def _numbers(self) -> Answer | None:
+        """Answer with the extremes and the mean of numbers."""
+        question, rows = self.question, self._rows()
+        span = self._span(rows, question.start, question.end)
+        if span.numbers is None:
+            return None
+        start = span.numbers.first.moment
+        answer = Answer(
+            recorded_from=span.recorded_from if span.recorded_from != question.start else None,
+            numbers=span.numbers,
+            hourly=span.hourly,
+            seconds=question.end - start,
+        )
+        count = FEW if question.rows is None else question.rows
+        if span.numbers.count <= count and not span.hourly:
+            self._add_changes(answer, rows)
+        elif question.rows:
+            answer.curve = [
+                (begin, numbers)
+                for begin, end in _parts(start, question.end, question.rows)
+                if (numbers := self._span(self._rows_of(begin, end), begin, end).numbers) is not None
+            ]
+        return answer
+
+    def _rows_of(self, start: float, end: float) -> Rows | None:
+        """Return the rows of a part of the span."""
+        cut = min(end, self.cut)
+        return find_rows(self.session, self.series, start, cut) if self.series and start < cut else None
+
+    def _span(self, rows: Rows | None, start: float, end: float) -> Span:
+        """Return the numbers of a part of the span, with the live one at its end."""
+        hourly = Hourly(self.subject.entity_id, self.subject.unit) if self.question.attribute is None else None
+        live = as_number(self.live.value) if self.live and self.cut < end else None
+        span = read_span(self.session, rows, hourly, start, min(end, self.cut), last=live is None)
+        if live is None:
+            return span
+        latest = constant(live, max(start, self.cut), end)
+        return replace(span, numbers=span.numbers.joined(latest) if span.numbers else latest)

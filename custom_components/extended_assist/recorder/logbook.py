@@ -1,0 +1,276 @@
+"""What happened to entities, and the contexts in which it happened."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Text, bindparam, cast, func, or_, select
+from sqlalchemy.dialects.postgresql import JSON
+from sqlalchemy.orm import Session, aliased
+
+from homeassistant.components.recorder.db_schema import EventData, Events, EventTypes, States, StatesMeta
+from homeassistant.core import HomeAssistant
+from homeassistant.util.json import json_loads_object
+
+from . import read_session
+from .states import GAPS
+
+_RUNS = ("automation_triggered", "script_started")
+"""Events that tell a run."""
+_MAX_LEVELS = 5
+"""How far up a chain of causes is followed: longer ones say nothing more to a person."""
+_MAX_CONTEXTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ContextIds:
+    """The ids of a context, as the recorder writes them."""
+
+    id: bytes | None
+    parent: bytes | None
+    user: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Something that happened: a change of state, or a run of an automation or script."""
+
+    moment: float
+    entity_id: str
+    state: str | None
+    """The new state; None for a run."""
+    context: ContextIds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latest:
+    """The state of the state machine, which may not have been written yet."""
+
+    moment: float
+    state: str
+    context: ContextIds
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of an automation or script, with the description of what triggered it."""
+
+    moment: float
+    entity_id: str
+    source: str | None
+
+
+@dataclass(slots=True)
+class Origin:
+    """What is known of a context."""
+
+    runs: list[Run] = field(default_factory=list)
+    """Automations and scripts that ran in it, the last one first."""
+    state: tuple[str, str] | None = None
+    """The first entity that changed in it, and its state."""
+    parent: bytes | None = None
+    user: bytes | None = None
+
+
+def read_logbook(
+    hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int
+) -> tuple[list[Entry], dict[bytes, Origin]]:
+    """Return the newest entries of entities in a span, newest first, and where their contexts come from."""
+    with read_session(hass) as session:
+        found = dict(
+            session.execute(
+                select(StatesMeta.entity_id, StatesMeta.metadata_id).where(StatesMeta.entity_id.in_(list(latest)))
+            )
+            .tuples()
+            .all()
+        )
+        entries = [
+            entry
+            for entity_id, metadata_id in found.items()
+            for entry in _changes(session, (str(entity_id), metadata_id), latest[str(entity_id)], span, count)
+        ]
+        runs = [entity_id for entity_id in latest if entity_id.startswith(("automation.", "script."))]
+        entries += _runs(session, runs, span, count)
+        entries = sorted(entries, key=lambda entry: entry.moment, reverse=True)[:count]
+        return entries, _origins(session, (entry.context for entry in entries))
+
+
+def _changes(
+    session: Session, entity: tuple[str, int], latest: Latest, span: tuple[float, float], count: int
+) -> list[Entry]:
+    """Return the newest changes of an entity, given with its metadata id, from one known state to another."""
+    (entity_id, metadata_id), (start, end) = entity, span
+    rows = session.execute(_changed(), {"metadata_id": metadata_id, "start": start, "end": end, "count": count})
+    entries = [
+        Entry(moment=moment, entity_id=entity_id, state=state, context=ContextIds(*context))
+        for moment, state, *context in rows
+    ]
+    if (
+        start < latest.moment < end
+        and latest.state not in GAPS
+        and not (entries and entries[0].moment >= latest.moment)
+    ):
+        before = session.execute(_known_before(), {"metadata_id": metadata_id, "moment": latest.moment}).scalar()
+        if before is not None and before != latest.state:
+            entry = Entry(moment=latest.moment, entity_id=entity_id, state=latest.state, context=latest.context)
+            entries.insert(0, entry)
+    return entries
+
+
+@cache
+def _known_before() -> Select[Any]:
+    """Select the last state before :moment that is no gap."""
+    return (
+        select(States.state)
+        .where(
+            States.metadata_id == bindparam("metadata_id"),
+            States.last_updated_ts < bindparam("moment"),
+            States.state.not_in(GAPS),
+        )
+        .order_by(States.last_updated_ts.desc())
+        .limit(1)
+    )
+
+
+@cache
+def _changed() -> Select[Any]:
+    """Select the newest rows whose state differs from the last known one before."""
+    earlier = aliased(States)
+    before = (
+        select(earlier.state)
+        .where(
+            earlier.metadata_id == bindparam("metadata_id"),
+            earlier.last_updated_ts < States.last_updated_ts,
+            earlier.state.not_in(GAPS),
+        )
+        .order_by(earlier.last_updated_ts.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return (
+        select(
+            States.last_updated_ts,
+            States.state,
+            States.context_id_bin,
+            States.context_parent_id_bin,
+            States.context_user_id_bin,
+        )
+        .where(
+            States.metadata_id == bindparam("metadata_id"),
+            States.last_updated_ts > bindparam("start"),
+            States.last_updated_ts < bindparam("end"),
+            or_(States.last_changed_ts.is_(None), States.last_changed_ts == States.last_updated_ts),
+            States.state.not_in(GAPS),
+            States.state != before,
+        )
+        .order_by(States.last_updated_ts.desc())
+        .limit(bindparam("count"))
+    )
+
+
+def _event_entity(dialect: str) -> ColumnElement[str]:
+    """Return the entity id in an event's data."""
+    data = EventData.shared_data
+    if dialect == "sqlite":
+        return func.json_extract(data, "$.entity_id", type_=Text())
+    if dialect == "postgresql":
+        return func.json_extract_path_text(cast(data, JSON()), "entity_id", type_=Text())
+    return func.json_unquote(func.json_extract(data, "$.entity_id"), type_=Text())
+
+
+def _runs(session: Session, entity_ids: list[str], span: tuple[float, float], count: int) -> list[Entry]:
+    """Return the newest runs of automations and scripts."""
+    if not entity_ids:
+        return []
+    entity = _event_entity(session.get_bind().dialect.name)
+    rows = session.execute(
+        select(
+            Events.time_fired_ts,
+            entity,
+            Events.context_id_bin,
+            Events.context_parent_id_bin,
+            Events.context_user_id_bin,
+        )
+        .join(EventData, Events.data_id == EventData.data_id)
+        .where(
+            Events.event_type_id.in_(_run_types(session)),
+            Events.time_fired_ts > span[0],
+            Events.time_fired_ts < span[1],
+            entity.in_(entity_ids),
+        )
+        .order_by(Events.time_fired_ts.desc())
+        .limit(count)
+    )
+    return [
+        Entry(moment=moment or 0, entity_id=entity_id, state=None, context=ContextIds(*context))
+        for moment, entity_id, *context in rows
+    ]
+
+
+def _run_types(session: Session) -> list[int]:
+    """Return the ids of the event types that tell a run."""
+    return list(session.execute(select(EventTypes.event_type_id).where(EventTypes.event_type.in_(_RUNS))).scalars())
+
+
+def _origins(session: Session, contexts: Iterable[ContextIds]) -> dict[bytes, Origin]:
+    """Return what is known of contexts and of the contexts they come from."""
+    origins: dict[bytes, Origin] = {}
+    wanted = {known for context in contexts for known in (context.id, context.parent) if known}
+    types = _run_types(session)
+    for _ in range(_MAX_LEVELS):
+        new = [known for known in wanted if known not in origins][:_MAX_CONTEXTS]
+        if not new:
+            break
+        origins |= {known: Origin() for known in new}
+        _add_runs(session, origins, new, types)
+        _add_states(session, origins, new)
+        wanted = {origin.parent for origin in origins.values() if origin.parent}
+    return origins
+
+
+def _add_runs(session: Session, origins: dict[bytes, Origin], contexts: list[bytes], types: list[int]) -> None:
+    """Add the automations and scripts that ran in contexts."""
+    rows = session.execute(
+        select(
+            Events.context_id_bin,
+            Events.context_parent_id_bin,
+            Events.context_user_id_bin,
+            Events.time_fired_ts,
+            EventData.shared_data,
+        )
+        .join(EventData, Events.data_id == EventData.data_id)
+        .where(Events.context_id_bin.in_(contexts), Events.event_type_id.in_(types))
+        .order_by(Events.time_fired_ts.desc())
+    )
+    for context, parent, user, moment, shared_data in rows:
+        origin = origins[bytes(context or b"")]
+        data = json_loads_object(shared_data or "{}")
+        source = data.get("source")
+        origin.runs.append(Run(moment or 0, str(data.get("entity_id")), None if source is None else str(source)))
+        origin.parent, origin.user = origin.parent or parent, origin.user or user
+
+
+def _add_states(session: Session, origins: dict[bytes, Origin], contexts: list[bytes]) -> None:
+    """Add the first change of state in each context, of which there may be many."""
+    first = (
+        select(func.min(States.state_id))
+        .where(States.context_id_bin.in_(contexts))
+        .group_by(States.context_id_bin)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(
+            States.context_id_bin,
+            States.context_parent_id_bin,
+            States.context_user_id_bin,
+            StatesMeta.entity_id,
+            States.state,
+        )
+        .join(StatesMeta, States.metadata_id == StatesMeta.metadata_id)
+        .where(States.state_id.in_(first))
+    )
+    for context, parent, user, entity_id, state in rows:
+        origin = origins[bytes(context or b"")]
+        origin.state = (str(entity_id), str(state))
+        origin.parent, origin.user = origin.parent or parent, origin.user or user

@@ -1,0 +1,178 @@
+"""Put the past of an entity into words, within a budget."""
+
+from dataclasses import dataclass
+
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.json import JsonObjectType, json_loads
+
+from ..exposure import ExposedEntity, Exposure
+from ..recorder.history import Answer, Question
+from ..recorder.numbers import Numbers, Reading
+from ..recorder.tallies import GAP, OTHER, Account, Kind
+from ..results import fit_rows, format_duration, format_number, format_state, format_time, size, to_csv
+
+_NO_VALUE = "unknown or unavailable"
+_RESERVE = 250
+"""Characters kept free for the span, quotes and what is said about rows left out."""
+_CIRCULAR = "measurement_angle"
+"""State class of directions, whose mean would be wrong: that of 359° and 1° is not 180°."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How the answers to one question are put."""
+
+    exposure: Exposure
+    question: Question
+    budget: int
+    """Characters for one entity."""
+    ongoing: bool
+    """Whether the span ends now."""
+
+    def account(self, entity: ExposedEntity, answer: Answer) -> JsonObjectType:
+        """Say what happened to one entity."""
+        said: JsonObjectType = {"name": entity.name, "now": format_state(entity.state.state)}
+        if self.question.attribute is not None:
+            said["attribute"] = self.question.attribute
+        elif unit := entity.state.attributes.get("unit_of_measurement"):
+            said["unit"] = str(unit)
+        if answer.recorded_from is not None:
+            key = "hourly_averages_before" if answer.hourly else "recorded_from"
+            said[key] = format_time(answer.recorded_from)
+        elif answer.hourly:
+            said["note"] = "All from hourly averages: the recorder no longer has the single values."
+        if answer.numbers is not None:
+            self._add_numbers(said, entity, answer, answer.numbers)
+        elif answer.account is not None and self.question.condition is None:
+            self._add_states(said, answer, answer.account)
+        elif answer.account is not None:
+            self._add_condition(said, answer, answer.account)
+        self._add_rows(said, answer)
+        return said
+
+    def _value(self, value: str | None) -> str:
+        """Return a state, or an attribute's value, as it is shown."""
+        if not value:
+            return "removed"
+        if self.question.attribute is None:
+            return format_state(value)
+        visible = self.exposure.visible_value(json_loads(value))
+        if isinstance(visible, float):
+            return format_number(visible)
+        return visible if isinstance(visible, str) else "" if visible is None else json_dumps(visible)
+
+    def _add_states(self, said: JsonObjectType, answer: Answer, account: Account) -> None:
+        """Say how states took turns."""
+        said["changes"] = account.changes
+        names = {GAP: _NO_VALUE, OTHER: "others"} | {
+            code: self._value(state) for code, state in enumerate(account.coding.states, 1)
+        }
+        moments = [
+            (moment, names[code])
+            for code, tally in account.tallies.items()
+            for moment in (tally.first_began, tally.last_began)
+            if moment is not None
+        ]
+        if moments:
+            for key, (moment, state) in (("first_change", min(moments)), ("last_change", max(moments))):
+                said[key] = {"time": format_time(moment), "state": state}
+        rows = [
+            [
+                names[code],
+                format_duration(tally.total),
+                _percent(tally.total, answer.seconds),
+                str(tally.began),
+                format_duration(tally.longest),
+                format_time(tally.longest_start)[:-3],
+                "" if tally.last_began is None else format_time(tally.last_began),
+            ]
+            for code, tally in sorted(account.tallies.items(), key=lambda item: -item[1].total)
+            if tally.turns
+        ]
+        header = ("state", "time", "percent", "times_begun", "longest", "longest_from", "last_begun")
+        # The rest of the room is for the rows; the states left out are those that held for the shortest time.
+        said["per_state"] = to_csv(header, fit_rows(rows, self.budget // 3 - 75))
+
+    def _add_condition(self, said: JsonObjectType, answer: Answer, account: Account) -> None:
+        """Say in which stretches a condition held."""
+        coding, tally = account.coding, account.tally(1)
+        if coding.kind is Kind.EQUAL:
+            said["condition"] = f"state {self._value(coding.states[0])}"
+        else:
+            limits = (("above", coding.above), ("below", coding.below))
+            said["condition"] = " and ".join(
+                f"{name} {format_number(limit)}" for name, limit in limits if abs(limit) < 1e300
+            )
+        said["stretches"] = tally.turns
+        if not account.min_seconds:
+            said["times_begun"] = tally.began
+        said["time"] = format_duration(tally.total)
+        said["percent"] = _percent(tally.total, answer.seconds)
+        if tally.turns:
+            said["longest"] = f"{format_duration(tally.longest)} from {format_time(tally.longest_start)[:-3]}"
+        if tally.first_began is not None and tally.last_began is not None and not account.min_seconds:
+            said["first_begun"] = format_time(tally.first_began)
+            said["last_begun"] = format_time(tally.last_began)
+        if unknown := account.tallies.get(GAP):
+            said[_NO_VALUE.replace(" ", "_")] = format_duration(unknown.total)
+        if answer.occurred:
+            said["states_that_occurred"] = [self._value(state) for state in answer.occurred]
+
+    def _add_numbers(self, said: JsonObjectType, entity: ExposedEntity, answer: Answer, numbers: Numbers) -> None:
+        """Say how a number went."""
+        said |= {"min": _reading(numbers.minimum), "max": _reading(numbers.maximum)}
+        if entity.state.attributes.get("state_class") != _CIRCULAR:
+            said["mean"] = format_number(numbers.mean)
+        said |= {"first": _reading(numbers.first), "last": format_number(numbers.last.number)}
+        if answer.seconds - numbers.known >= 1:
+            said[_NO_VALUE.replace(" ", "_")] = format_duration(answer.seconds - numbers.known)
+
+    def _add_rows(self, said: JsonObjectType, answer: Answer) -> None:
+        """List rows, as many as fit."""
+        if answer.curve is not None:
+            header: tuple[str, ...] = ("from", "mean", "min", "max")
+            rows: list[tuple[float, list[str]]] = [
+                (
+                    begin,
+                    [
+                        format_time(begin)[:-3],
+                        *map(format_number, (part.mean, part.minimum.number, part.maximum.number)),
+                    ],
+                )
+                for begin, part in reversed(answer.curve)
+            ]
+            key = "curve"
+        elif answer.stretches is not None:
+            header, key = ("start", "end", "duration"), "newest_stretches"
+            rows = [(start, self._stretch(start, end)) for start, end in answer.stretches]
+        elif answer.rows is not None:
+            header, key = ("time", "state"), "newest_changes"
+            rows = [(row.moment, [format_time(row.moment), self._value(row.value)]) for row in answer.rows]
+        else:
+            return
+        if not rows:
+            return
+        kept = fit_rows((row for _, row in rows), self.budget - size(said) - _RESERVE)
+        said[key] = to_csv(header, kept)
+        if answer.more or len(kept) < len(rows):
+            said["note"] = (
+                "The parts before are left out; ask for fewer rows or a shorter span."
+                if answer.curve is not None
+                else f"Older rows are left out; call again with cursor '{rows[len(kept) - 1][0]:.6f}' to list them."
+            )
+
+    def _stretch(self, start: float, end: float | None) -> list[str]:
+        """Return the row of a stretch."""
+        until = self.question.end if end is None else end
+        shown = format_time(until) if end is not None or not self.ongoing else "still"
+        return [format_time(start), shown, format_duration(until - start)]
+
+
+def _reading(reading: Reading) -> JsonObjectType:
+    """Return a number with its time."""
+    return {"value": format_number(reading.number), "time": format_time(reading.moment)}
+
+
+def _percent(part: float, whole: float) -> str:
+    """Return a share."""
+    return f"{100 * part / whole:.3g}" if whole > 0 else ""

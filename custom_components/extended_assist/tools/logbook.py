@@ -1,0 +1,124 @@
+"""Tell what happened, and why."""
+
+from collections.abc import Iterable
+from typing import override
+
+import voluptuous as vol
+
+from homeassistant.components.recorder.models import ulid_to_bytes_or_none, uuid_hex_to_bytes_or_none
+from homeassistant.helpers import config_validation as cv
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+
+from ..exposure import ExposedEntity
+from ..policy import Tier
+from ..recorder import async_read
+from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
+from ..results import ToolError, fit_rows, format_state, format_time, to_csv
+from .base import READ_ONLY, ExtendedTool, ToolCall
+from .causes import async_causes
+from .history import time_span
+
+_DEFAULT_ROWS = 25
+_MAX_ROWS = 100
+_NOTES = 250
+"""Characters that the answer takes beside its rows."""
+
+
+class GetLogbookTool(ExtendedTool):
+    """Answer what happened in the home, and what or who caused it."""
+
+    name = "extended_assist__get_logbook"
+    title = "Get logbook"
+    description = (
+        "What happened, newest first, and why: which automation or script with its trigger, which user, which device. "
+        "For questions such as why a light went on, or what happened last night."
+    )
+    annotations = READ_ONLY
+    family = "history"
+    tier = Tier.READ
+    parameters = vol.Schema(
+        {
+            vol.Optional("entities", description="Entity ids, names or aliases (default: all)."): vol.All(
+                cv.ensure_list, [cv.string]
+            ),
+            vol.Optional("area", description="Name or alias of an area."): cv.string,
+            vol.Optional("start", description="Local time or date, e.g. 2026-03-01 06:00:00."): cv.string,
+            vol.Optional("end", description="Local time or date (default: now)."): cv.string,
+            vol.Optional("hours", description="Length back from end, instead of start (default: 24)."): vol.All(
+                vol.Coerce(float), vol.Range(min=0, min_included=False)
+            ),
+            vol.Optional("rows", description=f"How many to list (default: {_DEFAULT_ROWS})."): vol.All(
+                vol.Coerce(int), vol.Range(min=1, max=_MAX_ROWS)
+            ),
+        }
+    )
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Read the newest entries and name their causes."""
+        start, end = time_span(call.arguments, dt_util.utcnow())
+        entities = {entity.entity_id: entity for entity in _entities(call)}
+        count = call.arguments.get("rows", _DEFAULT_ROWS)
+        entries, origins = await async_read(
+            call.hass,
+            read_logbook,
+            {entity_id: _latest(entity) for entity_id, entity in entities.items()},
+            (start.timestamp(), end.timestamp()),
+            count + 1,
+        )
+        data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
+        if not entries:
+            return data | {"note": "Nothing is recorded of these entities in that span."}
+        causes = await async_causes(call.hass, call.exposure, entries[:count], origins)
+        rows = fit_rows(
+            (
+                [format_time(entry.moment), entities[entry.entity_id].name, _what(entry), cause]
+                for entry, cause in zip(entries, causes, strict=False)
+            ),
+            call.budget - _NOTES,
+        )
+        data["entries"] = to_csv(("time", "name", "what", "why"), rows)
+        if len(rows) < len(entries):
+            oldest = format_time(entries[len(rows) - 1].moment)
+            data["note"] = f"Earlier entries are left out; call again with end '{oldest}' to list them."
+        return data
+
+
+def _entities(call: ToolCall) -> Iterable[ExposedEntity]:
+    """Return the entities that the arguments mean; measurements only where they are named."""
+    arguments, exposure = call.arguments, call.exposure
+    if arguments.get("entities"):
+        return [entity for text in arguments["entities"] for entity in exposure.resolve(text)]
+    pool = exposure.in_area(arguments["area"]) if "area" in arguments else exposure.entities.values()
+    found = [entity for entity in pool if not _is_measurement(entity)]
+    if not found:
+        raise ToolError("No exposed entity there has anything but numbers; ask get_history about those.")
+    return found
+
+
+def _is_measurement(entity: ExposedEntity) -> bool:
+    """Return whether an entity changes all the time, so that a logbook would be full of it."""
+    attributes = entity.state.attributes
+    return "unit_of_measurement" in attributes or "state_class" in attributes or entity.domain in {"image", "sun"}
+
+
+def _latest(entity: ExposedEntity) -> Latest:
+    """Return what the recorder may not have written yet."""
+    state = entity.state
+    return Latest(
+        moment=state.last_changed_timestamp,
+        state=state.state,
+        context=ContextIds(
+            ulid_to_bytes_or_none(state.context.id),
+            ulid_to_bytes_or_none(state.context.parent_id),
+            uuid_hex_to_bytes_or_none(state.context.user_id),
+        ),
+    )
+
+
+def _what(entry: Entry) -> str:
+    """Say what happened."""
+    if entry.state is not None:
+        return format_state(entry.state)
+    return "triggered" if entry.entity_id.startswith("automation.") else "started"

@@ -1,0 +1,412 @@
+"""Tests of reading the past of entities."""
+
+import csv
+from datetime import timedelta
+import io
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+
+from custom_components.extended_assist.tools.base import ToolboxOptions
+from custom_components.extended_assist.tools.history import GetHistoryTool
+from homeassistant.components.recorder import Recorder
+from homeassistant.components.recorder.models import StatisticMeanType
+from homeassistant.components.recorder.statistics import async_import_statistics
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.recorder import DATA_INSTANCE
+from homeassistant.util import dt as dt_util
+from tests.conftest import CallTool, expose
+from tests.databases import EVERY_ENGINE
+
+DOOR = "binary_sensor.front_door"
+ROOM = "sensor.room"
+
+
+def table(text: str) -> list[dict[str, str]]:
+    """Return CSV as one dictionary per row."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+class House:
+    """Sets states at local times, as if time had passed."""
+
+    def __init__(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+        self._hass = hass
+        self._freezer = freezer
+
+    def at(self, local: str) -> None:
+        """Move to a local time."""
+        moment = dt_util.parse_datetime(local)
+        assert moment
+        self._freezer.move_to(dt_util.as_utc(moment))
+
+    def set(self, local: str, entity_id: str, state: str, **attributes: Any) -> None:
+        """Set a state at a local time."""
+        self.at(local)
+        self._hass.states.async_set(entity_id, state, attributes)
+
+
+@pytest.fixture
+async def house(recorder_mock: Recorder, hass: HomeAssistant, assist: None, freezer: FrozenDateTimeFactory) -> House:
+    """A front door and a room's thermometer; the clock is at 2026-03-10 in Berlin."""
+    await hass.config.async_set_time_zone("Europe/Berlin")
+    house = House(hass, freezer)
+    door, room = {"friendly_name": "Front door"}, {"friendly_name": "Room", "unit_of_measurement": "°C"}
+    house.set("2026-03-10 06:00:00", DOOR, "off", **door)
+    for time, state in (("08:00:00", "on"), ("08:00:40", "off"), ("12:30:00", "on"), ("12:45:00", "off")):
+        house.set(f"2026-03-10 {time}", DOOR, state, **door)
+    house.set("2026-03-10 13:00:00", DOOR, "unavailable", **door)
+    house.set("2026-03-10 13:10:00", DOOR, "off", **door)
+    house.set("2026-03-10 13:20:00", DOOR, "off", battery=80, **door)
+    for time, state in (("06:00:00", "18"), ("08:00:00", "21.5"), ("10:00:00", "unknown"), ("11:00:00", "20")):
+        house.set(f"2026-03-10 {time}", ROOM, state, **room)
+    expose(hass, DOOR, ROOM)
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 14:00:00")
+    return house
+
+
+@EVERY_ENGINE
+async def test_states(house: House, call_tool: CallTool) -> None:
+    """Changes, time per state, longest stretch, first and last change; a restart is no change."""
+    data = await call_tool(GetHistoryTool(), entities="front door", start="2026-03-10 07:00:00")
+    assert (data["start"], data["end"]) == ("2026-03-10 07:00:00", "2026-03-10 14:00:00")
+    door = data["entities"][DOOR]
+    assert (door["name"], door["now"], door["changes"]) == ("Front door", "off", 4)
+    assert door["first_change"] == {"time": "2026-03-10 08:00:00", "state": "on"}
+    assert door["last_change"] == {"time": "2026-03-10 12:45:00", "state": "off"}
+    assert table(door["per_state"]) == [
+        {
+            "state": "off",
+            "time": "6:34:20",
+            "percent": "93.9",
+            "times_begun": "2",
+            "longest": "4:29:20",
+            "longest_from": "2026-03-10 08:00",
+            "last_begun": "2026-03-10 12:45:00",
+        },
+        {
+            "state": "on",
+            "time": "0:15:40",
+            "percent": "3.73",
+            "times_begun": "2",
+            "longest": "0:15:00",
+            "longest_from": "2026-03-10 12:30",
+            "last_begun": "2026-03-10 12:30:00",
+        },
+        {
+            "state": "unknown or unavailable",
+            "time": "0:10:00",
+            "percent": "2.38",
+            "times_begun": "0",
+            "longest": "0:10:00",
+            "longest_from": "2026-03-10 13:00",
+            "last_begun": "",
+        },
+    ]
+    assert [(row["time"][11:], row["state"]) for row in table(door["newest_changes"])] == [
+        ("13:10:00", "off"),
+        ("13:00:00", "unavailable"),
+        ("12:45:00", "off"),
+        ("12:30:00", "on"),
+        ("08:00:40", "off"),
+        ("08:00:00", "on"),
+        ("07:00:00", "off"),
+    ]
+
+
+@EVERY_ENGINE
+async def test_one_state(house: House, call_tool: CallTool) -> None:
+    """Only the stretches in one state, exact to the second, and only those that last."""
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], start="2026-03-10", state="on")
+    door = data["entities"][DOOR]
+    assert door["condition"] == "state on"
+    assert (door["stretches"], door["times_begun"], door["time"]) == (2, 2, "0:15:40")
+    assert door["longest"] == "0:15:00 from 2026-03-10 12:30"
+    assert door["recorded_from"] == "2026-03-10 06:00:00"
+    assert table(door["newest_stretches"]) == [
+        {"start": "2026-03-10 12:30:00", "end": "2026-03-10 12:45:00", "duration": "0:15:00"},
+        {"start": "2026-03-10 08:00:00", "end": "2026-03-10 08:00:40", "duration": "0:00:40"},
+    ]
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], start="2026-03-10", state="on", min_seconds=60)
+    assert data["entities"][DOOR]["stretches"] == 1
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], start="2026-03-10", state="open")
+    assert data["entities"][DOOR]["stretches"] == 0
+    assert data["entities"][DOOR]["states_that_occurred"] == ["off", "on"]
+
+
+@EVERY_ENGINE
+async def test_numbers(house: House, call_tool: CallTool) -> None:
+    """Extremes with their times and the mean weighted by time; the value at the start counts, unknown does not."""
+    data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-10 07:00:00")
+    room = data["entities"][ROOM]
+    assert room["unit"] == "°C"
+    assert room["min"] == {"value": "18", "time": "2026-03-10 07:00:00"}
+    assert room["max"] == {"value": "21.5", "time": "2026-03-10 08:00:00"}
+    assert room["mean"] == f"{(18 + 2 * 21.5 + 3 * 20) / 6:.6g}"
+    assert (room["first"], room["last"]) == ({"value": "18", "time": "2026-03-10 07:00:00"}, "20")
+    assert room["unknown_or_unavailable"] == "1:00:00"
+    assert [row["state"] for row in table(room["newest_changes"])] == ["20", "unknown", "21.5", "18"]
+
+
+@EVERY_ENGINE
+async def test_threshold(house: House, call_tool: CallTool) -> None:
+    """Stretches in which a number was beyond a limit."""
+    data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-10 07:00:00", above=19)
+    room = data["entities"][ROOM]
+    assert (room["condition"], room["stretches"], room["time"]) == ("above 19", 2, "5:00:00")
+    assert room["unknown_or_unavailable"] == "1:00:00"
+    assert table(room["newest_stretches"]) == [
+        {"start": "2026-03-10 11:00:00", "end": "still", "duration": "3:00:00"},
+        {"start": "2026-03-10 08:00:00", "end": "2026-03-10 10:00:00", "duration": "2:00:00"},
+    ]
+    data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-10 07:00:00", above=19, below=21)
+    assert data["entities"][ROOM]["time"] == "3:00:00"
+
+
+@EVERY_ENGINE
+async def test_attribute(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """An attribute is read like a state: numbers with a mean, texts with turns, nothing hidden in either."""
+    heater = "climate.heater"
+    for time, current, action in (("14:10", 19, "idle"), ("14:20", 19.5, "heating"), ("14:50", 21, "idle")):
+        house.set(f"2026-03-10 {time}:00", heater, "heat", current_temperature=current, hvac_action=action)
+    expose(hass, heater)
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 15:10:00")
+    asked = {"entities": [heater], "start": "2026-03-10 14:10:00"}
+    data = (await call_tool(GetHistoryTool(), attribute="current_temperature", **asked))["entities"][heater]
+    assert data["max"] == {"value": "21", "time": "2026-03-10 14:50:00"}
+    assert data["mean"] == f"{(19 + 3 * 19.5 + 2 * 21) / 6:.6g}"
+    data = (await call_tool(GetHistoryTool(), attribute="hvac_action", **asked))["entities"][heater]
+    assert [(row["state"], row["time"]) for row in table(data["per_state"])] == [
+        ("idle", "0:30:00"),
+        ("heating", "0:30:00"),
+    ]
+    data = (await call_tool(GetHistoryTool(), attribute="hvac_action", state="heating", **asked))["entities"][heater]
+    assert (data["condition"], data["time"]) == ("state heating", "0:30:00")
+    data = await call_tool(GetHistoryTool(), error=True, attribute="speed", **asked)
+    assert data["error"] == "heater has no attribute 'speed'. It has: current_temperature, hvac_action."
+
+
+async def test_attribute_without_hidden_names(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What an attribute named in the past is shown only as far as it is exposed today."""
+    hass.states.async_set("light.secret", "on")
+    for time, source in (("14:10", "light.secret"), ("14:20", "tuner"), ("14:30", "light.secret")):
+        house.set(f"2026-03-10 {time}:00", ROOM, "20", source=source, members=[source, "tuner"])
+    house.set("2026-03-10 14:40:00", ROOM, "20", source="tuner", members=[])
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 15:00:00")
+    for attribute in ("source", "members"):
+        data = await call_tool(GetHistoryTool(), entities=[ROOM], attribute=attribute, rows=20)
+        assert "tuner" in json_dumps(data)
+        assert "secret" not in json_dumps(data)
+
+
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+async def test_newest_change_is_not_missed(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A change that the recorder has not written yet is in the answer."""
+    hass.data[DATA_INSTANCE].commit_interval = 3600
+    house.set("2026-03-10 14:30:00", DOOR, "on", friendly_name="Front door")
+    house.at("2026-03-10 14:31:00")
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], hours=1)
+    assert data["entities"][DOOR]["changes"] == 1
+    assert data["entities"][DOOR]["last_change"] == {"time": "2026-03-10 14:30:00", "state": "on"}
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], hours=1, state="on")
+    assert table(data["entities"][DOOR]["newest_stretches"]) == [
+        {"start": "2026-03-10 14:30:00", "end": "still", "duration": "0:01:00"}
+    ]
+
+
+@EVERY_ENGINE
+async def test_pages(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Rows come newest first and can be read on to the oldest, without a gap; the account stays that of the span."""
+    begin = dt_util.as_utc(dt_util.parse_datetime("2026-03-10 15:00:00"))
+    for index in range(50):
+        moment = dt_util.as_local(begin + timedelta(seconds=90 * index)).replace(tzinfo=None)
+        house.set(str(moment), DOOR, "on" if index % 2 else "off", friendly_name="Front door")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 17:00:00")
+    asked = {"entities": [DOOR], "start": "2026-03-10 14:59:00", "rows": 8}
+    for extra, key, expected in (({}, "newest_changes", 50), ({"state": "on"}, "newest_stretches", 25)):
+        seen: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            data = await call_tool(GetHistoryTool(ToolboxOptions(budget=2000)), **asked, **extra, **cursor)
+            door = data["entities"][DOOR]
+            rows = table(door[key])
+            seen += [next(iter(row.values())) for row in rows]
+            assert door.get("changes", door.get("stretches")) == (49 if not extra else 25)
+            if "note" not in door:
+                break
+            cursor = {"cursor": door["note"].split("'")[1]}
+        assert len(seen) == expected
+        assert seen == sorted(set(seen), reverse=True)
+
+
+@EVERY_ENGINE
+async def test_curve(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Many numbers are listed as equal parts with mean, minimum and maximum, beginning at round local times."""
+    for minute in range(60):
+        house.set(f"2026-03-10 15:{minute:02}:00", ROOM, str(minute), unit_of_measurement="°C")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 16:00:00")
+    data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-10 15:10:00", rows=6)
+    assert table(data["entities"][ROOM]["curve"]) == [
+        {
+            "from": f"2026-03-10 15:{10 * part}",
+            "mean": f"{10 * part + 4.5:g}",
+            "min": f"{10 * part}",
+            "max": f"{10 * part + 9}",
+        }
+        for part in range(5, 0, -1)
+    ]
+    assert "curve" not in (await call_tool(GetHistoryTool(), entities=[ROOM], hours=1))["entities"][ROOM]
+
+
+@EVERY_ENGINE
+async def test_before_the_purge(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What is only in statistics comes from there and is marked."""
+    start = dt_util.as_utc(dt_util.parse_datetime("2026-03-08 00:00:00"))
+    async_import_statistics(
+        hass,
+        {
+            "statistic_id": ROOM,
+            "source": "recorder",
+            "name": None,
+            "unit_of_measurement": "°C",
+            "unit_class": "temperature",
+            "has_sum": False,
+            "mean_type": StatisticMeanType.ARITHMETIC,
+        },
+        [{"start": start + timedelta(hours=hour), "mean": 10, "min": 5 + hour, "max": 15 + hour} for hour in range(54)],
+    )
+    await async_wait_recording_done(hass)
+    data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-08", end="2026-03-10 08:00:00")
+    room = data["entities"][ROOM]
+    assert room["hourly_averages_before"] == "2026-03-10 06:00:00"
+    assert room["min"] == {"value": "5", "time": "2026-03-08 00:00:00"}
+    assert room["max"] == {"value": "68", "time": "2026-03-10 05:00:00"}
+    assert room["mean"] == f"{(54 * 10 + 2 * 18) / 56:.6g}"
+    data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-08", end="2026-03-09")
+    assert data["entities"][ROOM]["note"].startswith("All from hourly averages")
+
+
+async def test_clocks_set_back(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """The night has 25 hours, and a time that occurs twice says which one it is."""
+    house.set("2026-10-24 20:00:00", DOOR, "off", friendly_name="Front door")
+    house.set("2026-10-25 02:30:00+02:00", DOOR, "on", friendly_name="Front door")
+    house.set("2026-10-25 02:30:00+01:00", DOOR, "off", friendly_name="Front door")
+    await async_wait_recording_done(hass)
+    house.at("2026-10-26 00:00:00")
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], start="2026-10-25", end="2026-10-26", state="on")
+    door = data["entities"][DOOR]
+    assert (door["time"], door["percent"]) == ("1:00:00", "4")
+    assert table(door["newest_stretches"]) == [
+        {"start": "2026-10-25 02:30:00+02:00", "end": "2026-10-25 02:30:00+01:00", "duration": "1:00:00"}
+    ]
+
+
+async def test_area(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """All exposed entities of an area, or those of one domain."""
+    hall = ar.async_get(hass).async_create("Hall")
+    for domain in ("lock", "sensor"):
+        entry = er.async_get(hass).async_get_or_create(domain, "test", "1", suggested_object_id="hall")
+        er.async_get(hass).async_update_entity(entry.entity_id, area_id=hall.id)
+        house.set("2026-03-10 13:30:00", entry.entity_id, "locked")
+        expose(hass, entry.entity_id)
+    house.at("2026-03-10 14:00:00")
+    data = await call_tool(GetHistoryTool(), area="hall")
+    assert list(data["entities"]) == ["lock.hall", "sensor.hall"]
+    data = await call_tool(GetHistoryTool(), area="hall", domain="lock")
+    assert list(data["entities"]) == ["lock.hall"]
+    data = await call_tool(GetHistoryTool(), error=True, area="hall", domain="light")
+    assert data["error"] == "No exposed light is in that area. Leave out the domain to see what is."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"entities": ["front dor"]}, "'front dor' was not found or is not exposed. Nearest: Front door"),
+        ({"entities": [DOOR], "start": "2027-01-01", "end": "2027-02-01"}, "The span lies in the future; it is now"),
+        ({"entities": [DOOR], "start": "2026-03-10", "end": "2026-03-09"}, "The span is backwards"),
+        ({"entities": [DOOR], "start": "yesterday"}, "start 'yesterday' is not a time. Write it like"),
+        ({"entities": [DOOR], "start": "2026-02-30"}, "start '2026-02-30' is not a time."),
+        ({"entities": [DOOR], "start": "2026-03-01", "end": "2026-03-02"}, "Nothing of Front door is recorded between"),
+        ({"entities": [DOOR], "above": 3}, "Front door has no numbers, so above and below do not apply"),
+        ({"entities": [DOOR], "state": "on", "above": 3}, "Give either state or above and below"),
+        ({"entities": [DOOR], "min_seconds": 3}, "min_seconds is about stretches"),
+        ({"entities": [DOOR], "cursor": "abc"}, "'abc' is not a cursor."),
+        ({"entities": [ROOM], "above": "nan"}, "above and below must be finite numbers."),
+        ({}, "Say which entities are meant, or which area."),
+    ],
+)
+async def test_bad_input(house: House, call_tool: CallTool, arguments: dict[str, Any], sentence: str) -> None:
+    """Each mistake has its own sentence, which says what to change."""
+    data = await call_tool(GetHistoryTool(), error=True, **arguments)
+    assert data["error"].startswith(sentence)
+
+
+async def test_one_of_two_has_no_data(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """An entity without data does not spoil the answer about another one."""
+    house.set("2026-03-10 14:00:00", "light.new", "on", friendly_name="New")
+    expose(hass, "light.new")
+    data = await call_tool(GetHistoryTool(), entities=[DOOR, "light.new"], end="2026-03-10 13:00:00")
+    assert data["entities"][DOOR]["changes"] == 4
+    assert data["entities"]["light.new"]["error"].startswith("Nothing of New is recorded between")
+
+
+@pytest.mark.parametrize("recorder_config", [{"exclude": {"entities": [DOOR]}}])
+async def test_excluded_entity(house: House, call_tool: CallTool) -> None:
+    """An entity that the recorder leaves out is told apart from one without changes."""
+    data = await call_tool(GetHistoryTool(), error=True, entities=[DOOR])
+    assert data["error"] == "Front door is excluded from the recorder, so its past is not kept."
+
+
+async def test_recorder_not_ready(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A recorder that is missing, starting, migrating, failing or gone is named, at once."""
+    instance = hass.data[DATA_INSTANCE]
+
+    async def error() -> str:
+        return str((await call_tool(GetHistoryTool(), error=True, entities=[DOOR]))["error"])
+
+    instance.migration_in_progress = True
+    assert (await error()).startswith("The recorder is upgrading its database")
+    instance.migration_in_progress = False
+
+    ready, instance.async_db_ready = instance.async_db_ready, hass.loop.create_future()
+    assert (await error()).startswith("The recorder is still starting")
+    instance.async_db_ready = ready
+
+    del hass.data[DATA_INSTANCE]
+    assert (await error()).startswith("Home Assistant's recorder is not set up")
+    hass.data[DATA_INSTANCE] = instance
+
+    await instance._async_shutdown(None)
+    assert (await error()).startswith("The recorder has stopped")
+
+
+@EVERY_ENGINE
+async def test_result_fits(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """However much is asked of however many entities, the result stays within its budget, cut by whole rows."""
+    ids = [f"sensor.long_named_number_{index:02}" for index in range(20)]
+    for index in range(15):
+        for entity_id in ids:
+            house.set(f"2026-03-10 15:{index:02}:00", entity_id, f"text {index}", friendly_name=entity_id)
+    expose(hass, *ids)
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 16:00:00")
+    data = await call_tool(GetHistoryTool(ToolboxOptions(budget=4000)), entities=ids[:4], rows=100)
+    assert len(json_dumps(data)) <= 4000
+    assert all(len(table(said["newest_changes"])) > 1 for said in data["entities"].values())
+    assert all("cursor" in said["note"] for said in data["entities"].values())
+    seen: list[str] = []
+    while len(seen) < len(ids):
+        data = await call_tool(GetHistoryTool(ToolboxOptions(budget=4000)), entities=ids[len(seen) :])
+        assert len(json_dumps(data)) <= 4000
+        seen += data["entities"]
+        assert ("note" in data) is (len(seen) < len(ids))
+    assert seen == ids
