@@ -15,6 +15,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from .const import DOMAIN
+from .targets import members_of
 
 if TYPE_CHECKING:
     from .exposure import Exposure
@@ -163,7 +164,7 @@ def recording(
     try:
         yield
     finally:
-        touched = recorded.targets | _changed(hass, before, llm_context)
+        touched = _single(hass, recorded.targets | _changed(hass, before, llm_context), recorded.targets)
         seen = hass.data.setdefault(_SEEN, {})
         snapshot = {}
         for entity_id in sorted(touched):
@@ -204,6 +205,14 @@ def _changed(hass: HomeAssistant, before: Mapping[str, State], llm_context: llm.
         changed |= {state.entity_id for state in found}
         contexts |= {state.context.id for state in found}
     return changed
+
+
+def _single(hass: HomeAssistant, entity_ids: set[str], targets: set[str]) -> set[str]:
+    """Return entities without groups, which follow their members: for a target, its members take its place."""
+    members = {entity_id: set(members_of(hass, entity_id)) for entity_id in entity_ids}
+    found = {entity_id for entity_id in entity_ids if not members[entity_id]}
+    found.update(*(members[target] for target in targets))
+    return {entity_id for entity_id in found if not members_of(hass, entity_id)}
 
 
 def _kept(exposure: Exposure, state: State) -> dict[str, Any]:

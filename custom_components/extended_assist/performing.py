@@ -1,7 +1,7 @@
 """Perform an action and report what happened, not what was hoped for."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -100,7 +100,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
         reports = {
             entity_id: report
             for entity_id in action.entity_ids
-            if (report := _report(call, watch, entity_id, quiet=asks)) is not None
+            if (report := _report(call, watch, entity_id, action, quiet=asks)) is not None
         }
         if reports:
             answer["entities"] = dict(list(reports.items())[:_MAX_REPORTED])
@@ -159,11 +159,11 @@ def safe_reason(exposure: Exposure, error: Exception) -> str:
     return "the reason names something that is not exposed" if exposure.names_hidden(text) else text
 
 
-def _report(call: ToolCall, watch: ChangeWatch, entity_id: str, *, quiet: bool) -> str | None:
+def _report(call: ToolCall, watch: ChangeWatch, entity_id: str, action: ResolvedAction, *, quiet: bool) -> str | None:
     """Say what an entity was and is; nothing for an unchanged one where an answer says more."""
     before, after = watch.before[entity_id], call.hass.states.get(entity_id)
     if after is not before:
-        return describe_change(call, before, after)
+        return describe_change(call, before, after, action.data)
     if quiet or after is None:
         return None
     state = _state(after)
@@ -174,15 +174,22 @@ def _report(call: ToolCall, watch: ChangeWatch, entity_id: str, *, quiet: bool) 
     )
 
 
-def describe_change(call: ToolCall, before: State | None, after: State | None) -> str:
-    """Return what an entity was and is, such as 'off → on, brightness 128'."""
+def describe_change(
+    call: ToolCall, before: State | None, after: State | None, asked: Container[str] = frozenset()
+) -> str:
+    """Return what an entity was and is, such as 'off → on, brightness 128', first what was asked for."""
     if after is None:
         return "removed"
     was = _state(before) if before else "nothing"
     parts = [_state(after) if was == _state(after) else f"{was} → {_state(after)}"]
     old = before.attributes if before else {}
-    changed = {name: value for name, value in call.exposure.visible_attributes(after).items() if old.get(name) != value}
-    parts += [f"{name} {_short(value)}" for name, value in changed.items() if value is not None][:_MAX_ATTRIBUTES]
+    changed = [
+        (name, value)
+        for name, value in call.exposure.visible_attributes(after).items()
+        if old.get(name) != value and value is not None and (name in asked or isinstance(value, str | int | float))
+    ]
+    changed.sort(key=lambda item: item[0] not in asked)
+    parts += [f"{name} {_short(value)}" for name, value in changed[:_MAX_ATTRIBUTES]]
     return ", ".join(parts)
 
 

@@ -58,12 +58,12 @@ async def async_undo_states(call: ToolCall, change: Change) -> JsonObjectType:
 
 async def _async_hindrance(call: ToolCall, state: State) -> str | None:
     """Return why a state cannot be brought back, or None."""
-    if state.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
-        return f"it was {state.state} before"
     if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, state.entity_id)):
         return "it would also move what is not exposed"
     if await _async_platform(call.hass, state.domain) is None:
         return f"what was done to a {state.domain} cannot be taken back"
+    if state.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
+        return f"it was {state.state} before"
     return None
 
 
