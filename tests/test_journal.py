@@ -6,8 +6,10 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.journal import MAX_CHANGES, Change, Journal, async_get_journal
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.base import ToolboxOptions, ToolCall
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
@@ -230,9 +232,6 @@ async def test_stored(hass: HomeAssistant, hass_storage: dict[str, Any], llm_con
 
 async def test_preview(hass: HomeAssistant, call_tool: CallTool, llm_context: llm.LLMContext) -> None:
     """Before it is confirmed, undo says what would come back."""
-    from custom_components.extended_assist.exposure import Exposure
-    from custom_components.extended_assist.tools.base import ToolboxOptions, ToolCall
-
     await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
     call = ToolCall(
         hass=hass, arguments={}, exposure=Exposure(hass, ASSISTANT), llm_context=llm_context, options=ToolboxOptions()

@@ -14,8 +14,8 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from .results import ToolError
 
 _SUGGESTIONS = 4
-_MIN_NAME = 4
-"""Characters that a name must have to be recognized inside a sentence."""
+_COMMON_NAMES = frozenset({"", "home", "home assistant"})
+"""Names of entities that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Attributes that hold credentials, or addresses that carry one.
 _SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
@@ -174,17 +174,15 @@ class Exposure:
         return self._visible(value)
 
     def names_hidden(self, text: str) -> bool:
-        """Return whether a text holds the id or name of a hidden entity."""
-        folded = text.casefold()
-        if any(map(self._is_hidden, _ENTITY_ID.findall(folded))):
+        """Return whether a text that Home Assistant wrote, such as an error, holds the id or name of a hidden entity."""
+        folded = f" {normalize(re.sub(r'[^\w.]+', ' ', text))} "
+        if any(map(self._is_hidden, _ENTITY_ID.findall(text.lower()))):
             return True
-        known = {name.casefold() for entity in self.entities.values() for name in entity.names}
-        return any(
-            len(name) >= _MIN_NAME and name not in known and name in folded
-            for state in self._hass.states.async_all()
-            if state.entity_id not in self.entities
-            for name in (state.name.strip().casefold(),)
-        )
+        known = {normalize(name) for entity in self.entities.values() for name in entity.names} | _COMMON_NAMES
+        hidden = {
+            normalize(state.name) for state in self._hass.states.async_all() if not self.is_exposed(state.entity_id)
+        }
+        return any(f" {name} " in folded for name in hidden - known)
 
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""

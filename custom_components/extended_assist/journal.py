@@ -15,7 +15,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from .const import DOMAIN
-from .targets import members_of
+from .targets import is_group, members_of
 
 if TYPE_CHECKING:
     from .exposure import Exposure
@@ -209,10 +209,8 @@ def _changed(hass: HomeAssistant, before: Mapping[str, State], llm_context: llm.
 
 def _single(hass: HomeAssistant, entity_ids: set[str], targets: set[str]) -> set[str]:
     """Return entities without groups, which follow their members: for a target, its members take its place."""
-    members = {entity_id: set(members_of(hass, entity_id)) for entity_id in entity_ids}
-    found = {entity_id for entity_id in entity_ids if not members[entity_id]}
-    found.update(*(members[target] for target in targets))
-    return {entity_id for entity_id in found if not members_of(hass, entity_id)}
+    found = entity_ids.union(*(members_of(hass, target) for target in targets if is_group(hass, target)))
+    return {entity_id for entity_id in found if not is_group(hass, entity_id)}
 
 
 def _kept(exposure: Exposure, state: State) -> dict[str, Any]:

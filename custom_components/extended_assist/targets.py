@@ -225,6 +225,13 @@ def members_of(hass: HomeAssistant, entity_id: str) -> list[str]:
     return list(members)
 
 
+@callback
+def is_group(hass: HomeAssistant, entity_id: str) -> bool:
+    """Return whether an entity stands for its members, unlike a speaker that plays together with others."""
+    members = set(_listed_members(hass, entity_id))
+    return bool(members) and entity_id not in members
+
+
 def _listed_members(hass: HomeAssistant, entity_id: str) -> Iterable[str]:
     """Yield the members that an entity lists."""
     if (state := hass.states.get(entity_id)) is None:

@@ -109,9 +109,8 @@ class ScheduledActionsTool(ExtendedTool):
                 {
                     "at": format_time(outcome.scheduled.due),
                     "what": _words(call.exposure, outcome.scheduled),
-                    "result": "told then; it names something hidden now"
-                    if call.exposure.names_hidden(outcome.result)
-                    else outcome.result,
+                    "result": call.exposure.visible_value(outcome.result)
+                    or "no longer told: something in it is hidden now",
                 }
                 for outcome in reversed(ended)
             ]
