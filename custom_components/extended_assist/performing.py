@@ -163,7 +163,7 @@ def _report(call: ToolCall, watch: ChangeWatch, entity_id: str, action: Resolved
     """Say what an entity was and is; nothing for an unchanged one where an answer says more."""
     before, after = watch.before[entity_id], call.hass.states.get(entity_id)
     if after is not before:
-        return describe_change(call, before, after, action.data)
+        return describe_change(call, before, after, {name.removesuffix("_pct") for name in action.data})
     if quiet or after is None:
         return None
     state = _state(after)
