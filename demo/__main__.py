@@ -25,6 +25,9 @@ QUESTIONS = (
     "When did the front door last open?",
     "How warm was it in the living room today?",
     "How many times did the heating change today?",
+    "What was the average of the outdoor temperature?",
+    "How much energy did we use today?",
+    "What happened today?",
 )
 
 

@@ -270,12 +270,12 @@ RULES = (
     _rule(
         "What happened today?",
         rf"\bwhat happened\b.*?{_WHEN}\s*[?.!]*$",
-        _as_told("get_logbook", _period),
+        _as_told("get_logbook", lambda _: _back(DAY_HOURS)),
     ),
     _rule(
         "What was the average of the outdoor temperature?",
         rf"\bwhat (?:is|was|were) the (?:average|mean|minimum|maximum|lowest|highest)(?: of)? {_THE}(?P<name>.+?)"
         rf"(?: {_WHEN})?\s*[?.!]*$",
-        _as_told("get_statistics", lambda question: {"entities": [question["name"]], **_period(question)}),
+        _as_told("get_statistics", lambda question: {"statistics": [question["name"]], **_back(DAY_HOURS)}),
     ),
 )

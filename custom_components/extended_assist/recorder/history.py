@@ -138,7 +138,7 @@ class _Reader:
         course: Course | None = None
         if rows is not None:
             edges = Edges(start=rows.start, end=question.end, first=rows.first.value, live=live)
-            coding, course = read_course(self.session, rows, coding, question.min_seconds)
+            coding, course = self._course(rows, coding)
         elif live is not None:
             edges = Edges(start=self.cut, end=question.end, first=live.value)
         else:
@@ -152,9 +152,20 @@ class _Reader:
         if question.condition is None:
             if question.rows is not None or turns.changes <= FEW:
                 self._add_changes(answer, rows)
-        else:
+        elif question.rows is not None or turns.tally(1).turns <= FEW:
             self._add_stretches(answer, rows)
         return answer
+
+    def _course(self, rows: Rows, coding: Coding) -> tuple[Coding, Course]:
+        """Return how states took turns; one of the known states is asked for as all of them are, which is quicker."""
+        question = self.question
+        if coding.kind is Kind.EQUAL and coding.states[0] in self.subject.states and not question.min_seconds:
+            others = tuple(state for state in self.subject.states if state not in coding.states)
+            # The codes are those of the condition: 1 for the state, 2 for the only other one.
+            known, course = read_course(self.session, rows, Coding(Kind.STATES, (*coding.states, *others)))
+            if known.kind is Kind.STATES:
+                return coding, course
+        return read_course(self.session, rows, coding, question.min_seconds)
 
     def _listed(self, rows: Rows | None) -> tuple[Rows | None, Live | None, int]:
         """Return the rows and the live state from which a list is made, and how long that may be."""
