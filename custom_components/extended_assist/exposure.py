@@ -19,6 +19,7 @@ _SUGGESTIONS = 4
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Attributes that hold credentials, or addresses that carry one.
 SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
+_PLAIN = frozenset({bool, int, float})
 
 
 class NotExposedError(ToolError):
@@ -185,8 +186,13 @@ class Exposure:
 
     def visible_attributes(self, state: State) -> dict[str, Any]:
         """Return the attributes of an exposed entity without secrets and without traces of hidden entities."""
-        visible: dict[str, Any] = self._visible(state.attributes)
-        return {name: value for name, value in visible.items() if name not in SECRET_ATTRIBUTES}
+        return {
+            name: visible
+            for name, value in state.attributes.items()
+            if name not in SECRET_ATTRIBUTES
+            and ("." not in name or self._visible(name) is not None)
+            and (visible := value if type(value) in _PLAIN else self._visible(value)) is not None
+        }
 
     def visible_attribute(self, state: State, name: str) -> Any:
         """Return one attribute of an exposed entity as in visible_attributes, or None."""

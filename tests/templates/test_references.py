@@ -168,6 +168,7 @@ async def test_validate(hass: HomeAssistant, home: Ids) -> None:
         "{{ is_state('binary_sensor.door', 'on') and trigger.to_state.state == 'on' }}",
         "{{ area_entities('Living Room') | count }} {{ area_name('light.lamp') }} {{ label_name('night') }}",
         "{{ device_entities('ID') }}".replace("ID", home.lamp_device),
+        "{{ device_attr('ID', 'model') }} {{ is_device_attr('ID', 'model', 'x') }}".replace("ID", home.lamp_device),
     ):
         await async_validate(hass, exposure, template)
     found = await async_validate(hass, exposure, "{{ states.light.lamp.state ~ answer }}", ["answer"])
@@ -189,6 +190,7 @@ async def test_validate(hass: HomeAssistant, home: Ids) -> None:
         "{{ device_name('ID') }}".replace(
             "ID", home.hidden_device
         ): "finds nothing, or also entities that are not exposed",
+        "{{ device_attr('ID', 'model') }}".replace("ID", home.hidden_device): "finds nothing",
         "{{ states('light.lamp' }}": "in line 1",
         "text\n{% if %}": "in line 2",
         "{{ " + "x" * 10_000 + " }}": "at most 10000",

@@ -83,6 +83,14 @@ async def test_wrong_arguments(
     assert "wrong arguments" in data["error"]
 
 
+async def test_long_errors_are_cut(hass: HomeAssistant, home: Ids, call_tool: CallTool) -> None:
+    """An error that quotes a long value, and a long list of undefined names, stay readable."""
+    data = await call_tool(RenderTemplateTool(), error=True, template="{{ ('x' * 200000) | float }}")
+    assert len(data["error"]) < 700
+    data = await call_tool(RenderTemplateTool(), template="{% for i in range(1000) %}{{ {}[i ~ 'x'] }}{% endfor %}")
+    assert data["note"].count("has no attribute") == 10
+
+
 async def test_budget(hass: HomeAssistant, home: Ids, call_tool: CallTool) -> None:
     """A long text is cut to the budget and says so."""
     data = await call_tool(

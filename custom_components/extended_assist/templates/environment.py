@@ -1,6 +1,7 @@
 """The template environment: pure functions of Home Assistant, listed by name, and our own for what is in the home."""
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from copy import copy
 from typing import Any, override
 
@@ -16,9 +17,13 @@ from homeassistant.helpers.template.extensions import DateTimeExtension
 from . import areas, devices, labels, states
 from .home import Function
 from .limits import MAX_OUTPUT, Budget, TooLargeError
-from .measures import measured, measured_global
+from .measures import measured, measured_where_needed
 from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
-from .views import AllStates, DomainStates, TemplateHome, TemplateState
+from .views import PROPERTIES, AllStates, DomainStates, TemplateHome, TemplateState
+
+_NOTES = 10
+undefined_names: ContextVar[dict[str, None] | None] = ContextVar("undefined_names", default=None)
+"""What was undefined in the rendering of this thread, in the words of Jinja."""
 
 FUNCTIONS: tuple[Function, ...] = (*states.FUNCTIONS, *areas.FUNCTIONS, *labels.FUNCTIONS, *devices.FUNCTIONS)
 
@@ -79,6 +84,7 @@ class ExposedEnvironment(TemplateEnvironment):
     def __init__(self) -> None:
         """List what is available."""
         super().__init__(None, limited=True)
+        self.undefined = make_logging_undefined(False, _note_undefined)  # noqa: FBT003 - as Home Assistant declares it
         # Nothing is computed while compiling: it would not be measured, and compiled templates serve later renderings.
         self.optimized = False
         self.finalize = _measured_output(self.finalize)
@@ -89,9 +95,11 @@ class ExposedEnvironment(TemplateEnvironment):
             core.globals[name] = core.filters[name] = getattr(clock, name)
         core.globals["namespace"] = TemplateNamespace
         core.globals["apply"] = core.filters["apply"] = core.tests["apply"] = apply
-        self.globals = {name: measured_global(name, core.globals[name]) for name in PURE_GLOBALS & core.globals.keys()}
+        self.globals = {
+            name: measured_where_needed(name, core.globals[name]) for name in PURE_GLOBALS & core.globals.keys()
+        }
         self.filters = {name: measured(name, core.filters[name]) for name in PURE_FILTERS & core.filters.keys()}
-        self.tests = {name: measured(name, core.tests[name]) for name in PURE_TESTS & core.tests.keys()}
+        self.tests = {name: measured_where_needed(name, core.tests[name]) for name in PURE_TESTS & core.tests.keys()}
         for function in FUNCTIONS:
             run = _home_function(function)
             for wanted, table in (
@@ -103,12 +111,11 @@ class ExposedEnvironment(TemplateEnvironment):
                     table[function.name] = run
         self.globals["states"] = None
 
-    def for_rendering(self, home: TemplateHome, log: Callable[[int, str], None]) -> ExposedEnvironment:
-        """Return a copy for one rendering, in which undefined names are logged."""
+    def for_rendering(self, home: TemplateHome) -> ExposedEnvironment:
+        """Return a copy for one rendering."""
         environment = copy(self)
         environment.home = home
         environment.budget = home.budget
-        environment.undefined = make_logging_undefined(False, log)  # noqa: FBT003 - as Home Assistant declares it
         environment.globals = self.globals | {"states": AllStates(home)}
         return environment
 
@@ -123,6 +130,12 @@ class ExposedEnvironment(TemplateEnvironment):
             isinstance(obj, AllStates | DomainStates | TemplateState)
             or bool(super().is_safe_attribute(obj, attr, value))  # type: ignore[no-untyped-call]
         )
+
+    @override
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if type(obj) is TemplateState and attribute in PROPERTIES:  # The way of most templates, made short.
+            return getattr(obj, attribute)
+        return super().getattr(obj, attribute)
 
     @override
     def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -162,6 +175,12 @@ class ExposedEnvironment(TemplateEnvironment):
             kept.append(part)
         self.budget.spend(size)
         return "".join(kept)
+
+
+def _note_undefined(_level: int, message: str) -> None:
+    """Keep what was undefined, where someone asked for it."""
+    if (notes := undefined_names.get()) is not None and len(notes) < _NOTES:
+        notes[message] = None
 
 
 def _home_function(function: Function) -> Callable[..., Any]:

@@ -26,7 +26,8 @@ class Home:
         """Take what may be seen."""
         self.hass = hass
         self.exposure = exposure
-        self._areas: dict[str, bool] = {}
+        self.decided: dict[str, State | None] = {}
+        self._areas: dict[str, list[str]] = {}
         self._devices: dict[str, bool] = {}
         self._labels: dict[str, bool] = {}
 
@@ -44,20 +45,21 @@ class Home:
         return run_callback_threadsafe(self.hass.loop, function, self, *args).result()
 
     def state(self, entity_id: str) -> State | None:
-        """Return the state of an exposed entity."""
-        return self.exposure.state(entity_id)
+        """Return the state of an exposed entity, decided once; may be asked from any thread."""
+        if entity_id not in self.decided:
+            self.decided[entity_id] = self.exposure.state(entity_id)
+        return self.decided[entity_id]
 
     @callback
     def entry(self, entity_id: Any) -> er.RegistryEntry | None:
         """Return the registry entry of an exposed entity."""
-        if not isinstance(entity_id, str) or not self.exposure.is_exposed(entity_id):
-            return None
-        return er.async_get(self.hass).async_get(entity_id)
+        state = self.state(entity_id) if isinstance(entity_id, str) else None
+        return er.async_get(self.hass).async_get(state.entity_id) if state else None
 
     @callback
     def exposed(self, entity_ids: Iterable[str]) -> list[str]:
         """Return the exposed ones of some entities."""
-        return [entity_id for entity_id in entity_ids if self.exposure.is_exposed(entity_id)]
+        return [entity_id for entity_id in entity_ids if self.state(entity_id)]
 
     @callback
     def area_of(self, entry: er.RegistryEntry) -> str | None:
@@ -70,23 +72,23 @@ class Home:
     @callback
     def area_entities(self, area_id: str) -> list[str]:
         """Return the exposed entities of an area, those with an area of their own first."""
-        registry = er.async_get(self.hass)
-        own = [entry.entity_id for entry in er.async_entries_for_area(registry, area_id)]
-        inherited = [
-            entry.entity_id
-            for device in dr.async_entries_for_area(dr.async_get(self.hass), area_id)
-            for entry in er.async_entries_for_device(registry, device.id)
-            if entry.area_id is None
-        ]
-        return self.exposed(own + inherited)
+        if area_id not in self._areas:
+            registry = er.async_get(self.hass)
+            own = [entry.entity_id for entry in er.async_entries_for_area(registry, area_id)]
+            inherited = [
+                entry.entity_id
+                for device in dr.async_entries_for_area(dr.async_get(self.hass), area_id)
+                for entry in er.async_entries_for_device(registry, device.id)
+                if entry.area_id is None
+            ]
+            self._areas[area_id] = self.exposed(own + inherited)
+        return self._areas[area_id]
 
     @callback
     def area(self, area_id: Any) -> ar.AreaEntry | None:
         """Return an area by id, if it has an exposed entity."""
         area = ar.async_get(self.hass).async_get_area(area_id) if isinstance(area_id, str) else None
-        if area and area.id not in self._areas:
-            self._areas[area.id] = bool(self.area_entities(area.id))
-        return area if area and self._areas[area.id] else None
+        return area if area and self.area_entities(area.id) else None
 
     @callback
     def device(self, device_id: Any) -> dr.AnyDeviceEntry | None:
@@ -95,7 +97,7 @@ class Home:
         device = registry.async_get(device_id) if isinstance(device_id, str) else None
         if device and device.id not in self._devices:
             entries = er.async_entries_for_device(er.async_get(self.hass), device.id)
-            self._devices[device.id] = any(self.exposure.is_exposed(entry.entity_id) for entry in entries)
+            self._devices[device.id] = any(self.state(entry.entity_id) for entry in entries)
         return device if device and self._devices[device.id] else None
 
     @callback
@@ -105,7 +107,7 @@ class Home:
         if label and label.label_id not in self._labels:
             self._labels[label.label_id] = bool(
                 any(
-                    self.exposure.is_exposed(entry.entity_id)
+                    self.state(entry.entity_id)
                     for entry in er.async_entries_for_label(er.async_get(self.hass), label.label_id)
                 )
                 or any(

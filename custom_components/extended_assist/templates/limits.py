@@ -7,7 +7,7 @@ value that a template makes is measured, and operations whose result is larger t
 
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, ValuesView
 import re
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from homeassistant.exceptions import TemplateError
 
@@ -43,6 +43,23 @@ class TooLargeError(TemplateError):
         super().__init__(f"{what} is too large for a template here. Build less at once.")
 
 
+class _Kinds(dict[type, Literal["text", "number", "collection", "other"]]):
+    """How values of each type are measured, found out once."""
+
+    def __missing__(self, kind: type) -> Literal["text", "number", "collection", "other"]:
+        """Find out about a type."""
+        if issubclass(kind, str | bytes):
+            self[kind] = "text"
+        elif issubclass(kind, _COLLECTIONS):
+            self[kind] = "collection"
+        else:
+            self[kind] = "number" if issubclass(kind, int) and kind is not bool else "other"
+        return self[kind]
+
+
+_KINDS = _Kinds()
+
+
 class Budget:
     """What one rendering has left."""
 
@@ -52,10 +69,10 @@ class Budget:
         # Collections cannot change in a template, so each is measured once; kept, so that its id is not given again.
         self._measured: dict[int, tuple[object, int, int]] = {}
 
-    def check[T](self, value: T) -> T:
+    def check(self, value: Any) -> Any:
         """Return a value just made, or raise TooLargeError."""
         size, _ = self._measure(value)
-        self.spend(len(value) * _POINTER if isinstance(value, _COLLECTIONS) else size)
+        self.spend(len(value) * _POINTER if _KINDS[type(value)] == "collection" else size)
         return value
 
     def spend(self, size: int) -> None:
@@ -85,15 +102,16 @@ class Budget:
 
     def _measure(self, value: Any) -> tuple[int, int]:
         """Return the size of a value and how deep collections are nested in it."""
-        if isinstance(value, str | bytes):
-            self.check_size(len(value))
-            return len(value), 0
-        if isinstance(value, int):
-            if value.bit_length() > MAX_BITS:
-                raise TooLargeError("A whole number")
-            return 1, 0
-        if not isinstance(value, _COLLECTIONS):
-            return 1, 0
+        match _KINDS[type(value)]:
+            case "other":
+                return 1, 0
+            case "text":
+                self.check_size(len(value))
+                return len(value), 0
+            case "number":
+                if value.bit_length() > MAX_BITS:
+                    raise TooLargeError("A whole number")
+                return 1, 0
         if known := self._measured.get(id(value)):
             return known[1], known[2]
         size = depth = 0

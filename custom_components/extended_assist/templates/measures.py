@@ -127,6 +127,9 @@ def measured(name: str, function: Any) -> Any:
     return run
 
 
-def measured_global(name: str, function: Any) -> Any:
-    """Return a pure function whose arguments are measured where that matters; its result is measured by the call."""
+def measured_where_needed(name: str, function: Any) -> Any:
+    """Return a function or test whose arguments are measured where that matters.
+
+    Results of functions are measured by the call, and those of tests are true or false.
+    """
     return measured(name, function) if name in PREPARE else function

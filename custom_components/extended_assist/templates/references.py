@@ -113,7 +113,8 @@ def check_references(hass: HomeAssistant, exposure: Exposure, found: References)
 
 def _answer(home: TemplateHome, name: str, argument: str) -> Any:
     """Return what a lookup finds, in a form that can be compared."""
-    answer = _LOOKUPS[name].run(home, argument)
+    # What is asked about a device does not matter here, but whether it may be seen.
+    answer = _LOOKUPS["device_name" if name in {"device_attr", "is_device_attr"} else name].run(home, argument)
     if isinstance(answer, list):
         return sorted(getattr(item, "entity_id", item) for item in answer)
     return answer

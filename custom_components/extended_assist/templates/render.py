@@ -20,7 +20,7 @@ from homeassistant.util.thread import ThreadWithException
 from ..const import LOGGER
 from ..exposure import Exposure
 from ..results import ToolError
-from .environment import ExposedEnvironment
+from .environment import ExposedEnvironment, undefined_names
 from .limits import Budget
 from .views import TemplateHome
 
@@ -34,6 +34,7 @@ _TRY_AGAIN = 0.1
 _GIVE_UP = 50
 _SUGGESTIONS = 3
 _ONE_AT_A_TIME: HassKey[asyncio.Lock] = HassKey("extended_assist.rendering")
+_LONGEST_MESSAGE = 500
 _TEMPLATE_FILE = "<template>"
 _QUOTED = re.compile(r"'([^']+)'")
 _CORE_CONTEXT = re.compile(r"^Template error: | when rendering or compiling template ''")
@@ -82,9 +83,8 @@ async def async_render_with_notes(
     def render() -> Rendered:
         budget = Budget()
         undefined: dict[str, None] = {}
-        here = environment().for_rendering(
-            TemplateHome(hass, exposure, budget), lambda _level, message: undefined.setdefault(message)
-        )
+        undefined_names.set(undefined)
+        here = environment().for_rendering(TemplateHome(hass, exposure, budget))
         given = dict(budget.check(dict(variables or {})))
         text = jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given)
         return Rendered(text.strip(), tuple(undefined))
@@ -167,6 +167,8 @@ def explain(error: Exception) -> str:
         )
     )
     message = _CORE_CONTEXT.sub("", str(error).removeprefix("TemplateError: ")) or type(error).__name__
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[:_LONGEST_MESSAGE]}…"
     if isinstance(error, RecursionError):
         message = "It calls itself, or is nested, too deeply."
     where = f" in line {line}" if line else ""

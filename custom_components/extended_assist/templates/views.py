@@ -16,7 +16,7 @@ from .limits import Budget
 
 _ONE_BY_ONE = 16
 """Entities asked for one at a time; a template that wants more is given all of them at once."""
-_PROPERTIES = frozenset(
+PROPERTIES = frozenset(
     {
         "attributes",
         "domain",
@@ -47,7 +47,7 @@ class TemplateState:
 
     def __getitem__(self, name: str) -> Any:
         """Return a property, for filters such as `map(attribute='state')`."""
-        if name not in _PROPERTIES:
+        if name not in PROPERTIES:
             raise KeyError(name)
         return getattr(self, name)
 
@@ -136,14 +136,15 @@ class TemplateHome(Home):
         """Return the view of an exposed entity; its state stays the same during a rendering."""
         if not isinstance(entity_id, str):
             raise TypeError(f"Expected an entity id, got {type(entity_id).__name__}")
+        if entity_id in self._seen:
+            return self._seen[entity_id]
         entity_id = entity_id.lower()
-        if entity_id not in self._seen:
-            if len(self._seen) >= _ONE_BY_ONE or None in self._domains:
-                self.all()
-                return self._seen.get(entity_id)
+        if entity_id not in self.decided and (len(self._seen) >= _ONE_BY_ONE or None in self._domains):
+            self.all()
+        elif entity_id not in self._seen:
             state = self.state(entity_id)
             self._seen[entity_id] = TemplateState(self, state) if state else None
-        return self._seen[entity_id]
+        return self._seen.get(entity_id)
 
     def all(self, domain: str | None = None) -> list[TemplateState]:
         """Return the views of all exposed entities, or of one domain."""
