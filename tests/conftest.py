@@ -18,9 +18,10 @@ from homeassistant.helpers import chat_session, llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn
 
+from .acting import house
 from .databases import database, recorder_db_url, shared_database
 
-__all__ = ["database", "recorder_db_url", "shared_database"]
+__all__ = ["database", "house", "recorder_db_url", "shared_database"]
 
 AGENT = "conversation.claude"
 MODEL = "claude-haiku-5-5"

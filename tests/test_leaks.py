@@ -5,6 +5,7 @@ catalogue is called in every way its case below names; a tool without cases fail
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 import json
 from typing import Any
@@ -13,9 +14,11 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.actions.schedule import Outcome, ScheduledAction, async_get_schedule
 from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.journal import Change, async_get_journal
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
-from custom_components.extended_assist.tools.base import ToolboxOptions
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
@@ -117,6 +120,35 @@ CASES["extended_assist__query_database"] = lambda: [
         "SELECT count(*) FROM states WHERE state = 'visible'",
     )
 ]
+UPDATE = "homeassistant.update_entity"
+CASES["extended_assist__perform_action"] = lambda: [
+    {"action": UPDATE, "target": {"entity_id": "sensor.visible"}},
+    *({"action": UPDATE, "target": {"entity_id": [name, "sensor.visible"]}} for name in NAMES),
+    *(
+        {"action": UPDATE, "target": {key: area}}
+        for area in AREAS
+        for key in ("area_id", "floor_id", "label_id", "device_id")
+    ),
+    *(
+        {"action": action}
+        for action in ("script.zebra", "sensor.zebra", "light.zebra", "homeassistant.zebra", "zebra", "")
+    ),
+    {"action": UPDATE, "target": {"entity_id": "all"}},
+    {"action": "homeassistant.turn_on", "target": {"entity_id": "group.everything"}},
+    {"action": "scene.apply", "data": {"entities": {"group.everything": "on"}}},
+    {"action": "scene.apply", "data": {"entities": {"sensor.zebra": "on"}}},
+    {"action": UPDATE, "target": {"entity_id": "group.everything"}, "delay": 60},
+    {"action": UPDATE, "target": {"entity_id": "sensor.visible"}, "at": "zebra"},
+    {"action": UPDATE, "data": {"entity_id": "sensor.visible", "zebra": ["sensor.zebra"]}},
+]
+CASES["extended_assist__scheduled_actions"] = lambda: [
+    {},
+    {"cancel": "hidden"},
+    {"cancel": "zebra"},
+    {"cancel": "both"},
+    {},
+]
+CASES["extended_assist__undo_last_change"] = lambda: [{}] * 4
 PREFERENCES: dict[str, Any] = {
     "energy_sources": [
         {"type": "solar", "stat_energy_from": "sensor.visible"},
@@ -179,8 +211,39 @@ async def home(
         rows = meter(steps(now - timedelta(days=3), now), lambda _, amount=amount: amount)
         name = "Visible" if statistic_id == "sensor.visible" else "Quokka utility"
         await record(hass, statistic_id, rows, name=name, unit_of_measurement="kWh", unit_class="energy")
+    await _act(hass, entry)
     expose(hass, "sensor.visible", "group.everything")
     await async_wait_recording_done(hass)
+
+
+async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Leave scheduled and journalled what concerns hidden things, as when they were exposed at that time."""
+    later = dt_util.utcnow().timestamp() + 3600
+    item = ScheduledAction(
+        due=later,
+        action=UPDATE,
+        entity_ids=["sensor.visible", "sensor.zebra"],
+        data={"note": "see sensor.zebra"},
+        targeted=True,
+        entry_id=entry.entry_id,
+        platform="test",
+        assistant="conversation",
+        language="en",
+        device_id=None,
+        user_id=None,
+        id="both",
+    )
+    schedule = await async_get_schedule(hass)
+    await schedule.async_add(item)
+    await schedule.async_add(replace(item, id="hidden", entity_ids=["sensor.zebra"]))
+    schedule.outcomes = [
+        Outcome(item, "done: sensor.zebra: 1 → 31415.926"),
+        Outcome(item, "done: sensor.visible: 1 → 2"),
+    ]
+    journal = await async_get_journal(hass)
+    kept = {"state": "narwhal", "attributes": {"friendly_name": "Quokka meter"}}
+    for states in ({"sensor.zebra": kept}, {"sensor.zebra": kept, "sensor.visible": {"state": "1", "attributes": {}}}):
+        journal.add(Change("states", UPDATE, {"states": states}, assistant="conversation"))
 
 
 def traces(text: str, said: dict[str, Any]) -> list[str]:

@@ -10,9 +10,10 @@ import voluptuous as vol
 
 from custom_components.extended_assist import api, policy
 from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.call import ToolCall
 from custom_components.extended_assist.const import CONF_ALLOW_WITHOUT_CHAT, CONF_ASK_FIRST, CONF_FAMILIES
 from custom_components.extended_assist.policy import Tier
-from custom_components.extended_assist.tools.base import READ_ONLY, ExtendedTool, ToolCall
+from custom_components.extended_assist.tools.base import READ_ONLY, ExtendedTool
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm

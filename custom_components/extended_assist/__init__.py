@@ -11,6 +11,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
 from homeassistant.helpers import llm
 
+from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .const import CONF_BASE_URL, DOMAIN
@@ -34,6 +35,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     if has_connection(entry):
         entry.runtime_data = await _async_connect(hass, entry)
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
+    entry.async_on_unload((await async_get_schedule(hass)).async_start(entry))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
@@ -44,6 +46,11 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
 async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
     """Unload an entry."""
     return not has_connection(entry) or await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+
+
+async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
+    """Drop what was to be done later for an entry that is removed."""
+    await (await async_get_schedule(hass)).async_forget(entry.entry_id)
 
 
 @callback

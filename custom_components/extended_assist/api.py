@@ -6,9 +6,10 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
+from .call import ToolboxOptions
 from .const import CONF_FAMILIES, DOMAIN
 from .tools import CATALOGUE, DEFAULT_FAMILIES
-from .tools.base import ToolboxInstance, ToolboxOptions
+from .tools.base import ToolboxInstance
 
 _PROMPT = (
     "Use the extended_assist tools for what the other tools cannot answer, such as entity ids, attributes and the past. "
@@ -30,7 +31,7 @@ class ExtendedAssistAPI(llm.API):
         """Serve the families that the options of an entry turn on."""
         super().__init__(hass=hass, id=api_id(entry.entry_id), name=entry.title)
         self._families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
-        self._options = ToolboxOptions.of(entry.options)
+        self._options = ToolboxOptions.of(entry.options, entry.entry_id)
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:

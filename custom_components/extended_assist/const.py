@@ -13,6 +13,7 @@ CONF_FAMILIES = "families"
 CONF_MAX_TOKENS = "max_tokens"
 CONF_MAX_TOOL_ROUNDS = "max_tool_rounds"
 CONF_RESULT_BUDGET = "result_budget"
+CONF_TARGETLESS_ACTIONS = "targetless_actions"
 CONF_WHO_MAY = "who_may_{}"
 
 SUBENTRY_CONVERSATION = "conversation"

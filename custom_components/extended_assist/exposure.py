@@ -16,6 +16,8 @@ from homeassistant.util.async_ import run_callback_threadsafe
 from .results import ToolError
 
 _SUGGESTIONS = 4
+_COMMON_NAMES = frozenset({"", "home", "home assistant"})
+"""Names of entities that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Attributes that hold credentials, or addresses that carry one.
 SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
@@ -133,8 +135,8 @@ class Exposure:
 
         Raises NotExposedError when no area with exposed entities has that name.
         """
-        wanted = _normalize(area)
-        found = [entity for entity in self.entities.values() if wanted in map(_normalize, entity.area_names)]
+        wanted = normalize(area)
+        found = [entity for entity in self.entities.values() if wanted in map(normalize, entity.area_names)]
         if not found:
             known = sorted({entity.area for entity in self.entities.values() if entity.area})
             raise NotExposedError(
@@ -150,7 +152,7 @@ class Exposure:
         name or the area's name.
         """
         pool = list(self.entities.values() if among is None else among)
-        wanted = _normalize(text)
+        wanted = normalize(text)
         if named := [
             entity for entity in pool if entity.entity_id == text.strip().lower() or wanted in _labels(entity)
         ]:
@@ -175,7 +177,7 @@ class Exposure:
         labels = {label: entity for entity in self.entities.values() for label in (*_labels(entity), entity.entity_id)}
         nearest = {
             labels[label].entity_id: labels[label].name
-            for label in get_close_matches(_normalize(text), labels, n=_SUGGESTIONS, cutoff=0.5)
+            for label in get_close_matches(normalize(text), labels, n=_SUGGESTIONS, cutoff=0.5)
         }
         hint = (
             "Nearest: " + ", ".join(f"{name} ({entity_id})" for entity_id, name in nearest.items()) + "."
@@ -201,8 +203,19 @@ class Exposure:
         return self._visible(state.attributes[name])
 
     def visible_value(self, value: Any) -> Any:
-        """Return a value of an attribute, of now or earlier, without what names a hidden entity, or None."""
+        """Return a value of an attribute, of now or earlier, or a response, without what names a hidden entity, or None."""
         return self._visible(value)
+
+    def names_hidden(self, text: str) -> bool:
+        """Return whether a text that Home Assistant wrote, such as an error, holds the id or name of a hidden entity."""
+        folded = f" {normalize(re.sub(r'[^\w.]+', ' ', text))} "
+        if any(map(self._is_hidden, _ENTITY_ID.findall(text.lower()))):
+            return True
+        known = {normalize(name) for entity in self.entities.values() for name in entity.names} | _COMMON_NAMES
+        hidden = {
+            normalize(state.name) for state in self._hass.states.async_all() if not self.is_exposed(state.entity_id)
+        }
+        return any(f" {name} " in folded for name in hidden - known)
 
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""
@@ -230,13 +243,13 @@ def _is_external(statistic_id: str) -> bool:
     return ":" in statistic_id
 
 
-def _normalize(text: str) -> str:
+def normalize(text: str) -> str:
     """Return a text as names are compared: without case, underscores and extra space."""
     return " ".join(text.casefold().replace("_", " ").split())
 
 
 def _labels(entity: ExposedEntity) -> set[str]:
     """Return all texts that mean exactly this entity."""
-    names = {_normalize(name) for name in entity.names}
-    areas = {_normalize(area) for area in entity.area_names}
+    names = {normalize(name) for name in entity.names}
+    areas = {normalize(area) for area in entity.area_names}
     return names | {f"{area} {name}" for area in areas for name in names}

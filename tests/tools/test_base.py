@@ -8,9 +8,10 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 import voluptuous as vol
 
+from custom_components.extended_assist.call import ToolboxOptions, ToolCall
 from custom_components.extended_assist.policy import Tier
 from custom_components.extended_assist.results import ToolError, size
-from custom_components.extended_assist.tools.base import READ_ONLY, ExtendedTool, ToolboxOptions, ToolCall
+from custom_components.extended_assist.tools.base import READ_ONLY, ExtendedTool
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 

@@ -12,8 +12,8 @@ from probatio import to_openapi
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
-from custom_components.extended_assist.tools.base import ToolboxOptions
 from custom_components.extended_assist.tools.database import QueryDatabaseTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant

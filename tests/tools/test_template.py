@@ -5,8 +5,8 @@ import json
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
-from custom_components.extended_assist.tools.base import ToolboxOptions
 from custom_components.extended_assist.tools.template import RenderTemplateTool
 from homeassistant.core import HomeAssistant
 from tests.conftest import CallTool

@@ -1,5 +1,6 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
+from .actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from .base import ExtendedTool
 from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
@@ -18,8 +19,11 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEnergyTool,
     GetUserNameTool,
     RenderTemplateTool,
+    PerformActionTool,
+    ScheduledActionsTool,
+    UndoLastChangeTool,
     QueryDatabaseTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
-DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "user")
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "user", "actions")

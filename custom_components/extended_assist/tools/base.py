@@ -2,10 +2,9 @@
 
 from abc import abstractmethod
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, ClassVar, Self, final, override
+from typing import ClassVar, final, override
 
 import voluptuous as vol
 
@@ -15,52 +14,17 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
-from ..const import CONF_EXTERNAL_STATISTICS, CONF_RESULT_BUDGET, DOMAIN, LOGGER
+from ..call import ToolboxOptions, ToolCall
+from ..const import DOMAIN, LOGGER
 from ..exposure import Exposure
+from ..journal import Recording, async_get_journal, recording
 from ..policy import Policy, Tier, async_check_speaker, confirmation_needed, heard_outside_text, is_confirmed
-from ..results import DEFAULT_BUDGET, ToolError, enforce
+from ..results import ToolError, enforce
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
 
 READ_ONLY = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolboxOptions:
-    """What the options of an entry say to its tools."""
-
-    budget: int = DEFAULT_BUDGET
-    """Characters that a result may have."""
-    external_statistics: frozenset[str] = frozenset()
-    """Statistics without an entity that the user made visible by naming them."""
-    policy: Policy = field(default_factory=Policy)
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Self:
-        """Read the options of an entry."""
-        return cls(
-            budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
-            external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
-            policy=Policy.of(options),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
-    """All that a tool is given for one call."""
-
-    hass: HomeAssistant
-    arguments: dict[str, Any]
-    """The arguments, validated by the tool's schema."""
-    exposure: Exposure
-    llm_context: llm.LLMContext
-    options: ToolboxOptions
-
-    @property
-    def budget(self) -> int:
-        """Return how many characters the result may have."""
-        return self.options.budget
 
 
 class ExtendedTool(llm.Tool):
@@ -72,6 +36,8 @@ class ExtendedTool(llm.Tool):
     deadline: ClassVar[float] = DEADLINE
     brings_outside_text: ClassVar[bool] = False
     """Whether results hold text that strangers wrote, which must not move the house."""
+    can_be_undone: ClassVar[bool] = True
+    """Whether the states that a call changes are recorded; never those of a tool that only reads."""
     title: str
     description: str
     annotations: llm.ToolAnnotations
@@ -119,7 +85,7 @@ class ExtendedTool(llm.Tool):
                     preview = await self.async_preview(call)
                     if not is_confirmed(hass, policy, tool_input, llm_context):
                         return confirmation_needed(preview)
-                data = await self.async_run(call)
+                data = await self._async_run_recorded(call)
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
         except ToolError as err:
@@ -132,6 +98,15 @@ class ExtendedTool(llm.Tool):
             LOGGER.exception("Unexpected error in tool %s", self.name)
             return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
         return llm.ToolResult(data=enforce(data, self._options.budget))
+
+    async def _async_run_recorded(self, call: ToolCall) -> JsonObjectType:
+        """Run, and record what is changed so that it can be undone."""
+        if self.tier is Tier.READ or not self.can_be_undone:
+            return await self.async_run(call)
+        call.recording.what = self.name
+        journal = await async_get_journal(call.hass)
+        with recording(call.hass, journal, call.exposure, call.llm_context, call.recording):
+            return await self.async_run(call)
 
 
 @dataclass
@@ -147,14 +122,24 @@ class ToolboxInstance(llm.APIInstance):
         if tool is None:
             return unknown_tool(tool_input.tool_name, [tool.name for tool in self.tools])
         try:
-            if not isinstance(tool, ExtendedTool) and (refusal := await self._async_ask_policy(tool, tool_input)):
-                return refusal
+            if not isinstance(tool, ExtendedTool):
+                if refusal := await self._async_ask_policy(tool, tool_input):
+                    return refusal
+                if not tool.annotations.read_only:
+                    return await self._async_call_recorded(tool_input)
             return await super().async_call_tool(tool_input)
         except (HomeAssistantError, vol.Invalid) as err:
             return failure(str(err) or type(err).__name__)
         except Exception:  # noqa: BLE001 - tools of other integrations may raise anything, and the turn goes on
             LOGGER.exception("Unexpected error in tool %s", tool_input.tool_name)
             return failure(f"{tool_input.tool_name} failed unexpectedly; the details are in Home Assistant's log.")
+
+    async def _async_call_recorded(self, tool_input: llm.ToolInput) -> llm.ToolResult:
+        """Call a tool of others, and record what it changes so that it can be undone."""
+        hass, context = self.api.hass, self.llm_context
+        exposure, recorded = Exposure(hass, context.assistant), Recording(tool_input.tool_name)
+        with recording(hass, await async_get_journal(hass), exposure, context, recorded):
+            return await super().async_call_tool(tool_input)
 
     async def _async_ask_policy(self, tool: llm.Tool, tool_input: llm.ToolInput) -> llm.ToolResult | None:
         """Return what stands against calling a tool that does not ask by itself, such as Assist's, or None."""

@@ -7,11 +7,12 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
+from ..call import ToolCall
 from ..policy import Tier
 from ..recorder import async_read
 from ..recorder.query import MAX_QUERY, MAX_ROWS, run_query
 from ..results import ToolError, fit_rows, to_csv
-from .base import READ_ONLY, ExtendedTool, ToolCall
+from .base import READ_ONLY, ExtendedTool
 
 _NOTES = 250
 """Characters kept free for what is said beside the table."""

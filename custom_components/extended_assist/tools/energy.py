@@ -13,13 +13,14 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..call import ToolCall
 from ..exposure import Exposure
 from ..policy import Tier
 from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
 from ..recorder.statistics import Metadata, read_changes, read_metadata
 from ..results import ToolError, fit_rows, format_minute, format_number, to_csv
-from .base import READ_ONLY, ExtendedTool, ToolCall
+from .base import READ_ONLY, ExtendedTool
 from .energy_balance import Balance, Kind, balance
 from .energy_dashboard import (
     Dashboard,

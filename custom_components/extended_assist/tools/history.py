@@ -12,6 +12,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..call import ToolCall
 from ..exposure import ExposedEntity
 from ..policy import Tier
 from ..recorder import async_read, ready_recorder
@@ -19,7 +20,7 @@ from ..recorder.history import Question, Subject, read_history
 from ..recorder.states import as_number
 from ..recorder.tallies import Coding, Kind, Live
 from ..results import ToolError, format_time, size
-from .base import READ_ONLY, ExtendedTool, ToolCall
+from .base import READ_ONLY, ExtendedTool
 from .history_answers import Wording
 
 _DEFAULT_SPAN = timedelta(hours=24)

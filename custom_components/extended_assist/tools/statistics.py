@@ -14,6 +14,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
+from ..call import ToolCall
 from ..exposure import Exposure
 from ..policy import Tier
 from ..recorder import async_read
@@ -32,7 +33,7 @@ from ..recorder.statistics import (
     unit_converter,
 )
 from ..results import ToolError, fit_rows, format_minute, format_number, significant, to_csv
-from .base import READ_ONLY, ExtendedTool, ToolCall
+from .base import READ_ONLY, ExtendedTool
 from .history import time_span
 
 _MAX_STATISTICS = 10

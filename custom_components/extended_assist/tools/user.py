@@ -7,8 +7,9 @@ import voluptuous as vol
 from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.util.json import JsonObjectType
 
+from ..call import ToolCall
 from ..policy import Tier, async_get_user
-from .base import READ_ONLY, ExtendedTool, ToolCall
+from .base import READ_ONLY, ExtendedTool
 
 
 class GetUserNameTool(ExtendedTool):

@@ -1,0 +1,87 @@
+"""Which actions assistants may use at all, and what their descriptions say they take."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+import re
+from typing import Any
+
+from homeassistant.const import Platform
+from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service
+from homeassistant.helpers import service as service_helper
+
+from ..const import DOMAIN
+from .targets import Fits
+
+# Code, configuration, restarts, backups, logs and history: never, whatever the options list.
+_NEVER_DOMAINS = frozenset(
+    {
+        *("appdaemon", "backup", "cloud", "command_line", "debugpy", "group", "hassio", "homeassistant", "logger"),
+        *("profiler", "pyscript", "python_script", "recorder", "shell_command", "system_log", DOMAIN),
+    }
+)
+_NEVER_SERVICE = re.compile(r"reload(_.*)?")
+_HOMEASSISTANT = frozenset({"turn_on", "turn_off", "toggle", "update_entity"})
+# These write files, or make an assistant talk on its own: they have targets, but reach beyond them.
+ONLY_LISTED = frozenset(
+    {
+        *("camera.record", "camera.snapshot", "image.snapshot"),
+        *("assist_satellite.ask_question", "assist_satellite.start_conversation"),
+    }
+)
+# An area is only a name to these, for what the target itself does.
+NAMES_AREAS = frozenset({"vacuum.clean_area", "sharkiq.clean_room"})
+UPDATE = "homeassistant.update_entity"
+APPLY = "scene.apply"
+SCRIPT_SERVICES = frozenset({"turn_on", "turn_off", "toggle"})
+
+
+def is_never(domain: str, name: str) -> bool:
+    """Return whether no assistant may use an action."""
+    if domain == "script":
+        return name == "reload"  # All others are the user's own scripts.
+    if _NEVER_SERVICE.fullmatch(name):
+        return True
+    return domain in _NEVER_DOMAINS and not (domain == HOMEASSISTANT_DOMAIN and name in _HOMEASSISTANT)
+
+
+def is_entity_service(service: Service) -> bool:
+    """Return whether Home Assistant's entity machinery carries an action out."""
+    handler = service.job.target
+    return isinstance(handler, partial) and handler.func in (
+        service_helper.entity_service_call,
+        service_helper.batched_entity_service_call,
+    )
+
+
+def is_for_admins(service: Service) -> bool:
+    """Return whether an action is for administrators; Home Assistant itself lets calls without a user pass."""
+    handler = service.job.target
+    return isinstance(handler, partial) and (
+        handler.func.__name__ == "_async_admin_handler" or bool(handler.keywords.get("admin_only"))
+    )
+
+
+def selectors_of(fields: Any) -> Iterator[tuple[str, str]]:
+    """Yield the fields of an action's description, those in sections too, with the kind of their selector."""
+    for key, description in (fields or {}).items():
+        if not isinstance(description, Mapping):
+            continue
+        if isinstance(section := description.get("fields"), Mapping):
+            yield from selectors_of(section)
+        elif isinstance(selector := description.get("selector"), Mapping) and selector:
+            yield key, next(iter(selector))
+
+
+def fits_of(hass: HomeAssistant, domain: str, name: str, description: Mapping[str, Any]) -> Fits:
+    """Return which entities an action takes."""
+    action = f"{domain}.{name}"
+    if domain == HOMEASSISTANT_DOMAIN:
+        if action == UPDATE:
+            return Fits(action)
+        services = hass.services.async_services_internal()
+        return Fits(action, frozenset(key for key, names in services.items() if name in names) - {domain})
+    filters = tuple((description.get("target") or {}).get("entity") or ())
+    if filters and all("domain" in wanted for wanted in filters):
+        return Fits(action, frozenset(one for wanted in filters for one in wanted["domain"]), filters)
+    is_entity_domain = domain in {*Platform, "automation", "script"}
+    return Fits(action, frozenset({domain}) if is_entity_domain and not filters else None, filters)

@@ -1,0 +1,248 @@
+"""Actions that are performed later: stored, at most once, and checked again when they are due."""
+
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from homeassistant.config_entries import ConfigEntry, ConfigEntryState
+from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.helpers.event import async_track_point_in_utc_time
+from homeassistant.helpers.singleton import singleton
+from homeassistant.helpers.start import async_at_started
+from homeassistant.helpers.storage import Store
+from homeassistant.util import dt as dt_util, ulid as ulid_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..call import ToolboxOptions, ToolCall
+from ..const import CONF_FAMILIES, DOMAIN, LOGGER
+from ..exposure import Exposure
+from ..journal import Recording, async_get_journal, recording
+from ..policy import Tier, async_check_speaker, async_get_user
+from ..results import ToolError
+from .check import async_check_action
+from .perform import async_perform
+
+MAX_WAITING = 50
+MAX_DELAY = timedelta(days=31)
+MAX_LATE = timedelta(minutes=5)
+"""How late an action may be, after a restart: a light that goes on hours too late is worse than one that does not."""
+MAX_OUTCOMES = 20
+
+_VERSION = 1
+
+
+def _new_id() -> str:
+    """Return an id short enough for a model to repeat without mistakes."""
+    return ulid_util.ulid_now()[-6:].lower()
+
+
+@dataclass(slots=True)
+class ScheduledAction:
+    """An action with concrete targets, when it is due, and for whom."""
+
+    due: float
+    """Seconds since the epoch."""
+    action: str
+    entity_ids: list[str]
+    data: dict[str, Any]
+    targeted: bool
+    entry_id: str
+    """The entry whose options allow it."""
+    platform: str
+    assistant: str
+    language: str | None
+    device_id: str | None
+    user_id: str | None
+    conversation_id: str | None = None
+    id: str = field(default_factory=_new_id)
+
+    @property
+    def target(self) -> dict[str, list[str]]:
+        """Return the target as Home Assistant takes it."""
+        return {"entity_id": self.entity_ids} if self.targeted else {}
+
+    def llm_context(self) -> llm.LLMContext:
+        """Return the context of the speaker."""
+        return llm.LLMContext(
+            platform=self.platform,
+            context=Context(user_id=self.user_id),
+            language=self.language,
+            assistant=self.assistant,
+            device_id=self.device_id,
+        )
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a scheduled action."""
+
+    scheduled: ScheduledAction
+    result: str
+    """What happened, in words, which may name entities that were exposed then."""
+
+
+class Schedule:
+    """The scheduled actions of all entries."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Take where they are stored; load before use."""
+        self._hass = hass
+        self._store: Store[dict[str, list[dict[str, Any]]]] = Store(hass, _VERSION, f"{DOMAIN}.schedule", private=True)
+        self._waiting: dict[str, ScheduledAction] = {}
+        self._timers: dict[str, CALLBACK_TYPE] = {}
+        self.outcomes: list[Outcome] = []
+
+    async def async_load(self) -> None:
+        """Read what was stored."""
+        stored = await self._store.async_load() or {}
+        self._waiting = {item["id"]: ScheduledAction(**item) for item in stored.get("waiting", [])}
+        self.outcomes = [
+            Outcome(ScheduledAction(**item["scheduled"]), item["result"]) for item in stored.get("outcomes", [])
+        ]
+
+    @property
+    def waiting(self) -> list[ScheduledAction]:
+        """Return what is still to be done, next first."""
+        return sorted(self._waiting.values(), key=lambda item: item.due)
+
+    @callback
+    def async_start(self, entry: ConfigEntry) -> CALLBACK_TYPE:
+        """Begin to perform what was scheduled under an entry; return what ends that."""
+
+        @callback
+        def arm(_: HomeAssistant) -> None:
+            for item in self._waiting.values():
+                if item.entry_id == entry.entry_id:
+                    self._arm(item)
+
+        cancel_start = async_at_started(self._hass, arm)
+
+        @callback
+        def stop() -> None:
+            cancel_start()
+            for item in self._waiting.values():
+                if item.entry_id == entry.entry_id:
+                    self._disarm(item.id)
+
+        return stop
+
+    async def async_add(self, item: ScheduledAction) -> None:
+        """Store an action, then wait for its time."""
+        if len(self._waiting) >= MAX_WAITING:
+            raise ToolError(f"{MAX_WAITING} actions are waiting already. Cancel some of them first.")
+        self._waiting[item.id] = item
+        await self._async_save()
+        self._arm(item)
+
+    async def async_cancel(self, item_id: str) -> ScheduledAction | None:
+        """Take an action out and return it, or None when it is not waiting."""
+        item = self._waiting.pop(item_id, None)
+        if item is not None:
+            self._disarm(item_id)
+            await self._async_save()
+        return item
+
+    async def async_forget(self, entry_id: str) -> None:
+        """Drop what was scheduled under an entry that is removed."""
+        for item in [item for item in self._waiting.values() if item.entry_id == entry_id]:
+            self._disarm(item.id)
+            del self._waiting[item.id]
+        self.outcomes = [outcome for outcome in self.outcomes if outcome.scheduled.entry_id != entry_id]
+        await self._async_save()
+
+    @callback
+    def _arm(self, item: ScheduledAction) -> None:
+        """Wait for the time of an action."""
+        self._disarm(item.id)
+        self._timers[item.id] = async_track_point_in_utc_time(
+            self._hass, partial(self._async_due, item.id), dt_util.utc_from_timestamp(item.due)
+        )
+
+    @callback
+    def _disarm(self, item_id: str) -> None:
+        """Wait no more."""
+        if (timer := self._timers.pop(item_id, None)) is not None:
+            timer()
+
+    async def _async_due(self, item_id: str, _: datetime) -> None:
+        """Perform an action, once: it is out of the store before it begins."""
+        self._timers.pop(item_id, None)
+        if (item := self._waiting.pop(item_id, None)) is None:
+            return
+        outcome = Outcome(item, "begun; Home Assistant stopped before it was over")
+        self.outcomes = [*self.outcomes, outcome][-MAX_OUTCOMES:]
+        await self._async_save()
+        try:
+            outcome.result = await self._async_perform(item)
+        except ToolError as err:
+            outcome.result = f"not done: {err}"
+        except Exception:  # noqa: BLE001 - nobody waits for it
+            LOGGER.exception("Unexpected error in a scheduled action")
+            outcome.result = "failed unexpectedly"
+        await self._async_save()
+
+    async def _async_perform(self, item: ScheduledAction) -> str:
+        """Check everything again as of now, perform, and say what happened."""
+        late = dt_util.utcnow().timestamp() - item.due
+        if late > MAX_LATE.total_seconds():
+            return f"missed: Home Assistant was not running, and {round(late / 60)} minutes late is too late"
+        call = await _async_call(self._hass, item)
+        exposed = [entity_id for entity_id in item.entity_ids if call.exposure.is_exposed(entity_id)]
+        if item.entity_ids and not exposed:
+            raise ToolError("none of its entities is exposed any more.")
+        target = {"entity_id": exposed} if item.targeted else {}
+        action = await async_check_action(call, item.action, target, item.data)
+        journal = await async_get_journal(self._hass)
+        with recording(
+            self._hass, journal, call.exposure, call.llm_context, call.recording, conversation_id=item.conversation_id
+        ):
+            answer = await async_perform(call, action)
+        entities = answer.get("entities")
+        reports = "; ".join(f"{key}: {value}" for key, value in entities.items()) if isinstance(entities, dict) else ""
+        left_out = len(item.entity_ids) - len(exposed)
+        return "done" + (f": {reports}" if reports else "") + (f"; {left_out} not exposed any more" if left_out else "")
+
+    async def _async_save(self) -> None:
+        """Store everything now."""
+        await self._store.async_save(
+            {
+                "waiting": [asdict(item) for item in self._waiting.values()],
+                "outcomes": [asdict(outcome) for outcome in self.outcomes],
+            }
+        )
+
+
+async def _async_call(hass: HomeAssistant, item: ScheduledAction) -> ToolCall:
+    """Return the call of an action that is due; raises ToolError when its speaker may not do it any more."""
+    entry = hass.config_entries.async_get_entry(item.entry_id)
+    if entry is None or entry.state is not ConfigEntryState.LOADED:
+        raise ToolError("the assistant's entry is not loaded.")
+    if CONF_FAMILIES in entry.options and "actions" not in entry.options[CONF_FAMILIES]:
+        raise ToolError("actions were turned off in the options.")
+    options = ToolboxOptions.of(entry.options, entry.entry_id)
+    llm_context = item.llm_context()
+    user = await async_get_user(hass, llm_context)
+    if item.user_id is not None and (user is None or not user.is_active):
+        raise ToolError("the user who scheduled it is gone.")
+    await async_check_speaker(hass, options.policy, Tier.CONTROL, llm_context)
+    return ToolCall(
+        hass=hass,
+        arguments={},
+        exposure=Exposure(hass, item.assistant, options.external_statistics),
+        llm_context=llm_context,
+        options=options,
+        recording=Recording(item.action),
+    )
+
+
+_SCHEDULE: HassKey[Schedule] = HassKey(f"{DOMAIN}_schedule")
+
+
+@singleton(_SCHEDULE, async_=True)
+async def async_get_schedule(hass: HomeAssistant) -> Schedule:
+    """Return the schedule of this Home Assistant."""
+    schedule = Schedule(hass)
+    await schedule.async_load()
+    return schedule

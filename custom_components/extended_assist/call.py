@@ -1,0 +1,59 @@
+"""What a tool is given for one call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from .const import CONF_EXTERNAL_STATISTICS, CONF_RESULT_BUDGET, CONF_TARGETLESS_ACTIONS
+from .exposure import Exposure
+from .journal import Recording
+from .policy import Policy
+from .results import DEFAULT_BUDGET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolboxOptions:
+    """What the options of an entry say to its tools."""
+
+    budget: int = DEFAULT_BUDGET
+    """Characters that a result may have."""
+    external_statistics: frozenset[str] = frozenset()
+    """Statistics without an entity that the user made visible by naming them."""
+    targetless_actions: frozenset[str] = frozenset()
+    """Actions without a target that may be performed. None by default: what has no target has no bound either."""
+    policy: Policy = field(default_factory=Policy)
+    entry_id: str | None = None
+    """The entry whose options these are, so that what happens later happens under the options of that time."""
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], entry_id: str | None = None) -> Self:
+        """Read the options of an entry."""
+        return cls(
+            budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
+            external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
+            targetless_actions=frozenset(options.get(CONF_TARGETLESS_ACTIONS, ())),
+            policy=Policy.of(options),
+            entry_id=entry_id,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """All that a tool is given for one call."""
+
+    hass: HomeAssistant
+    arguments: dict[str, Any]
+    """The arguments, validated by the tool's schema."""
+    exposure: Exposure
+    llm_context: llm.LLMContext
+    options: ToolboxOptions
+    recording: Recording = field(default_factory=Recording)
+    """Takes what the call changes beyond states, so that it can be undone."""
+
+    @property
+    def budget(self) -> int:
+        """Return how many characters the result may have."""
+        return self.options.budget

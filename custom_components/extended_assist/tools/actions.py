@@ -1,0 +1,271 @@
+"""Perform any action on exposed entities, now or later, and undo what was changed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any, override
+
+import voluptuous as vol
+
+from homeassistant.components.conversation.chat_log import current_chat_log
+from homeassistant.core import SupportsResponse
+from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+
+from ..actions.check import ResolvedAction, async_check_action
+from ..actions.perform import async_perform
+from ..actions.schedule import MAX_DELAY, ScheduledAction, async_get_schedule
+from ..call import ToolCall
+from ..exposure import Exposure
+from ..journal import STATES, Change, async_get_journal, undoes
+from ..policy import Tier
+from ..results import ToolError, format_time
+from ..undo import async_undo_states
+from .base import ExtendedTool
+
+SCHEDULED = "scheduled"
+CANCELLED = "cancelled"
+
+_MAX_SPOKEN = 8
+_MAX_VALUE = 300
+undoes(STATES)(async_undo_states)
+
+_NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."
+
+
+class PerformActionTool(ExtendedTool):
+    """Perform an action, such as light.turn_on, on exposed entities."""
+
+    name = "extended_assist__perform_action"
+    title = "Perform action"
+    description = (
+        "Perform any Home Assistant action, e.g. light.turn_on, climate.set_temperature, weather.get_forecasts. Reaches "
+        "exposed entities only. Returns the response, or what each entity was and is: report that, not what was wanted."
+    )
+    annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
+    family = "actions"
+    tier = Tier.CONTROL
+    parameters = vol.Schema(
+        {
+            vol.Required("action", description="domain.action"): cv.string,
+            vol.Optional(
+                "target",
+                description="Any of entity_id, device_id, area_id, floor_id, label_id: ids or names, or lists.",
+            ): dict,
+            vol.Optional("data", description="The action's fields, e.g. {'brightness_pct': 50}. No templates."): dict,
+            vol.Optional("delay", description="Perform it in this many seconds instead of now."): vol.All(
+                vol.Coerce(float), vol.Range(min=1, max=MAX_DELAY.total_seconds())
+            ),
+            vol.Optional("at", description="Perform it at this local time: 17:30 or 2026-03-01 17:30."): cv.string,
+        }
+    )
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Perform the action, or schedule it."""
+        action = await _async_checked(call)
+        if (due := _due(call)) is None:
+            return await async_perform(call, action)
+        return await _async_schedule(call, action, due)
+
+    @override
+    async def async_preview(self, call: ToolCall) -> str:
+        """Say what would be done to what."""
+        action = await _async_checked(call)
+        due = _due(call)
+        spoken = describe(call.exposure, action.name, action.entity_ids, action.data)
+        return spoken if due is None else f"At {format_time(due)}: {spoken}"
+
+
+class ScheduledActionsTool(ExtendedTool):
+    """List what is scheduled, or cancel some of it."""
+
+    name = "extended_assist__scheduled_actions"
+    title = "Scheduled actions"
+    description = "List the actions that perform_action scheduled and what became of the last ones, or cancel one."
+    annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=True, open_world=False)
+    family = "actions"
+    tier = Tier.CONTROL
+    parameters = vol.Schema({vol.Optional("cancel", description="Id of the one to cancel."): cv.string})
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Cancel, or list."""
+        schedule = await async_get_schedule(call.hass)
+        waiting = [item for item in schedule.waiting if _is_visible(call.exposure, item)]
+        if (wanted := call.arguments.get("cancel")) is not None:
+            if not any(item.id == wanted for item in waiting) or (item := await schedule.async_cancel(wanted)) is None:
+                raise ToolError(f"Nothing with id '{wanted}' is scheduled. Call without cancel to see what is.")
+            call.recording.changes.append(Change(CANCELLED, item.action, asdict(item)))
+            return {"cancelled": item.id, "what": _words(call.exposure, item)}
+        answer: JsonObjectType = {
+            "scheduled": [
+                {"id": item.id, "at": format_time(item.due), "what": _words(call.exposure, item)} for item in waiting
+            ]
+        }
+        if ended := [outcome for outcome in schedule.outcomes if _is_visible(call.exposure, outcome.scheduled)]:
+            answer["ended"] = [
+                {
+                    "at": format_time(outcome.scheduled.due),
+                    "what": _words(call.exposure, outcome.scheduled),
+                    "result": call.exposure.visible_value(outcome.result)
+                    or "no longer told: something in it is hidden now",
+                }
+                for outcome in reversed(ended)
+            ]
+        return answer
+
+
+class UndoLastChangeTool(ExtendedTool):
+    """Undo what this assistant changed last, in this conversation or for this user."""
+
+    name = "extended_assist__undo_last_change"
+    title = "Undo last change"
+    description = (
+        "Undo what you changed last in this conversation or for this user, with any tool; again, to undo the change before "
+        "it. Returns what came back and what cannot be undone: tell both."
+    )
+    annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
+    family = "actions"
+    tier = Tier.CONTROL
+    can_be_undone = False
+    parameters = vol.Schema({})
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Undo the last change."""
+        journal = await async_get_journal(call.hass)
+        if (change := journal.last(call.llm_context)) is None:
+            raise ToolError(_NOTHING)
+        about: JsonObjectType = {"change": change.what, "made_at": format_time(change.time)}
+        return about | await journal.async_undo(call, change)
+
+    @override
+    async def async_preview(self, call: ToolCall) -> str:
+        """Say what would be undone."""
+        if (change := (await async_get_journal(call.hass)).last(call.llm_context)) is None:
+            raise ToolError(_NOTHING)
+        spoken = f"Undo {change.what} of {format_time(change.time)}"
+        states: Mapping[str, Any] = change.details.get("states", {})
+        wanted = [
+            f"{call.exposure.entities[entity_id].name} back to {kept['state']}"
+            for entity_id, kept in states.items()
+            if entity_id in call.exposure.entities
+        ]
+        return f"{spoken}: {_listed(wanted)}" if wanted else spoken
+
+
+@undoes(SCHEDULED)
+async def _async_unschedule(call: ToolCall, change: Change) -> JsonObjectType:
+    """Cancel a scheduled action."""
+    schedule = await async_get_schedule(call.hass)
+    if (item := await schedule.async_cancel(change.details["id"])) is None:
+        raise ToolError("The scheduled action was performed or cancelled already. Undo again for what it changed.")
+    return {"undone": f"cancelled: {_words(call.exposure, item)}"}
+
+
+@undoes(CANCELLED)
+async def _async_reschedule(call: ToolCall, change: Change) -> JsonObjectType:
+    """Schedule a cancelled action again."""
+    item = ScheduledAction(**change.details)
+    if item.due <= dt_util.utcnow().timestamp():
+        raise ToolError("The time of the cancelled action is over, so it cannot be scheduled again.")
+    await (await async_get_schedule(call.hass)).async_add(item)
+    return {"undone": f"scheduled again: {_words(call.exposure, item)}", "id": item.id}
+
+
+async def _async_checked(call: ToolCall) -> ResolvedAction:
+    """Return the action that the arguments mean."""
+    arguments = call.arguments
+    action = await async_check_action(call, arguments["action"], arguments.get("target"), arguments.get("data"))
+    if {"delay", "at"} & arguments.keys() and action.supports_response is SupportsResponse.ONLY:
+        raise ToolError(f"{action.name} only answers, so it cannot be scheduled. Call without delay and at.")
+    return action
+
+
+def _due(call: ToolCall) -> datetime | None:
+    """Return when an action is to be performed; None for now."""
+    now = dt_util.now()
+    if {"delay", "at"} <= call.arguments.keys():
+        raise ToolError("Give either delay or at, not both.")
+    if "delay" in call.arguments:
+        return now + timedelta(seconds=call.arguments["delay"])
+    if (at := call.arguments.get("at")) is None:
+        return None
+    if (moment := dt_util.parse_datetime(at)) is not None:
+        due = dt_util.as_local(moment)
+    elif (clock := dt_util.parse_time(at)) is not None:
+        day = now.date() + timedelta(days=int(datetime.combine(now, clock, now.tzinfo) <= now))
+        due = datetime.combine(day, clock, now.tzinfo)
+    else:
+        raise ToolError(f"at '{at}' is not a time. Write it like 17:30 or 2026-03-01 17:30, in local time.")
+    if not now < due <= now + MAX_DELAY:
+        raise ToolError(
+            f"{format_time(due)} is not within the next {MAX_DELAY.days} days; it is now {format_time(now)}."
+        )
+    return due
+
+
+async def _async_schedule(call: ToolCall, action: ResolvedAction, due: datetime) -> JsonObjectType:
+    """Store an action for later."""
+    if (entry_id := call.options.entry_id) is None:
+        raise ToolError("Actions cannot be scheduled from here. Perform it now, or use a timer.")
+    context = call.llm_context
+    item = ScheduledAction(
+        due=due.timestamp(),
+        action=action.name,
+        entity_ids=list(action.entity_ids),
+        data=action.data,
+        targeted=action.targeted,
+        entry_id=entry_id,
+        platform=context.platform,
+        assistant=context.assistant,
+        language=context.language,
+        device_id=context.device_id,
+        user_id=context.context.user_id if context.context else None,
+        conversation_id=chat_log.conversation_id if (chat_log := current_chat_log.get()) else None,
+    )
+    await (await async_get_schedule(call.hass)).async_add(item)
+    call.recording.changes.append(Change(SCHEDULED, f"scheduling {action.name}", {"id": item.id}))
+    answer: JsonObjectType = {"scheduled": item.id, "at": format_time(due), "what": _words(call.exposure, item)}
+    if action.left_out:
+        answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
+    return answer
+
+
+def _is_visible(exposure: Exposure, item: ScheduledAction) -> bool:
+    """Return whether a scheduled action may be told of: something it acts on is exposed, or it acts on nothing."""
+    return not item.entity_ids or any(map(exposure.is_exposed, item.entity_ids))
+
+
+def _words(exposure: Exposure, item: ScheduledAction) -> str:
+    """Return what a scheduled action does, in words."""
+    return describe(exposure, item.action, item.entity_ids, exposure.visible_value(item.data))
+
+
+def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
+    """Return what an action does, in words that a person can hear."""
+    names = [exposure.entities[entity_id].name for entity_id in entity_ids if entity_id in exposure.entities]
+    verb = action.split(".")[1].replace("_", " ").capitalize()
+    parts = [f"{verb}: {_listed(names)} ({action})" if names else f"{verb} ({action})"]
+    parts += [_spoken(key, value) for key, value in data.items()]
+    return ", ".join(parts)
+
+
+def _spoken(key: str, value: Any) -> str:
+    """Return one field of the data in words."""
+    text = value if isinstance(value, str) else json_dumps(value)
+    if len(text) > _MAX_VALUE:
+        text = f"{text[:_MAX_VALUE]}… ({len(text)} characters)"
+    if key.endswith("_pct"):
+        return f"{key.removesuffix('_pct').replace('_', ' ')} {text} %"
+    return f"{key.replace('_', ' ')} {text}"
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as a person says them."""
+    if len(names) > _MAX_SPOKEN:
+        return f"{', '.join(names[:_MAX_SPOKEN])} and {len(names) - _MAX_SPOKEN} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
