@@ -1,5 +1,6 @@
 """The agent as a conversation entity."""
 
+from collections.abc import AsyncGenerator
 from functools import partial
 from typing import Literal, override
 
@@ -12,8 +13,10 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import ExtendedAssistConfigEntry
 from .claude.failures import TurnError, async_sentence
-from .claude.loop import AgentOptions, async_answer
-from .const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .claude.loop import AgentOptions, Turn, async_answer
+from .claude.patience import Patience
+from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .fallback import async_hand_over, is_there
 from .repairs import async_check_agent, async_forget_agent
 
 PARALLEL_UPDATES = 0
@@ -40,6 +43,7 @@ class ClaudeAgent(conversation.ConversationEntity):
     def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the settings of an agent."""
         self._client = entry.runtime_data.client
+        self._health = entry.runtime_data.health
         self._subentry = subentry
         self._settings = subentry.data
         self._options = AgentOptions.of(subentry.data)
@@ -56,15 +60,22 @@ class ClaudeAgent(conversation.ConversationEntity):
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Look whether anything keeps the agent from its work."""
+        """Look whether anything keeps the agent from its work, and follow the state of its server."""
         await super().async_added_to_hass()
         async_check_agent(self.hass, self.entity_id, self._subentry)
+        self.async_on_remove(self._health.async_listen(self.async_write_ha_state))
 
     @override
     async def async_will_remove_from_hass(self) -> None:
         """Take the agent's issues along."""
         async_forget_agent(self.hass, self._subentry.subentry_id)
         await super().async_will_remove_from_hass()
+
+    @property
+    @override
+    def available(self) -> bool:
+        """Return whether anybody can answer: the server, or the agent that stands in for it."""
+        return self._health.gone is None or is_there(self.hass, self._settings.get(CONF_FALLBACK_AGENT))
 
     @property
     @override
@@ -87,11 +98,22 @@ class ClaudeAgent(conversation.ConversationEntity):
                 user_input.extra_system_prompt,
             )
             cut_notice = partial(async_sentence, self.hass, user_input.language, TurnError("answer_cut_off"))
-            await async_answer(self._client, chat_log, self.entity_id, self._options, cut_notice)
+            await async_answer(
+                Turn(
+                    client=self._client,
+                    chat_log=chat_log,
+                    agent_id=self.entity_id,
+                    options=self._options,
+                    cut_notice=cut_notice,
+                    note=self._health.async_note,
+                    # Where nobody answered a moment ago, one try tells whether that has changed.
+                    patience=Patience() if self._health.gone is None else Patience(0.0),
+                )
+            )
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except TurnError as err:
-            return await self._async_apologize(user_input, chat_log, err)
+            return await self._async_give_up(user_input, chat_log, err)
         return conversation.async_get_result_from_chat_log(user_input, chat_log)
 
     def _check_apis(self) -> None:
@@ -100,16 +122,24 @@ class ClaudeAgent(conversation.ConversationEntity):
         if not known.issuperset(self._settings.get(CONF_LLM_HASS_API, ())):
             raise TurnError("api_missing")
 
-    async def _async_apologize(
+    async def _async_give_up(
         self, user_input: conversation.ConversationInput, chat_log: conversation.ChatLog, error: TurnError
     ) -> conversation.ConversationResult:
-        """End a turn that failed with a sentence, and leave a log that the next turn can go on from."""
+        """End a turn that failed: with the answer of another agent, or with a sentence about the cause."""
         LOGGER.warning("%s could not answer: %s", self.entity_id, error.key)
         LOGGER.debug("The cause was", exc_info=error)  # Servers repeat parts of the request in their messages.
+        fallback = self._settings.get(CONF_FALLBACK_AGENT)
+        if result := await async_hand_over(self.hass, self.entity_id, fallback, user_input, chat_log):
+            return result
         sentence = await async_sentence(self.hass, user_input.language, error)
-        chat_log.async_add_assistant_content_without_tools(
-            conversation.AssistantContent(agent_id=self.entity_id, content=sentence)
-        )
+        # Streamed, because where an answer was being spoken already, nothing else is heard.
+        async for _ in chat_log.async_add_delta_content_stream(self.entity_id, _said(sentence)):
+            pass
         response = intent.IntentResponse(language=user_input.language)
         response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentence)
         return conversation.ConversationResult(response=response, conversation_id=chat_log.conversation_id)
+
+
+async def _said(sentence: str) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
+    """Yield a sentence as a message of its own."""
+    yield {"role": "assistant", "content": sentence}

@@ -98,3 +98,21 @@ async def test_entry_not_loaded(hass: HomeAssistant, entry: MockConfigEntry, cla
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "entry_not_loaded")
     result = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "entry_not_loaded")
+
+
+async def test_fallback(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Any agent may stand in, but not the agent itself, nor one that it stands in for."""
+    (agent,) = entry.subentries.values()
+    form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
+    own = {"model": MODEL, "fallback_agent": "conversation.claude"}
+    form = await configure(hass, form, own)
+    assert form["errors"] == {"fallback_agent": "fallback_loop"}
+    form = await configure(hass, form, {**own, "fallback_agent": "conversation.gone"})
+    assert form["errors"] == {"fallback_agent": "fallback_missing"}
+    form = await configure(hass, form, {**own, "fallback_agent": "conversation.home_assistant"})
+    await configure(hass, form, LIMITS)
+    form = await configure(hass, await add(hass, entry), {"name": "Second", **own})
+    await configure(hass, form, LIMITS)
+    form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
+    form = await configure(hass, form, {**own, "fallback_agent": "conversation.second"})
+    assert form["errors"] == {"fallback_agent": "fallback_loop"}

@@ -1,7 +1,8 @@
 """The tool loop: ask the model, let the chat log call the tools, until there is an answer."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
 import anthropic
@@ -13,11 +14,14 @@ from homeassistant.const import CONF_MODEL
 from ..const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS
 from ..tools.base import guarded
 from .failures import TurnError, key_of
+from .patience import Patience
 from .request import to_messages, to_tools
 from .stream import ResponseStream
 
 DEFAULT_MAX_TOKENS = 4_096
 DEFAULT_MAX_TOOL_ROUNDS = 10
+RESPONSE_TIMEOUT = 180.0
+"""Seconds for one response, however lively: enough for the default length from a slow server, and an end to any other."""
 
 # https://platform.claude.com/docs/en/api/handling-stop-reasons
 _FAILED_STOP_REASONS = {"refusal": "refused", "model_context_window_exceeded": "too_long"}
@@ -41,18 +45,27 @@ class AgentOptions:
         )
 
 
-async def async_answer(
-    client: anthropic.AsyncAnthropic,
-    chat_log: conversation.ChatLog,
-    agent_id: str,
-    options: AgentOptions,
-    cut_notice: Callable[[], Awaitable[str]],
-) -> None:
+@dataclass(slots=True)
+class Turn:
+    """What the requests of one turn share."""
+
+    client: anthropic.AsyncAnthropic
+    chat_log: conversation.ChatLog
+    agent_id: str
+    options: AgentOptions
+    cut_notice: Callable[[], Awaitable[str]]
+    """Gives the words to add to an answer that reached the token limit."""
+    note: Callable[[str | None], None]
+    """Is told how each request ended: with an answer, or with the key of a cause."""
+    patience: Patience = field(default_factory=Patience)
+
+
+async def async_answer(turn: Turn) -> None:
     """Add the answer to the last message to the chat log, calling tools on the way.
 
-    cut_notice gives the words to add to an answer that reached the token limit. Raises TurnError when there is no answer; the chat
-    log is valid even then.
+    Raises TurnError when there is no answer; the chat log is valid even then.
     """
+    chat_log, options = turn.chat_log, turn.options
     if chat_log.llm_api is not None:
         chat_log.llm_api = guarded(chat_log.llm_api)
     tools = to_tools(chat_log.llm_api)
@@ -67,9 +80,7 @@ async def async_answer(
         if tools and round_number == options.max_tool_rounds:
             # The tools stay in the request, because the calls so far refer to them, but none may be called.
             request["tool_choice"] = {"type": "none"}
-        response = await _async_request(client, chat_log, agent_id, request, cut_notice)
-        if response.error is not None:
-            raise TurnError(key_of(response.error)) from response.error
+        response = await _async_respond(turn, request)
         if response.stop_reason in _FAILED_STOP_REASONS:
             raise TurnError(_FAILED_STOP_REASONS[response.stop_reason])
         if chat_log.unresponded_tool_results or response.stop_reason == "pause_turn":
@@ -81,38 +92,44 @@ async def async_answer(
         raise TurnError("too_many_rounds", max_tool_rounds=str(options.max_tool_rounds))
     if not isinstance(chat_log.content[-1], conversation.AssistantContent):
         # The model chose to say nothing; the log still needs an end to this turn.
-        chat_log.async_add_assistant_content_without_tools(conversation.AssistantContent(agent_id=agent_id, content=""))
+        chat_log.async_add_assistant_content_without_tools(
+            conversation.AssistantContent(agent_id=turn.agent_id, content="")
+        )
 
 
-async def _async_request(
-    client: anthropic.AsyncAnthropic,
-    chat_log: conversation.ChatLog,
-    agent_id: str,
-    request: dict[str, Any],
-    cut_notice: Callable[[], Awaitable[str]],
-) -> ResponseStream:
+async def _async_respond(turn: Turn, request: dict[str, Any]) -> ResponseStream:
+    """Return a whole response; what fails before anybody heard of it is tried anew while it is worth it."""
+    while True:
+        response = await _async_request(turn, request)
+        if (error := response.error) is None:
+            turn.note(None)
+            return response
+        key = key_of(error)
+        pause = None if response.shown else turn.patience.pause(key, error)
+        if pause is None:
+            turn.note(key)
+            raise TurnError(key) from error
+        await asyncio.sleep(pause)
+
+
+async def _async_request(turn: Turn, request: dict[str, Any]) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
-    model = request["model"]
-    messages = to_messages(chat_log.content[1:], agent_id, model)
-    try:
-        events = await _async_send(client, **request, messages=messages)
-    except anthropic.AnthropicError as err:
-        raise TurnError(key_of(err)) from err
+    create = cast("Callable[..., Awaitable[anthropic.AsyncStream[RawMessageStreamEvent]]]", turn.client.messages.create)
     tools = request["tools"] or ()
-    response = ResponseStream(events, model=model, tool_names=[tool["name"] for tool in tools], cut_notice=cut_notice)
-    async with events:
-        async for _ in chat_log.async_add_delta_content_stream(agent_id, response.deltas()):
-            pass
-    chat_log.async_trace({"usage": response.usage, "stop_reason": response.stop_reason})
-    return response
-
-
-async def _async_send(client: anthropic.AsyncAnthropic, **request: Any) -> anthropic.AsyncStream[RawMessageStreamEvent]:
-    """Send a request; a connection that breaks is tried anew once, because a kept one may have gone stale."""
-    send = cast("Callable[..., Awaitable[anthropic.AsyncStream[RawMessageStreamEvent]]]", client.messages.create)
+    response = ResponseStream(
+        model=request["model"],
+        tool_names=[tool["name"] for tool in tools],
+        cut_notice=turn.cut_notice,
+        time_limit=RESPONSE_TIMEOUT,
+    )
+    messages = to_messages(turn.chat_log.content[1:], turn.agent_id, request["model"])
     try:
-        return await send(**request, stream=True)
-    except anthropic.APITimeoutError:
-        raise
-    except anthropic.APIConnectionError:
-        return await send(**request, stream=True)
+        events = await create(**request, messages=messages, stream=True)
+    except anthropic.AnthropicError as err:
+        response.error = err
+        return response
+    async with events:
+        async for _ in turn.chat_log.async_add_delta_content_stream(turn.agent_id, response.deltas(events)):
+            pass
+    turn.chat_log.async_trace({"usage": response.usage, "stop_reason": response.stop_reason})
+    return response

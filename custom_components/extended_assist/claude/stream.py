@@ -1,6 +1,7 @@
 """From the events of a response to the deltas of a chat log."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Collection
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Collection
 import json
 from typing import Any
 
@@ -19,7 +20,7 @@ from .request import Block, ResponseBlocks
 type Delta = conversation.AssistantContentDeltaDict | conversation.ToolResultContentDeltaDict
 
 # What the SDK and its transport raise while a stream is read, and ValueError for an event that is no JSON.
-_STREAM_ERRORS = (anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, ValueError)
+_STREAM_ERRORS = (anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, TimeoutError, ValueError)
 
 _UNIQUE_ID = "toolu_"
 """Begins the ids of the service; other servers may count from zero in every response, and ids must not repeat."""
@@ -27,6 +28,12 @@ _UNFINISHED = "{"
 """Stands for the arguments of a call that was not finished, even if they look whole."""
 _CUT_OFF = "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
 _NOT_AN_OBJECT = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
+
+
+async def _next(events: AsyncIterator[RawMessageStreamEvent], ends: float) -> RawMessageStreamEvent | None:
+    """Return the next event, or None after the last; raises TimeoutError when it does not come in time."""
+    async with asyncio.timeout_at(ends):
+        return await anext(events, None)
 
 
 class ResponseStream:
@@ -38,23 +45,25 @@ class ResponseStream:
 
     def __init__(
         self,
-        events: AsyncIterable[RawMessageStreamEvent],
         *,
         model: str,
         tool_names: Collection[str],
         cut_notice: Callable[[], Awaitable[str]],
+        time_limit: float,
     ) -> None:
-        """Take the events, the tools that may be called and what to add to an answer that was cut off."""
-        self._events = events
+        """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take."""
         self._model = model
         self._tool_names = tool_names
         self._cut_notice = cut_notice
+        self._time_limit = time_limit
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, str] = {}
         self._blocks: list[Block] = []
         self._rejected: list[tuple[llm.ToolInput, llm.ToolResult]] = []
         self._finished = False
         self.error: Exception | None = None
+        self.shown = False
+        """Whether text or a tool call has gone out, after which the request must not be made again."""
         self.stop_reason: str | None = None
         self.usage: dict[str, Any] = {}
 
@@ -63,12 +72,15 @@ class ResponseStream:
         """Return whether the model said something."""
         return any(block["type"] == "text" for block in self._blocks)
 
-    async def deltas(self) -> AsyncGenerator[Delta]:
+    async def deltas(self, events: AsyncIterable[RawMessageStreamEvent]) -> AsyncGenerator[Delta]:
         """Yield deltas as the events arrive."""
         yield {"role": "assistant"}
+        ends = asyncio.get_running_loop().time() + self._time_limit
+        iterator = aiter(events)
         try:
-            async for event in self._events:
+            while (event := await _next(iterator, ends)) is not None:
                 for delta in self._on_event(event):
+                    self.shown |= "content" in delta or "tool_calls" in delta
                     yield delta
         except _STREAM_ERRORS as err:
             self.error = err

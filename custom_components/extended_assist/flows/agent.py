@@ -11,6 +11,7 @@ from homeassistant.config_entries import ConfigEntryState, ConfigSubentryData, C
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
+    ConversationAgentSelector,
     NumberSelector,
     NumberSelectorConfig,
     NumberSelectorMode,
@@ -25,12 +26,14 @@ from homeassistant.helpers.selector import (
 from ..claude.client import CHECK_TIMEOUT
 from ..claude.loop import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..claude.models import default_model, find_model, output_limit
-from ..const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, DOMAIN, SUBENTRY_CONVERSATION
+from ..const import CONF_FALLBACK_AGENT, CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, DOMAIN, SUBENTRY_CONVERSATION
+from ..fallback import is_there, leads_back
 
 _DEFAULT_NAME = "Claude"
 _MIN_TOKENS = 256
 _MAX_TOKENS = 128_000
 _MAX_TOOL_ROUNDS = 50
+_MAY_BE_EMPTY = (CONF_PROMPT, CONF_LLM_HASS_API, CONF_FALLBACK_AGENT)
 
 
 def default_agent(models: Sequence[ModelInfo], model: str | None = None) -> ConfigSubentryData:
@@ -83,10 +86,7 @@ class AgentFlow(ConfigSubentryFlow):
         if user_input is not None:
             errors = await self._async_check(user_input)
             # A field that the user emptied is missing in the input and must not keep its old value.
-            self._data = {
-                **{key: value for key, value in self._data.items() if key not in (CONF_PROMPT, CONF_LLM_HASS_API)},
-                **user_input,
-            }
+            self._data = {**{key: value for key, value in self._data.items() if key not in _MAY_BE_EMPTY}, **user_input}
             if not errors:
                 return await self.async_step_model()
         return self.async_show_form(
@@ -112,6 +112,7 @@ class AgentFlow(ConfigSubentryFlow):
                         mode=SelectSelectorMode.LIST,
                     )
                 ),
+                vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector(),
                 vol.Required(CONF_MODEL): SelectSelector(
                     SelectSelectorConfig(
                         options=[SelectOptionDict(value=model.id, label=model.display_name) for model in models],
@@ -127,6 +128,12 @@ class AgentFlow(ConfigSubentryFlow):
         errors = {}
         if sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1:
             errors[CONF_LLM_HASS_API] = "assist_twice"
+        if fallback := user_input.get(CONF_FALLBACK_AGENT):
+            own_id = None if self.source == "user" else self._get_reconfigure_subentry().subentry_id
+            if not is_there(self.hass, fallback):
+                errors[CONF_FALLBACK_AGENT] = "fallback_missing"
+            elif leads_back(self.hass, own_id, fallback):
+                errors[CONF_FALLBACK_AGENT] = "fallback_loop"
         runtime = self._get_entry().runtime_data
         if runtime.models and find_model(runtime.models, user_input[CONF_MODEL]) is None:
             # Aliases are not in the list, and a list may lag behind.
