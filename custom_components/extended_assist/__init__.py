@@ -27,6 +27,8 @@ class RuntimeData:
     client: AsyncAnthropic
     health: Health
     models: list[ModelInfo] = field(default_factory=list)
+    context_limits: dict[str, int] = field(default_factory=dict)
+    """Tokens that models turned out to be able to read, by model."""
 
 
 type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]

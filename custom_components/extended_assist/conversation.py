@@ -1,21 +1,20 @@
 """The agent as a conversation entity."""
 
 from collections.abc import AsyncGenerator
-from functools import partial
 from typing import Literal, override
 
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT, MATCH_ALL
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import device_registry as dr, intent, llm
+from homeassistant.helpers import intent, llm
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import ExtendedAssistConfigEntry
 from .claude.failures import TurnError, async_sentence
-from .claude.loop import AgentOptions, Turn, async_answer
-from .claude.patience import Patience
+from .claude.loop import async_answer
 from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .entity import ClaudeEntity
 from .fallback import async_hand_over, is_there
 from .repairs import async_check_agent, async_forget_agent
 
@@ -32,38 +31,23 @@ async def async_setup_entry(
         async_add_entities([ClaudeAgent(entry, subentry)], config_subentry_id=subentry.subentry_id)
 
 
-class ClaudeAgent(conversation.ConversationEntity):
+class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
     """An agent that answers with Claude and the APIs that the user picked."""
 
-    _attr_has_entity_name = True
-    _attr_name = None
     _attr_supports_streaming = True
     _attr_translation_key = "conversation"
 
     def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the settings of an agent."""
-        self._client = entry.runtime_data.client
-        self._health = entry.runtime_data.health
-        self._subentry = subentry
-        self._settings = subentry.data
-        self._options = AgentOptions.of(subentry.data)
-        self._attr_unique_id = subentry.subentry_id
-        self._attr_device_info = dr.DeviceInfo(
-            identifiers={(DOMAIN, subentry.subentry_id)},
-            name=subentry.title,
-            manufacturer="Extended Assist",
-            model=self._options.model,
-            entry_type=dr.DeviceEntryType.SERVICE,
-        )
+        super().__init__(entry, subentry)
         if subentry.data.get(CONF_LLM_HASS_API):
             self._attr_supported_features = conversation.ConversationEntityFeature.CONTROL
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Look whether anything keeps the agent from its work, and follow the state of its server."""
+        """Look whether anything keeps the agent from its work."""
         await super().async_added_to_hass()
         async_check_agent(self.hass, self.entity_id, self._subentry)
-        self.async_on_remove(self._health.async_listen(self.async_write_ha_state))
 
     @override
     async def async_will_remove_from_hass(self) -> None:
@@ -75,7 +59,7 @@ class ClaudeAgent(conversation.ConversationEntity):
     @override
     def available(self) -> bool:
         """Return whether anybody can answer: the server, or the agent that stands in for it."""
-        return self._health.gone is None or is_there(self.hass, self._settings.get(CONF_FALLBACK_AGENT))
+        return super().available or is_there(self.hass, self._settings.get(CONF_FALLBACK_AGENT))
 
     @property
     @override
@@ -97,19 +81,7 @@ class ClaudeAgent(conversation.ConversationEntity):
                 self._settings.get(CONF_PROMPT),
                 user_input.extra_system_prompt,
             )
-            cut_notice = partial(async_sentence, self.hass, user_input.language, TurnError("answer_cut_off"))
-            await async_answer(
-                Turn(
-                    client=self._client,
-                    chat_log=chat_log,
-                    agent_id=self.entity_id,
-                    options=self._options,
-                    cut_notice=cut_notice,
-                    note=self._health.async_note,
-                    # Where nobody answered a moment ago, one try tells whether that has changed.
-                    patience=Patience() if self._health.gone is None else Patience(0.0),
-                )
-            )
+            await async_answer(self._turn(chat_log, user_input.language))
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except TurnError as err:

@@ -154,7 +154,8 @@ class ClaudeServer:
         recorded: RecordedRequest = request["recorded"]
         if not isinstance(recorded.body, dict):
             raise Refusal("The request body is not valid JSON")
-        if recorded.type_checked and (problem := check(recorded.body, beta=request.query.get("beta") == "true")):
+        beta = "anthropic-beta" in request.headers
+        if recorded.type_checked and (problem := check(recorded.body, beta=beta)):
             raise Refusal(problem)
         return recorded.body
 

@@ -1,9 +1,11 @@
 """The connection to a server that speaks the Messages API."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import anthropic
-from anthropic.types import Message, ModelInfo
+from anthropic.types import Message, ModelInfo, RawMessageStreamEvent
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.httpx_client import get_async_client
@@ -46,6 +48,24 @@ async def async_create_client(hass: HomeAssistant, api_key: str, base_url: str) 
             # The SDK would wait up to a minute before it tries again, in silence.
             max_retries=0,
         )
+    )
+
+
+async def async_stream(
+    client: anthropic.AsyncAnthropic, body: dict[str, Any], betas: Sequence[str] = ()
+) -> anthropic.AsyncStream[RawMessageStreamEvent]:
+    """Send a request for a message and return its events.
+
+    The body goes out as it is. The SDK's own method goes through every value of it on the event loop first, which for a long
+    conversation takes longer than everything else in a turn.
+    """
+    return await client.post(
+        "/v1/messages",
+        body={**body, "stream": True},
+        cast_to=Message,
+        options={"headers": {"anthropic-beta": ",".join(betas)}} if betas else {},
+        stream=True,
+        stream_cls=anthropic.AsyncStream[RawMessageStreamEvent],
     )
 
 

@@ -1,48 +1,28 @@
 """The tool loop: ask the model, let the chat log call the tools, until there is an answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Any
 
 import anthropic
-from anthropic.types import RawMessageStreamEvent
 
 from homeassistant.components import conversation
-from homeassistant.const import CONF_MODEL
+from homeassistant.helpers.json import json_bytes
 
-from ..const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS
 from ..tools.base import guarded
+from .client import async_stream
+from .context import Fitted, fit
 from .failures import TurnError, key_of
+from .options import CONTEXT_EDITING, AgentOptions, model_fields
 from .patience import Patience
 from .request import to_messages, to_tools
 from .stream import ResponseStream
 
-DEFAULT_MAX_TOKENS = 4_096
-DEFAULT_MAX_TOOL_ROUNDS = 10
 RESPONSE_TIMEOUT = 180.0
 """Seconds for one response, however lively: enough for the default length from a slow server, and an end to any other."""
-
 # https://platform.claude.com/docs/en/api/handling-stop-reasons
-_FAILED_STOP_REASONS = {"refusal": "refused", "model_context_window_exceeded": "too_long"}
-
-
-@dataclass(frozen=True, slots=True)
-class AgentOptions:
-    """What an agent's subentry says about its requests."""
-
-    model: str
-    max_tokens: int
-    max_tool_rounds: int
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Self:
-        """Read the data of a subentry."""
-        return cls(
-            model=data[CONF_MODEL],
-            max_tokens=int(data.get(CONF_MAX_TOKENS, DEFAULT_MAX_TOKENS)),
-            max_tool_rounds=int(data.get(CONF_MAX_TOOL_ROUNDS, DEFAULT_MAX_TOOL_ROUNDS)),
-        )
+_TOO_LONG = "model_context_window_exceeded"
 
 
 @dataclass(slots=True)
@@ -58,6 +38,9 @@ class Turn:
     note: Callable[[str | None], None]
     """Is told how each request ended: with an answer, or with the key of a cause."""
     patience: Patience = field(default_factory=Patience)
+    limits: dict[str, int] = field(default_factory=dict)
+    """Tokens that models turned out to be able to read, where that is less than was thought."""
+    sizes: dict[int, int] = field(default_factory=dict)
 
 
 async def async_answer(turn: Turn) -> None:
@@ -68,21 +51,20 @@ async def async_answer(turn: Turn) -> None:
     chat_log, options = turn.chat_log, turn.options
     if chat_log.llm_api is not None:
         chat_log.llm_api = guarded(chat_log.llm_api)
-    tools = to_tools(chat_log.llm_api)
+    tools = [*to_tools(chat_log.llm_api), *options.web_tools]
     system = chat_log.content[0]
-    request: dict[str, Any] = {
-        "model": options.model,
-        "max_tokens": options.max_tokens,
-        "system": (isinstance(system, conversation.SystemContent) and system.content) or anthropic.omit,
-        "tools": tools or anthropic.omit,
-    }
+    request: dict[str, Any] = {"model": options.model, "max_tokens": options.max_tokens, **model_fields(options)}
+    if isinstance(system, conversation.SystemContent) and system.content:
+        request["system"] = system.content
+    if tools:
+        request["tools"] = tools
     for round_number in range(options.max_tool_rounds + 1):
         if tools and round_number == options.max_tool_rounds:
             # The tools stay in the request, because the calls so far refer to them, but none may be called.
             request["tool_choice"] = {"type": "none"}
         response = await _async_respond(turn, request)
-        if response.stop_reason in _FAILED_STOP_REASONS:
-            raise TurnError(_FAILED_STOP_REASONS[response.stop_reason])
+        if response.stop_reason == "refusal":
+            raise TurnError("refused")
         if chat_log.unresponded_tool_results or response.stop_reason == "pause_turn":
             continue
         if response.stop_reason == "max_tokens" and not response.has_text:
@@ -99,32 +81,51 @@ async def async_answer(turn: Turn) -> None:
 
 async def _async_respond(turn: Turn, request: dict[str, Any]) -> ResponseStream:
     """Return a whole response; what fails before anybody heard of it is tried anew while it is worth it."""
+    overhead = len(json_bytes([request.get("system"), request.get("tools")]))
+    limit = turn.limits.get(turn.options.model, turn.options.context_limit)
+    fitted = _fit(turn, request, overhead, limit)
     while True:
-        response = await _async_request(turn, request)
-        if (error := response.error) is None:
+        response = await _async_request(turn, request, fitted.content)
+        error = response.error
+        key = "too_long" if response.stop_reason == _TOO_LONG else key_of(error) if error else None
+        if key is None or (key == "too_long" and response.has_text):
+            if limit < turn.options.context_limit:
+                turn.limits[turn.options.model] = limit
             turn.note(None)
             return response
-        key = key_of(error)
-        pause = None if response.shown else turn.patience.pause(key, error)
+        if key == "too_long" and not response.shown:
+            limit = min(limit, fitted.tokens) // 2
+            shorter = _fit(turn, request, overhead, limit)
+            if shorter.tokens < fitted.tokens:
+                fitted = shorter
+                continue
+        pause = turn.patience.pause(key, error) if error and not response.shown else None
         if pause is None:
             turn.note(key)
             raise TurnError(key) from error
         await asyncio.sleep(pause)
 
 
-async def _async_request(turn: Turn, request: dict[str, Any]) -> ResponseStream:
+def _fit(turn: Turn, request: dict[str, Any], overhead: int, limit: int) -> Fitted:
+    """Return what to send of the conversation; what the server clears by itself is left to it, within reason."""
+    if "context_management" in request and limit == turn.options.context_limit:
+        limit *= 2
+    return fit(turn.chat_log.content[1:], overhead, limit, turn.sizes)
+
+
+async def _async_request(turn: Turn, request: dict[str, Any], content: list[conversation.Content]) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
-    create = cast("Callable[..., Awaitable[anthropic.AsyncStream[RawMessageStreamEvent]]]", turn.client.messages.create)
-    tools = request["tools"] or ()
+    model, tools = request["model"], request.get("tools", ())
+    body = {**request, "messages": to_messages(content, turn.agent_id, model)}
+    betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
-        model=request["model"],
+        model=model,
         tool_names=[tool["name"] for tool in tools],
         cut_notice=turn.cut_notice,
         time_limit=RESPONSE_TIMEOUT,
     )
-    messages = to_messages(turn.chat_log.content[1:], turn.agent_id, request["model"])
     try:
-        events = await create(**request, messages=messages, stream=True)
+        events = await async_stream(turn.client, body, betas)
     except anthropic.AnthropicError as err:
         response.error = err
         return response

@@ -35,6 +35,8 @@ class ResponseBlocks:
 
     model: str
     blocks: list[Block]
+    tokens: int = 0
+    """What the server counted for the request, or 0 where that says nothing about its size."""
 
 
 def to_messages(content: Sequence[conversation.Content], agent_id: str, model: str) -> list[MessageParam]:

@@ -22,6 +22,8 @@ type Delta = conversation.AssistantContentDeltaDict | conversation.ToolResultCon
 # What the SDK and its transport raise while a stream is read, and ValueError for an event that is no JSON.
 _STREAM_ERRORS = (anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, TimeoutError, ValueError)
 
+_INPUT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 _UNIQUE_ID = "toolu_"
 """Begins the ids of the service; other servers may count from zero in every response, and ids must not repeat."""
 _UNFINISHED = "{"
@@ -61,6 +63,7 @@ class ResponseStream:
         self._blocks: list[Block] = []
         self._rejected: list[tuple[llm.ToolInput, llm.ToolResult]] = []
         self._finished = False
+        self._edited = False
         self.error: Exception | None = None
         self.shown = False
         """Whether text or a tool call has gone out, after which the request must not be made again."""
@@ -88,14 +91,10 @@ class ResponseStream:
             self.error = ConnectionError("The response ended before its last event")
         for delta in self._close_blocks():
             yield delta
-        if (
-            self.stop_reason == "max_tokens"
-            and self.has_text
-            and not any(b["type"] == "tool_use" for b in self._blocks)
-        ):
+        if self.stop_reason in _CUT_SHORT and self.has_text and not any(b["type"] == "tool_use" for b in self._blocks):
             yield {"content": f" … {await self._cut_notice()}"}
         if self._blocks:
-            yield {"native": ResponseBlocks(self._model, self._blocks)}
+            yield {"native": ResponseBlocks(self._model, self._blocks, self._input_tokens())}
         for call, result in self._rejected:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
 
@@ -113,6 +112,8 @@ class ResponseStream:
             case "message_delta":
                 self.stop_reason = event.delta.stop_reason or self.stop_reason
                 self._add_usage(getattr(event, "usage", None))
+                edits = getattr(event, "context_management", None)
+                self._edited |= bool(getattr(edits, "applied_edits", None))
             case "message_stop":
                 self._finished = True
         return []
@@ -121,6 +122,12 @@ class ResponseStream:
         """Keep the newest count of each kind of token."""
         if usage is not None:
             self.usage.update({key: value for key, value in usage.to_dict().items() if value is not None})
+
+    def _input_tokens(self) -> int:
+        """Return the tokens of the request, or 0 where the server counted what was left after it had cleared some."""
+        if self._edited:
+            return 0
+        return sum(self.usage.get(kind) or 0 for kind in _INPUT_TOKENS)
 
     def _on_block_start(self, index: int, block: Any) -> list[Delta]:
         """Begin a block; what it brings along counts as its first delta."""

@@ -24,8 +24,8 @@ from homeassistant.helpers.selector import (
 )
 
 from ..claude.client import CHECK_TIMEOUT
-from ..claude.loop import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
-from ..claude.models import default_model, find_model, output_limit
+from ..claude.models import Abilities, default_model, find_model
+from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..const import CONF_FALLBACK_AGENT, CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, DOMAIN, SUBENTRY_CONVERSATION
 from ..fallback import is_there, leads_back
 
@@ -149,7 +149,8 @@ class AgentFlow(ConfigSubentryFlow):
         """Ask for what depends on the model."""
         if user_input is not None:
             return self._finish({**self._data, **user_input})
-        limit = output_limit(find_model(self._get_entry().runtime_data.models, self._data[CONF_MODEL])) or _MAX_TOKENS
+        models = self._get_entry().runtime_data.models
+        limit = Abilities.of(find_model(models, self._data[CONF_MODEL])).max_tokens or _MAX_TOKENS
         schema = vol.Schema(
             {
                 vol.Required(CONF_MAX_TOKENS): _whole_number(_MIN_TOKENS, limit),

@@ -1,0 +1,71 @@
+"""What the entities that talk to a model share."""
+
+from functools import partial
+from typing import override
+
+from homeassistant.components import conversation
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import CONF_MODEL
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers.entity import Entity
+
+from . import ExtendedAssistConfigEntry
+from .claude.failures import TurnError, async_sentence
+from .claude.loop import Turn
+from .claude.models import Abilities, find_model
+from .claude.options import AgentOptions
+from .claude.patience import Patience
+from .const import DOMAIN
+
+
+class ClaudeEntity(Entity):
+    """An entity with a model of its own."""
+
+    _attr_has_entity_name = True
+    _attr_name = None
+
+    def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry) -> None:
+        """Take the settings of a subentry."""
+        self._runtime = entry.runtime_data
+        self._subentry = subentry
+        self._settings = subentry.data
+        self._attr_unique_id = subentry.subentry_id
+        self._attr_device_info = dr.DeviceInfo(
+            identifiers={(DOMAIN, subentry.subentry_id)},
+            name=subentry.title,
+            manufacturer="Extended Assist",
+            model=subentry.data[CONF_MODEL],
+            entry_type=dr.DeviceEntryType.SERVICE,
+        )
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow the state of the server."""
+        await super().async_added_to_hass()
+        self.async_on_remove(self._runtime.health.async_listen(self.async_write_ha_state))
+
+    @property
+    @override
+    def available(self) -> bool:
+        """Return whether the server can be used."""
+        return self._runtime.health.gone is None
+
+    def _turn(self, chat_log: conversation.ChatLog, language: str) -> Turn:
+        """Return a turn that is about to begin."""
+        health, config = self._runtime.health, self.hass.config
+        location = {"country": config.country, "timezone": config.time_zone}
+        return Turn(
+            client=self._runtime.client,
+            chat_log=chat_log,
+            agent_id=self.entity_id,
+            options=AgentOptions.of(
+                self._settings,
+                Abilities.of(find_model(self._runtime.models, self._settings[CONF_MODEL])),
+                {key: value for key, value in location.items() if value},
+            ),
+            cut_notice=partial(async_sentence, self.hass, language, TurnError("answer_cut_off")),
+            note=health.async_note,
+            # Where nobody answered a moment ago, one try tells whether that has changed.
+            patience=Patience() if health.gone is None else Patience(0.0),
+            limits=self._runtime.context_limits,
+        )
