@@ -17,7 +17,7 @@ from .claude.client import ConnectionFailedError, async_create_client, async_lis
 from .claude.health import Health
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN
 
-PLATFORMS = (Platform.CONVERSATION,)
+PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION)
 
 
 @dataclass(slots=True)

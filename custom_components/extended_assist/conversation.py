@@ -81,12 +81,18 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
                 self._settings.get(CONF_PROMPT),
                 user_input.extra_system_prompt,
             )
-            await async_answer(self._turn(chat_log, user_input.language))
+            turn = self._turn(chat_log, user_input.language)
+            await async_answer(turn)
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except TurnError as err:
             return await self._async_give_up(user_input, chat_log, err)
-        return conversation.async_get_result_from_chat_log(user_input, chat_log)
+        result = conversation.async_get_result_from_chat_log(user_input, chat_log)
+        if turn.sources:
+            # Shown by those who can; nobody wants to hear addresses.
+            sources = "\n".join(f"{title}: {url}" for url, title in turn.sources.items())
+            result.response.async_set_card(self._subentry.title, sources, "sources")
+        return result
 
     def _check_apis(self) -> None:
         """Raise TurnError when an API that the agent uses is gone, such as the one of a removed entry."""

@@ -11,7 +11,7 @@ from homeassistant.helpers.entity import Entity
 
 from . import ExtendedAssistConfigEntry
 from .claude.failures import TurnError, async_sentence
-from .claude.loop import Turn
+from .claude.loop import RESPONSE_TIMEOUT, Turn
 from .claude.models import Abilities, find_model
 from .claude.options import AgentOptions
 from .claude.patience import Patience
@@ -68,4 +68,5 @@ class ClaudeEntity(Entity):
             # Where nobody answered a moment ago, one try tells whether that has changed.
             patience=Patience() if health.gone is None else Patience(0.0),
             limits=self._runtime.context_limits,
+            time_limit=RESPONSE_TIMEOUT,
         )

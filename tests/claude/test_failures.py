@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.claude import client, health, loop, patience
+from custom_components.extended_assist import entity
+from custom_components.extended_assist.claude import client, health, patience
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import SOURCE_REAUTH
 from homeassistant.core import HomeAssistant
@@ -119,7 +120,7 @@ async def test_faults_in_place_of_a_stream(
 
 async def test_response_without_end(converse: Converse, chat_log: FindLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """A response that does not come to its end is given up, even while its connection seems alive."""
-    monkeypatch.setattr(loop, "RESPONSE_TIMEOUT", 0.5)
+    monkeypatch.setattr(entity, "RESPONSE_TIMEOUT", 0.5)
     await assert_fails_well(
         converse, chat_log, Turn(CONTENT, fault=Fault("stall", after=2)), "did not answer in time", tries=1
     )

@@ -139,10 +139,10 @@ def _opening(block: Block) -> Block:
     """Return a block as `content_block_start` carries it: what deltas will bring is empty."""
     match block["type"]:
         case "text":
-            return block | {"text": ""}
+            return block | {"text": ""} | ({"citations": []} if "citations" in block else {})
         case "thinking":
             return block | {"thinking": "", "signature": ""}
-        case "tool_use":
+        case "tool_use" | "server_tool_use":
             return {key: value for key, value in block.items() if key != "input_json"} | {"input": {}}
     return block
 
@@ -152,11 +152,13 @@ def _deltas(block: Block, turn: Turn) -> Iterator[dict[str, Any]]:
         case "text":
             for part in _pieces(block["text"], turn.chunk):
                 yield {"type": "text_delta", "text": part}
+            for citation in block.get("citations") or ():
+                yield {"type": "citations_delta", "citation": citation}
         case "thinking":
             for part in _pieces(block["thinking"], turn.chunk):
                 yield {"type": "thinking_delta", "thinking": part}
             yield {"type": "signature_delta", "signature": block["signature"]}
-        case "tool_use":
+        case "tool_use" | "server_tool_use":
             # The API opens with an empty piece, and sends nothing else for a call without arguments.
             yield {"type": "input_json_delta", "partial_json": ""}
             if "input_json" in block or block["input"]:

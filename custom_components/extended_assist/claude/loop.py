@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -11,12 +12,13 @@ from homeassistant.components import conversation
 from homeassistant.helpers.json import json_bytes
 
 from ..tools.base import guarded
+from .attachments import async_read
 from .client import async_stream
 from .context import Fitted, fit
 from .failures import TurnError, key_of
 from .options import CONTEXT_EDITING, AgentOptions, model_fields
 from .patience import Patience
-from .request import to_messages, to_tools
+from .request import Block, to_messages, to_tools
 from .stream import ResponseStream
 
 RESPONSE_TIMEOUT = 180.0
@@ -41,6 +43,14 @@ class Turn:
     limits: dict[str, int] = field(default_factory=dict)
     """Tokens that models turned out to be able to read, where that is less than was thought."""
     sizes: dict[int, int] = field(default_factory=dict)
+    attachments: dict[Path, Block] = field(default_factory=dict)
+    time_limit: float = RESPONSE_TIMEOUT
+    output_schema: dict[str, Any] | None = None
+    """What an answer must look like, for a model that can be held to it."""
+    is_done: Callable[[], bool] = lambda: False
+    """Tells whether a tool has taken the answer, so that nothing needs to be said."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """The titles of pages that the answer was taken from, by address."""
 
 
 async def async_answer(turn: Turn) -> None:
@@ -52,8 +62,14 @@ async def async_answer(turn: Turn) -> None:
     if chat_log.llm_api is not None:
         chat_log.llm_api = guarded(chat_log.llm_api)
     tools = [*to_tools(chat_log.llm_api), *options.web_tools]
+    turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
     system = chat_log.content[0]
     request: dict[str, Any] = {"model": options.model, "max_tokens": options.max_tokens, **model_fields(options)}
+    if turn.output_schema:
+        request["output_config"] = {
+            **request.get("output_config", {}),
+            "format": {"type": "json_schema", "schema": turn.output_schema},
+        }
     if isinstance(system, conversation.SystemContent) and system.content:
         request["system"] = system.content
     if tools:
@@ -65,7 +81,9 @@ async def async_answer(turn: Turn) -> None:
         response = await _async_respond(turn, request)
         if response.stop_reason == "refusal":
             raise TurnError("refused")
-        if chat_log.unresponded_tool_results or response.stop_reason == "pause_turn":
+        if turn.is_done():
+            return
+        if response.has_calls or response.stop_reason == "pause_turn":
             continue
         if response.stop_reason == "max_tokens" and not response.has_text:
             raise TurnError("answer_too_long", max_tokens=str(options.max_tokens))
@@ -116,13 +134,13 @@ def _fit(turn: Turn, request: dict[str, Any], overhead: int, limit: int) -> Fitt
 async def _async_request(turn: Turn, request: dict[str, Any], content: list[conversation.Content]) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
     model, tools = request["model"], request.get("tools", ())
-    body = {**request, "messages": to_messages(content, turn.agent_id, model)}
+    body = {**request, "messages": to_messages(content, turn.agent_id, model, turn.attachments)}
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
         model=model,
         tool_names=[tool["name"] for tool in tools],
         cut_notice=turn.cut_notice,
-        time_limit=RESPONSE_TIMEOUT,
+        time_limit=turn.time_limit,
     )
     try:
         events = await async_stream(turn.client, body, betas)
@@ -132,5 +150,6 @@ async def _async_request(turn: Turn, request: dict[str, Any], content: list[conv
     async with events:
         async for _ in turn.chat_log.async_add_delta_content_stream(turn.agent_id, response.deltas(events)):
             pass
+    turn.sources |= response.sources
     turn.chat_log.async_trace({"usage": response.usage, "stop_reason": response.stop_reason})
     return response

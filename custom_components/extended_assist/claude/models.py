@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from anthropic import types
 from anthropic.resources.messages import messages
 from anthropic.types import ModelInfo
 
 _PREFERRED = ("haiku", "sonnet")
 """Words in a model's id, best first: a speaker wants a quick answer."""
 
-THINKING = ("disabled", "adaptive", "enabled", "between_tools")
+THINKING = ("disabled", "adaptive", "enabled") + (
+    # Came with a version of the API that older SDKs do not ask for.
+    ("between_tools",) if hasattr(types, "ThinkingConfigBetweenToolsParam") else ()
+)
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 EFFORTS_THAT_THINK = frozenset({"xhigh", "max"})
 """Levels that some models refuse while thinking is off; no list tells which."""

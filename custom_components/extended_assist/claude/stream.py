@@ -15,7 +15,9 @@ from homeassistant.util.ulid import ulid_now
 
 from ..const import LOGGER
 from ..tools.base import failure, unknown_tool
+from . import server_tools
 from .request import Block, ResponseBlocks
+from .server_tools import is_quiet, plain
 
 type Delta = conversation.AssistantContentDeltaDict | conversation.ToolResultContentDeltaDict
 
@@ -29,6 +31,7 @@ _UNIQUE_ID = "toolu_"
 _UNFINISHED = "{"
 """Stands for the arguments of a call that was not finished, even if they look whole."""
 _CUT_OFF = "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
+_NOT_RUN = "The server did not get to run this."
 _NOT_AN_OBJECT = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
 
 
@@ -61,19 +64,22 @@ class ResponseStream:
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, str] = {}
         self._blocks: list[Block] = []
+        self._parts: list[list[Block]] = []
+        self._served: dict[str, llm.ToolInput] = {}
         self._rejected: list[tuple[llm.ToolInput, llm.ToolResult]] = []
         self._finished = False
         self._edited = False
         self.error: Exception | None = None
+        self.has_text = False
+        """Whether the model said something."""
+        self.has_calls = False
+        """Whether the model called tools of ours, and waits for their results."""
+        self.sources: dict[str, str] = {}
+        """The titles of pages that the answer was taken from, by address."""
         self.shown = False
         """Whether text or a tool call has gone out, after which the request must not be made again."""
         self.stop_reason: str | None = None
         self.usage: dict[str, Any] = {}
-
-    @property
-    def has_text(self) -> bool:
-        """Return whether the model said something."""
-        return any(block["type"] == "text" for block in self._blocks)
 
     async def deltas(self, events: AsyncIterable[RawMessageStreamEvent]) -> AsyncGenerator[Delta]:
         """Yield deltas as the events arrive."""
@@ -91,10 +97,12 @@ class ResponseStream:
             self.error = ConnectionError("The response ended before its last event")
         for delta in self._close_blocks():
             yield delta
-        if self.stop_reason in _CUT_SHORT and self.has_text and not any(b["type"] == "tool_use" for b in self._blocks):
+        if self.stop_reason in _CUT_SHORT and self.has_text and not self.has_calls:
             yield {"content": f" … {await self._cut_notice()}"}
-        if self._blocks:
-            yield {"native": ResponseBlocks(self._model, self._blocks, self._input_tokens())}
+        for delta in self._end_part():
+            yield delta
+        if self.stop_reason != "pause_turn":
+            self._give_up_served()
         for call, result in self._rejected:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
 
@@ -123,6 +131,21 @@ class ResponseStream:
         if usage is not None:
             self.usage.update({key: value for key, value in usage.to_dict().items() if value is not None})
 
+    def _end_part(self) -> list[Delta]:
+        """Hand over the blocks so far."""
+        if not self._blocks:
+            return []
+        part, self._blocks = self._blocks, []
+        tokens = 0 if self._parts else self._input_tokens()
+        self._parts.append(part)
+        return [{"native": ResponseBlocks(self._model, part, tokens, continues=len(self._parts) > 1)}]
+
+    def _give_up_served(self) -> None:
+        """Answer the calls of the server's own tools that it did not get to, and take them out of what is sent back."""
+        self._rejected += [(call, failure(_NOT_RUN)) for call in self._served.values() if not is_quiet(call.tool_name)]
+        for part in self._parts:
+            part[:] = [block for block in part if block.get("id") not in self._served]
+
     def _input_tokens(self) -> int:
         """Return the tokens of the request, or 0 where the server counted what was left after it had cleared some."""
         if self._edited:
@@ -134,6 +157,8 @@ class ResponseStream:
         match block.type:
             case "text":
                 self._open[index] = {"type": "text", "text": ""}
+                for citation in getattr(block, "citations", None) or ():
+                    self._add_citation(index, citation)
                 return self._add_text(index, block.text)
             case "thinking":
                 self._open[index] = {"type": "thinking", "thinking": "", "signature": block.signature or ""}
@@ -148,6 +173,11 @@ class ResponseStream:
                     "name": block.name,
                     "input": block.input if isinstance(block.input, dict) else {},
                 }
+            case "server_tool_use":
+                self._arguments[index] = ""
+                self._open[index] = {key: plain(getattr(block, key)) for key in ("type", "id", "name", "input")}
+            case result if result.endswith(server_tools.RESULT):
+                return self._on_served(plain(block))
             case unknown:
                 LOGGER.debug("Passing over a content block of type %s", unknown)
         return []
@@ -161,13 +191,43 @@ class ResponseStream:
                 return self._add_thinking(index, delta.thinking)
             case "signature_delta":
                 self._open[index]["signature"] = delta.signature
+            case "citations_delta":
+                self._add_citation(index, delta.citation)
             case "input_json_delta":
                 self._arguments[index] += delta.partial_json
         return []
 
+    def _add_citation(self, index: int, value: Any) -> None:
+        """Keep what a text is taken from."""
+        citation = server_tools.citation(value)
+        self._open[index].setdefault("citations", []).append(citation)
+        if url := citation.get("url"):
+            self.sources[url] = citation.get("title") or url
+
+    def _on_served(self, block: Block) -> list[Delta]:
+        """Take in the result of a tool that the server ran.
+
+        It enters the chat log right away, because what it brings from outside decides what the next call may do.
+        """
+        call_id, name = block["tool_use_id"], block["type"].removesuffix(server_tools.RESULT)
+        self._served.pop(call_id, None)
+        if is_quiet(name):
+            self._blocks.append(block)
+            return []
+        if name == "web_fetch":
+            self.sources.update(server_tools.pages_of(block))
+        deltas = self._end_part()
+        self._blocks.append(block)
+        return [
+            *deltas,
+            {"role": "tool_result", "tool_call_id": call_id, "tool_name": name, "result": server_tools.to_log(block)},
+            {"role": "assistant"},
+        ]
+
     def _add_text(self, index: int, text: str) -> list[Delta]:
         """Show text as it comes."""
         self._open[index]["text"] += text
+        self.has_text |= bool(text.strip())
         return [{"content": text}] if text else []
 
     def _add_thinking(self, index: int, thinking: str) -> list[Delta]:
@@ -185,8 +245,21 @@ class ResponseStream:
                 return []
             case "tool_use":
                 return [self._on_tool_call(block, self._arguments.pop(index))]
+            case "server_tool_use":
+                return self._on_server_call(block, self._arguments.pop(index))
         self._blocks.append(block)
         return []
+
+    def _on_server_call(self, block: Block, text: str) -> list[Delta]:
+        """Show that the server calls a tool of its own."""
+        try:
+            block["input"] = json.loads(text) if text else block["input"]
+        except ValueError:
+            return []
+        self._blocks.append(block)
+        call = llm.ToolInput(id=block["id"], tool_name=block["name"], tool_args=block["input"], external=True)
+        self._served[call.id] = call
+        return [] if is_quiet(call.tool_name) else [{"tool_calls": [call]}]
 
     def _on_tool_call(self, block: Block, text: str) -> Delta:
         """Return the call of a tool; one that cannot be made is answered here instead of being made."""
@@ -202,6 +275,7 @@ class ResponseStream:
         if block["name"] not in self._tool_names:
             rejection = unknown_tool(block["name"], list(self._tool_names))
         self._blocks.append(block)
+        self.has_calls = True
         call = llm.ToolInput(
             id=block["id"], tool_name=block["name"], tool_args=block["input"], external=rejection is not None
         )

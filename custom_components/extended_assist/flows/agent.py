@@ -1,20 +1,23 @@
 """The steps for an agent."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, override
 
 import anthropic
 from anthropic.types import ModelInfo
 import voluptuous as vol
 
-from homeassistant.config_entries import ConfigEntryState, ConfigSubentryData, ConfigSubentryFlow, SubentryFlowResult
+from homeassistant.config_entries import (
+    ConfigEntry,
+    ConfigEntryState,
+    ConfigSubentryData,
+    ConfigSubentryFlow,
+    SubentryFlowResult,
+)
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
     ConversationAgentSelector,
-    NumberSelector,
-    NumberSelectorConfig,
-    NumberSelectorMode,
     SelectOptionDict,
     SelectSelector,
     SelectSelectorConfig,
@@ -23,16 +26,23 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
-from ..claude.client import CHECK_TIMEOUT
+from ..claude.client import ANTHROPIC_URL, CHECK_TIMEOUT
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
-from ..const import CONF_FALLBACK_AGENT, CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, DOMAIN, SUBENTRY_CONVERSATION
+from ..const import (
+    CONF_BASE_URL,
+    CONF_FALLBACK_AGENT,
+    CONF_MAX_TOKENS,
+    CONF_MAX_TOOL_ROUNDS,
+    DOMAIN,
+    SUBENTRY_AI_TASK,
+    SUBENTRY_CONVERSATION,
+)
 from ..fallback import is_there, leads_back
+from .model import MODEL_KEYS, check_model, model_schema
 
 _DEFAULT_NAME = "Claude"
-_MIN_TOKENS = 256
-_MAX_TOKENS = 128_000
-_MAX_TOOL_ROUNDS = 50
+_DEFAULT_TASK_NAME = "Claude AI Task"
 _MAY_BE_EMPTY = (CONF_PROMPT, CONF_LLM_HASS_API, CONF_FALLBACK_AGENT)
 
 
@@ -52,6 +62,20 @@ def default_agent(models: Sequence[ModelInfo], model: str | None = None) -> Conf
     }
 
 
+def default_task(models: Sequence[ModelInfo], model: str | None = None) -> ConfigSubentryData:
+    """Return the model for tasks that a new entry starts with."""
+    return {
+        "subentry_type": SUBENTRY_AI_TASK,
+        "title": _DEFAULT_TASK_NAME,
+        "unique_id": None,
+        "data": {
+            CONF_MODEL: model or default_model(models),
+            CONF_MAX_TOKENS: DEFAULT_MAX_TOKENS,
+            CONF_MAX_TOOL_ROUNDS: DEFAULT_MAX_TOOL_ROUNDS,
+        },
+    }
+
+
 def _holds_assist(api_id: str) -> bool:
     """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
     return api_id == llm.LLM_API_ASSIST or api_id.startswith(f"{DOMAIN}-")
@@ -60,6 +84,7 @@ def _holds_assist(api_id: str) -> bool:
 class AgentFlow(ConfigSubentryFlow):
     """Add or change an agent."""
 
+    _name = _DEFAULT_NAME
     _data: dict[str, Any]
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -67,9 +92,13 @@ class AgentFlow(ConfigSubentryFlow):
         entry = self._get_entry()
         if entry.state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
-        self._data = dict(default_agent(entry.runtime_data.models)["data"])
-        self._data[CONF_LLM_HASS_API] = [f"{DOMAIN}-{entry.entry_id}"]
+        self._data = self._new_data(entry)
         return await self.async_step_init()
+
+    def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
+        """Return what the forms start with."""
+        data = dict(default_agent(entry.runtime_data.models)["data"])
+        return {**data, CONF_LLM_HASS_API: [f"{DOMAIN}-{entry.entry_id}"]}
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Change an agent."""
@@ -98,21 +127,11 @@ class AgentFlow(ConfigSubentryFlow):
     def _init_schema(self) -> vol.Schema:
         """Return the first form, with the APIs and models that there are."""
         models: list[ModelInfo] = self._get_entry().runtime_data.models
-        name = {vol.Required(CONF_NAME, default=_DEFAULT_NAME): TextSelector()} if self.source == "user" else {}
+        name = {vol.Required(CONF_NAME, default=self._name): TextSelector()} if self.source == "user" else {}
         return vol.Schema(
             {
                 **name,
-                vol.Optional(CONF_PROMPT): TemplateSelector(),
-                vol.Optional(CONF_LLM_HASS_API): SelectSelector(
-                    SelectSelectorConfig(
-                        options=[
-                            SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)
-                        ],
-                        multiple=True,
-                        mode=SelectSelectorMode.LIST,
-                    )
-                ),
-                vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector(),
+                **self._agent_fields(),
                 vol.Required(CONF_MODEL): SelectSelector(
                     SelectSelectorConfig(
                         options=[SelectOptionDict(value=model.id, label=model.display_name) for model in models],
@@ -122,6 +141,17 @@ class AgentFlow(ConfigSubentryFlow):
                 ),
             }
         )
+
+    def _agent_fields(self) -> dict[Any, Any]:
+        """Return what only an agent has."""
+        apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)]
+        return {
+            vol.Optional(CONF_PROMPT): TemplateSelector(),
+            vol.Optional(CONF_LLM_HASS_API): SelectSelector(
+                SelectSelectorConfig(options=apis, multiple=True, mode=SelectSelectorMode.LIST)
+            ),
+            vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector(),
+        }
 
     async def _async_check(self, user_input: dict[str, Any]) -> dict[str, str]:
         """Return what is wrong with the first form."""
@@ -147,20 +177,23 @@ class AgentFlow(ConfigSubentryFlow):
 
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for what depends on the model."""
+        entry = self._get_entry()
+        abilities = Abilities.of(find_model(entry.runtime_data.models, self._data[CONF_MODEL]))
+        schema = model_schema(abilities, is_own_server=entry.data[CONF_BASE_URL] != ANTHROPIC_URL)
+        errors: dict[str, str] = {}
         if user_input is not None:
-            return self._finish({**self._data, **user_input})
-        models = self._get_entry().runtime_data.models
-        limit = Abilities.of(find_model(models, self._data[CONF_MODEL])).max_tokens or _MAX_TOKENS
-        schema = vol.Schema(
-            {
-                vol.Required(CONF_MAX_TOKENS): _whole_number(_MIN_TOKENS, limit),
-                vol.Required(CONF_MAX_TOOL_ROUNDS): _whole_number(1, _MAX_TOOL_ROUNDS),
-            }
-        )
-        suggested = {**self._data, CONF_MAX_TOKENS: min(self._data[CONF_MAX_TOKENS], limit)}
+            errors = check_model(user_input)
+            if not errors:
+                # What another model had and this one has not is forgotten.
+                kept = {key: value for key, value in self._data.items() if key not in MODEL_KEYS}
+                return self._finish({**kept, **user_input})
+        suggested = user_input or self._data
+        if abilities.max_tokens:
+            suggested = {**suggested, CONF_MAX_TOKENS: min(suggested[CONF_MAX_TOKENS], abilities.max_tokens)}
         return self.async_show_form(
             step_id="model",
             data_schema=self.add_suggested_values_to_schema(schema, suggested),
+            errors=errors,
             description_placeholders={"model": self._data[CONF_MODEL]},
             last_step=True,
         )
@@ -174,7 +207,17 @@ class AgentFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), self._get_reconfigure_subentry(), data=data)
 
 
-def _whole_number(minimum: int, maximum: int) -> Any:
-    """Return the validator of a whole number that is typed."""
-    selector = NumberSelector(NumberSelectorConfig(min=minimum, max=maximum, step=1, mode=NumberSelectorMode.BOX))
-    return vol.All(selector, vol.Coerce(int))
+class TaskFlow(AgentFlow):
+    """Add or change a model for tasks, which bring their instructions and tools along."""
+
+    _name = _DEFAULT_TASK_NAME
+
+    @override
+    def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
+        """Return what the forms start with."""
+        return dict(default_task(entry.runtime_data.models)["data"])
+
+    @override
+    def _agent_fields(self) -> dict[Any, Any]:
+        """Return nothing."""
+        return {}
