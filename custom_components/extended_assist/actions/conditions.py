@@ -131,7 +131,7 @@ class ConditionWalker:
         """Check a condition or trigger of a kind."""
         is_trigger = known is _TRIGGERS
         if isinstance(kind, str) and kind not in known and self._is_described(kind, is_trigger=is_trigger):
-            return self._with_target(part, self._described[is_trigger][kind], base, place)
+            return self._with_target(part, kind, self._described[is_trigger][kind], base, place)
         if not isinstance(kind, str) or kind not in known:
             what = "triggers" if is_trigger else "conditions"
             raise ToolError(f"{place}: {what} of type {kind!r} cannot be checked. Use {', '.join(sorted(known))}.")
@@ -152,10 +152,13 @@ class ConditionWalker:
         description = self._described[is_trigger].get(kind)
         return description is not None and ("target" in description or kind.startswith("sun."))
 
-    def _with_target(self, part: Part, description: Mapping[str, Any], base: frozenset[str], place: str) -> Part:
+    def _with_target(
+        self, part: Part, kind: str, description: Mapping[str, Any], base: frozenset[str], place: str
+    ) -> Part:
         """Check a condition or trigger with a target, such as light.is_on."""
         self._check_keys(part, base | {"target", "options"}, place)
-        self._texts.check({key: value for key, value in part.items() if key != "target"}, place)
+        without = {"condition", "trigger", "platform", "target"}
+        self._texts.check({key: value for key, value in part.items() if key not in without}, place)
         options = part.get("options") or {}
         if not isinstance(options, dict) or (unknown := options.keys() - (description.get("fields") or {}).keys()):
             raise ToolError(f"{place}.options: unknown: {', '.join(sorted(unknown)) if options else 'not an object'}.")
@@ -166,7 +169,7 @@ class ConditionWalker:
             raise ToolError(f"{place}.target: name what it is about, such as {{'entity_id': 'light.lamp'}}.")
         filters = tuple((description["target"] or {}).get("entity") or ())
         domains = frozenset(one for wanted in filters for one in wanted.get("domain", ()))
-        fits = Fits(str(part.get("condition", part.get("trigger"))), domains or None, filters)
+        fits = Fits(kind, domains or None, filters)
         refuse_templates_in(target, f"{place}.target")
         found = Expander(self._hass, self._exposure, fits).expand(target, f"{place}.target")
         if not found.entity_ids:
