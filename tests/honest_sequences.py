@@ -11,7 +11,7 @@ OFF = {PARTY: "off"}
 SHORT = {"milliseconds": 5}
 
 
-def act(action: str, entity_id: Any = None, **data: Any) -> dict[str, Any]:
+def act(action: str, entity_id: Any = None, /, **data: Any) -> dict[str, Any]:
     """Return a step that performs an action."""
     step: dict[str, Any] = {"action": action}
     return step | ({"target": {"entity_id": entity_id}} if entity_id else {}) | ({"data": data} if data else {})
@@ -97,7 +97,7 @@ FLOW: list[Honest] = [
         ON,
         None,
     ),
-    ("numeric", [level(4), {"condition": "numeric_state", "entity_id": "level", "above": 3}, PARTY_ON], ON, None),
+    ("numeric", [level(4), {"condition": "numeric_state", "entity_id": "level", "above": "3.5"}, PARTY_ON], ON, None),
     (
         "numeric with a template",
         [

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback, valid_entity_id
 from homeassistant.helpers import condition as condition_helper, entity_registry as er, trigger as trigger_helper
 from homeassistant.helpers.template import is_template_string
 
 from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..results import ToolError
 from .targets import Expander, Fits, check_whole, place_ids, texts
-from .texts import Texts
+from .texts import Texts, texts_in
 
 MAX_DEPTH = 8
 """How deep steps and conditions may be nested."""
@@ -43,6 +43,8 @@ _TRIGGERS: Mapping[str, frozenset[str]] = {
     "time_pattern": frozenset({"hours", "minutes", "seconds"}),
     "zone": frozenset({"entity_id", "zone", "event"}),
 }
+# These take an entity in place of a number or a time.
+_ENTITIES_TOO = frozenset({"above", "after", "at", "before", "below"})
 _CONDITION_BASE = frozenset({"condition", "alias", "note", "enabled"})
 _TRIGGER_BASE = frozenset({"trigger", "platform", "alias", "note", "enabled", "id", "variables"})
 
@@ -90,7 +92,7 @@ class ConditionWalker:
         kind = condition.get("condition")
         if isinstance(kind, list):
             return self._nested(condition, "condition", _CONDITION_BASE, place, depth)
-        if kind in _NESTED:
+        if isinstance(kind, str) and kind in _NESTED:
             return self._nested(condition, "conditions", _CONDITION_BASE, place, depth)
         if isinstance(kind, str) and is_template_string(kind):
             condition, kind = {**condition, "condition": "template", "value_template": kind}, "template"
@@ -141,6 +143,10 @@ class ConditionWalker:
         self._check_keys(part, base | known[kind], place)
         named = {key: part[key] for key in (ATTR_ENTITY_ID, "zone") if key in part}
         self._texts.check({key: value for key, value in part.items() if key not in named}, place)
+        for key in _ENTITIES_TOO & part.keys():
+            for text, where in texts_in(part[key], f"{place}.{key}"):
+                if valid_entity_id(text) and not text.partition(".")[0].isdigit():
+                    self._entity(text, where)
         if str(part.get("attribute")) in SECRET_ATTRIBUTES:
             raise ToolError(f"{place}: the attribute '{part['attribute']}' is not available.")
         if kind == "device":

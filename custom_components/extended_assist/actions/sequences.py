@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import voluptuous as vol
 
 from homeassistant.const import Platform
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, service as service_helper
 from homeassistant.helpers.script import async_validate_actions_config
 from homeassistant.helpers.template import is_template_string
@@ -112,7 +113,7 @@ class SequenceWalker:
             return actions
         try:
             return await async_validate_actions_config(self._call.hass, cv.SCRIPT_SCHEMA(walked))
-        except vol.Invalid as err:
+        except (vol.Invalid, HomeAssistantError) as err:
             raise ToolError(f"{place} is not valid: {err}") from err
 
     async def async_conditions(self, conditions: Any, place: str = "conditions") -> Any:
