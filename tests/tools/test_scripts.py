@@ -1,9 +1,16 @@
 """Tests of running scripts and sequences, with real integrations."""
 
+import asyncio
+from dataclasses import replace
 import json
 from typing import Any
+from unittest.mock import patch
 
-from custom_components.extended_assist.call import ToolboxOptions
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.extended_assist.call import ToolboxOptions, ToolCall
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.policy import Policy
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.const import EVENT_CALL_SERVICE
@@ -14,8 +21,9 @@ from tests import honest_sequences
 from tests.acting import device_of, hidden_states, traces
 from tests.attacks import sequences as attacks
 from tests.attacks.actions import DEVICE, HIDDEN_DEVICE, REGISTRY_ID
-from tests.conftest import expose
-from tests.honest_sequences import BED, LEVEL, NOTE, PARTY
+from tests.claude_server import Turn, text, tool_use
+from tests.conftest import ASSISTANT, CallTool, Converse, expose
+from tests.honest_sequences import BED, LEVEL, NOTE, PARTY, PARTY_ON, act
 from tests.random_sequences import Grammar
 
 AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()), budget=20_000)
@@ -78,14 +86,14 @@ def _filled(hass: HomeAssistant, value: Any) -> Any:
     """Return a sequence with the ids that <…> stands for."""
     zebra = er.async_get(hass).async_get(attacks.HIDDEN)
     assert zebra
-    text = json.dumps(value)
+    written = json.dumps(value)
     for mark, real in (
         (DEVICE, device_of(hass, "light.narwhal")),
         (HIDDEN_DEVICE, device_of(hass, attacks.HIDDEN)),
         (REGISTRY_ID, zebra.id),
     ):
-        text = text.replace(json.dumps(mark), json.dumps(real))
-    return json.loads(text)
+        written = written.replace(json.dumps(mark), json.dumps(real))
+    return json.loads(written)
 
 
 async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMContext) -> None:
@@ -141,3 +149,97 @@ async def test_random_sequences(hass: HomeAssistant, house: None, llm_context: l
         accepted, refused = accepted + ran, refused + (not ran)
     assert accepted > 100, refused
     assert refused > 100, accepted
+
+
+async def test_exposed_script(hass: HomeAssistant, house: None, call_tool: CallTool) -> None:
+    """An exposed script runs at once, by id or name, and what it changed is told."""
+    for script in ("script.visible", "Party time"):
+        await reset(hass)
+        data = await call_tool(ExecuteScriptTool(), script=script, variables={"lamp": "Bed Light"})
+        assert data["response"] == {"lamp": BED}
+        assert data["entities"][PARTY] == "off → on"
+    er.async_get(hass).async_update_entity("script.visible", new_entity_id="script.renamed")
+    await hass.async_block_till_done()
+    expose(hass, "script.renamed")
+    assert "response" in await call_tool(ExecuteScriptTool(), script="script.renamed")
+
+
+async def test_refused_scripts(hass: HomeAssistant, house: None, call_tool: CallTool) -> None:
+    """What is no exposed script, and variables that could reach further, are refused."""
+    tool = ExecuteScriptTool(AT_ONCE)
+    for arguments, reason in (
+        ({"script": "script.zebra"}, "'script.zebra' was not found or is not exposed."),
+        ({"script": "script.zebxx"}, "'script.zebxx' was not found or is not exposed."),
+        ({"script": BED}, "means 0 scripts"),
+        ({"script": "script.visible", "variables": {"lamp": "light.zebra"}}, attacks.UNKNOWN),
+        ({"script": "script.visible", "variables": {"x": "{{ states('light.zebra') }}"}}, "Templates cannot be used"),
+        (
+            {"script": "script.visible", "variables": {"x": [{"y": "{% if 1 %}{% endif %}"}]}},
+            "Templates cannot be used",
+        ),
+        ({"script": "script.visible", "variables": {"room": "kitchen"}}, "as a whole"),
+        ({"script": "script.visible", "sequence": [PARTY_ON]}, "either script or sequence"),
+        ({}, "either script or sequence"),
+        ({"sequence": [PARTY_ON], "variables": {"x": 1}}, "variables are for a script"),
+        ({"sequence": []}, "wrong arguments"),
+    ):
+        assert reason in (await call_tool(tool, error=True, **arguments))["error"], arguments
+
+
+async def test_a_slow_script_goes_on(
+    hass: HomeAssistant, house: None, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script of the user's is not ended in the middle."""
+    slow = {"script": {"slow": {"sequence": [{"delay": {"milliseconds": 100}}, PARTY_ON]}}}
+    with patch("homeassistant.config.load_yaml_config_file", return_value=slow):
+        await hass.services.async_call("script", "reload", blocking=True)
+    expose(hass, "script.slow")
+    monkeypatch.setattr("custom_components.extended_assist.tools.scripts.SEQUENCE_TIME", 0.01)
+    data = await call_tool(ExecuteScriptTool(), script="script.slow")
+    assert data["note"] == "It has not finished after 0.01 seconds and goes on."
+    assert found(hass, PARTY) == "off"
+    await asyncio.sleep(0.15)
+    assert found(hass, PARTY) == "on"
+
+
+async def test_sequences_ask_first(
+    hass: HomeAssistant, house: None, entry: MockConfigEntry, converse: Converse
+) -> None:
+    """A sequence waits for the user's word, told in words; a script that the user exposed does not."""
+    hass.config_entries.async_update_entry(entry, options={"families": ["scripts"]})
+    await hass.async_block_till_done()
+    sequence = {"sequence": [{"delay": {"milliseconds": 1}}, PARTY_ON, act("light.turn_on", "bed light", brightness=9)]}
+
+    def use(arguments: dict[str, Any]) -> list[Turn]:
+        return [Turn([tool_use("extended_assist__execute_script", arguments)]), Turn([text("Well.")])]
+
+    asked = await converse("Party!", *use(sequence))
+    assert (found(hass, PARTY), found(hass, BED)) == ("off", "off")
+    await converse("Yes", *use(sequence), conversation_id=asked.conversation_id)
+    assert (found(hass, PARTY), found(hass, BED)) == ("on", "on")
+    await reset(hass)
+    await converse("Party!", *use({"script": "script.visible"}))
+    assert found(hass, PARTY) == "on"
+
+
+async def test_preview(hass: HomeAssistant, house: None, llm_context: llm.LLMContext) -> None:
+    """What would be done is said in words, with what templates compute."""
+    arguments = {
+        "sequence": [PARTY_ON, {"if": "{{ true }}", "then": [act("light.turn_on", BED, brightness="{{ 1 }}")]}]
+    }
+    call = ToolCall(
+        hass=hass,
+        arguments=arguments,
+        exposure=Exposure(hass, ASSISTANT),
+        llm_context=llm_context,
+        options=ToolboxOptions(),
+    )
+    tool = ExecuteScriptTool()
+    assert tool.asks_first(call)
+    assert await tool.async_preview(call) == (
+        "Run 3 steps, some of which may depend on conditions: Turn on: Party (input_boolean.turn_on); "
+        "Turn on: Bed Light (light.turn_on), brightness {{ 1 }}"
+    )
+    call = replace(call, arguments={"script": "Party time"})
+    assert not tool.asks_first(call)
+    assert await tool.async_preview(call) == "Visible: Party time (script.visible)"

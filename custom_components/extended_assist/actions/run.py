@@ -22,6 +22,7 @@ from ..journal import changed_in_context
 from ..results import ToolError
 from .perform import ChangeWatch, describe_change, safe_reason
 from .sequences import SequenceWalker
+from .targets import is_group
 from .texts import texts_in
 
 if TYPE_CHECKING:
@@ -155,9 +156,11 @@ class SequenceRun:
 
 def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -> JsonObjectType:
     """Return what became of the exposed entities that were acted on, or were changed by what was run."""
-    touched = sorted({*acted} | changed_in_context(call.hass, before, call.llm_context))
+    changed = changed_in_context(call.hass, before, call.llm_context)
+    # Groups follow their members.
+    touched = {*acted} | {entity_id for entity_id in changed if not is_group(call.hass, entity_id)}
     reports: JsonObjectType = {}
-    for entity_id in filter(call.exposure.is_exposed, touched):
+    for entity_id in sorted(filter(call.exposure.is_exposed, touched)):
         old, new = before.get(entity_id), call.hass.states.get(entity_id)
         reports[entity_id] = describe_change(call, old, new) + (", as before" if new is old else "")
     if (more := len(reports) - _MAX_REPORTED) > 0:
