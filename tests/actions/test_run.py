@@ -11,8 +11,9 @@ from custom_components.extended_assist.journal import async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
+from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.script import DATA_SCRIPTS
 from tests.conftest import ASSISTANT, CallTool
 from tests.honest_sequences import BED, LEVEL, PARTY, PARTY_ON, act, level
@@ -34,9 +35,11 @@ def state_of(hass: HomeAssistant, entity_id: str) -> str:
 
 async def begun(hass: HomeAssistant) -> None:
     """Wait until a sequence has taken its first step."""
+    event = asyncio.Event()
+    stop = async_track_state_change_event(hass, [PARTY], callback(lambda _: event.set()))
     async with asyncio.timeout(5):
-        while state_of(hass, PARTY) == "off":
-            await asyncio.sleep(0.01)
+        await event.wait()
+    stop()
 
 
 @pytest.fixture(autouse=True)
