@@ -291,6 +291,12 @@ ANSWERS: list[Honest] = [
         {"value": 2},
     ),
     (
+        "the state of a mixed group",
+        answer("{{ states('group.mixed') in ['on', 'off'] }} {{ state_attr('light.mixed', 'friendly_name') }}"),
+        {},
+        {"value": "True Mixed"},
+    ),
+    (
         "a service's response",
         [
             {**act("todo.get_items", "todo.shopping_list"), "response_variable": "items"},

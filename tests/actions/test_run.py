@@ -177,7 +177,7 @@ def test_responses_are_filtered(hass: HomeAssistant) -> None:
     exposure = Exposure(hass, ASSISTANT)
     response = {"lamp": "light.zebra", "said": "The Zebra lamp is on", "list": ["Bed Light", 1, {"Zebra lamp": 2}]}
     assert visible_response(exposure, response) == {
-        "said": "(not told: it names something that is not exposed)",
+        "said": "(not told: it names something that is not exposed, or is secret)",
         "list": ["Bed Light", 1, {}],
     }
     assert visible_response(exposure, {"text": "Bed Light", "n": None, "deep": [[1.5]]}) == {
@@ -185,3 +185,6 @@ def test_responses_are_filtered(hass: HomeAssistant) -> None:
         "deep": [[1.5]],
     }
     assert visible_response(exposure, "light.zebra") is None
+    secret = {"access_token": "x", "thumbnail": "/api/image?token=x", "url": "/api/image?size=2"}
+    assert list(visible_response(exposure, secret).values())[1:] == ["/api/image?size=2"]
+    assert "x" not in visible_response(exposure, secret)["thumbnail"].split()

@@ -172,9 +172,12 @@ async def test_refused_scripts(hass: HomeAssistant, house: None, call_tool: Call
         ({"script": "script.zebxx"}, "'script.zebxx' was not found or is not exposed."),
         ({"script": BED}, "means 0 scripts"),
         ({"script": "script.visible", "variables": {"lamp": "light.zebra"}}, attacks.UNKNOWN),
-        ({"script": "script.visible", "variables": {"x": "{{ states('light.zebra') }}"}}, "Templates cannot be used"),
         (
-            {"script": "script.visible", "variables": {"x": [{"y": "{% if 1 %}{% endif %}"}]}},
+            {"script": "script.visible", "variables": {"lamp": "{{ states('light.zebra') }}"}},
+            "Templates cannot be used",
+        ),
+        (
+            {"script": "script.visible", "variables": {"room": "{% if 1 %}{% endif %}"}},
             "Templates cannot be used",
         ),
         ({"script": "script.visible", "variables": {"room": "kitchen"}}, "as a whole"),

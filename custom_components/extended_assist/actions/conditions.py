@@ -123,7 +123,7 @@ class ConditionWalker:
             found = [part.get("entity_id"), part.get("zone"), (part.get("target") or {}).get("entity_id")]
             for entity_id in (one for item in found for one in (item if isinstance(item, list) else [item])):
                 if isinstance(entity_id, str):
-                    self._texts.check_readable(entity_id, where)
+                    self._texts.check_trigger(entity_id, where)
             checked.append(part)
         return checked
 

@@ -17,7 +17,7 @@ from homeassistant.helpers.trace import TraceElement, script_execution_get, trac
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN, LOGGER
-from ..exposure import Exposure
+from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..journal import changed_in_context
 from ..results import ToolError
 from .perform import ChangeWatch, describe_change, safe_reason
@@ -36,7 +36,9 @@ _MAX_FAILURES = 5
 _OVER = f"stopped after {SEQUENCE_TIME:g} seconds, the longest that a sequence may take"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
-_NOT_TOLD = "(not told: it names something that is not exposed)"
+_NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
+# In addresses of pictures and media, which whoever has them can open.
+_SECRET = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
 
 type Outcome = tuple[ScriptRunResult | None, str | None]
 """What a run returned, and how it ended."""
@@ -169,20 +171,25 @@ def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -
 
 
 def visible_response(exposure: Exposure, response: Any) -> Any:
-    """Return a response without the texts in it that hold the id or name of something hidden, or None."""
+    """Return a response without credentials, and without what holds the id or name of something hidden, or None."""
     visible = exposure.visible_value(response)
-    if visible is None or not exposure.names_hidden(" ".join(text for text, _ in texts_in(visible, ""))):
-        return visible
-    return _without(visible, exposure)
+    hides = visible is not None and exposure.names_hidden(" ".join(text for text, _ in texts_in(visible, "")))
+    return _told(visible, exposure if hides else None)
 
 
-def _without(value: Any, exposure: Exposure) -> Any:
-    """Return a value with the texts replaced that name something hidden."""
+def _told(value: Any, exposure: Exposure | None) -> Any:
+    """Return a value without credentials; with an exposure, also without texts that name something hidden."""
     if isinstance(value, Mapping):
-        return {key: _without(item, exposure) for key, item in value.items() if not exposure.names_hidden(str(key))}
+        return {
+            key: _told(item, exposure)
+            for key, item in value.items()
+            if key not in SECRET_ATTRIBUTES and not (exposure and exposure.names_hidden(str(key)))
+        }
     if isinstance(value, list | tuple):
-        return [_without(item, exposure) for item in value]
-    return _NOT_TOLD if isinstance(value, str) and exposure.names_hidden(value) else value
+        return [_told(item, exposure) for item in value]
+    if isinstance(value, str) and (_SECRET.search(value) or (exposure and exposure.names_hidden(value))):
+        return _NOT_TOLD
+    return value
 
 
 def _response(exposure: Exposure, result: ScriptRunResult | None) -> JsonObjectType:
