@@ -104,6 +104,8 @@ async def test_cancelled(hass: HomeAssistant, llm_context: llm.LLMContext) -> No
         },
         act("input_text.set_value", "input_text.note", value="{{ states('light.bed_light') }}"),
         {"parallel": [LIGHT_ON]},
+        act("homeassistant.turn_on", "group.visible"),
+        act("input_text.set_value", "input_text.note", value="{{ expand('group.visible') | count }}"),
     ],
 )
 async def test_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool, step: dict[str, Any]) -> None:

@@ -113,7 +113,7 @@ class SequenceRun:
     @callback
     def _on_exposure(self) -> None:
         """Stop at once when something that the sequence reads or acts on was hidden."""
-        if not self._is_hidden and not all(map(self._call.exposure.is_exposed, self._walker.entity_ids)):
+        if not self._is_hidden and not self._walker.is_still_exposed():
             self._is_hidden = True
             self._call.hass.async_create_task(self._script.async_stop(), "extended_assist stop")
 
@@ -123,7 +123,7 @@ class SequenceRun:
 
     def _last_place(self) -> str:
         """Return the last step that was begun."""
-        steps = [path for path in self._trace if not re.search(r"/(conditions?|while|until|if)(/|$)", path)]
+        steps = [path for path in self._trace if not re.search(r"/(conditions?|entity_id|if|until|while)(/|$)", path)]
         return _place(steps[-1]) if steps else "its beginning"
 
     def _failures(self) -> list[str]:
@@ -206,12 +206,12 @@ def _response(exposure: Exposure, result: ScriptRunResult | None) -> JsonObjectT
 
 def _place(path: str) -> str:
     """Return a path of a trace as the place in the sequence as it was given."""
-    place, repeated = "sequence", False
+    place = "sequence"
     parts = path.split("/")
     for index, part in enumerate(parts):
         if part.isdigit():
             repeated = parts[max(index - 2, 0) : index] == ["repeat", "sequence"]
-            place += f"[{int(part) - repeated}]"
+            place += f"[{max(int(part) - repeated, 0)}]"
         else:
             place += f".{part}"
     return place

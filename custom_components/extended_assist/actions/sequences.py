@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import voluptuous as vol
 
-from homeassistant.const import Platform
+from homeassistant.core import callback
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import config_validation as cv, service as service_helper
+from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.script import async_validate_actions_config
 from homeassistant.helpers.template import is_template_string
 
 from ..results import ToolError
 from .check import ResolvedAction, async_check_action
+from .computed import async_check_computed
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
-from .rules import ONLY_LISTED, is_entity_service, selectors_of
-from .targets import REFERENCES
+from .targets import REFERENCES, members_of
 from .texts import Texts, holds_template
 
 if TYPE_CHECKING:
@@ -62,22 +62,6 @@ _REFUSED = {
 _NESTED_STEPS = ("sequence", "then", "else", "default")
 _REPEAT = frozenset({"count", "for_each", "while", "until", "sequence"})
 _OPTION = frozenset({"alias", "note", "conditions", "sequence"})
-# Fields of these kinds name no entity, whatever a template in them makes.
-_PLAIN_SELECTORS = frozenset(
-    {
-        *("attribute", "boolean", "color_rgb", "color_temp", "country", "date", "datetime", "duration", "language"),
-        *("number", "select", "state", "text", "time"),
-    }
-)
-_HELPERS = frozenset(
-    {
-        *("counter", "input_boolean", "input_button", "input_datetime", "input_number", "input_select", "input_text"),
-        *("schedule", "timer"),
-    }
-)
-# These send texts to people and do nothing else with them.
-_TELLERS = frozenset({"notify", "persistent_notification"})
-_TOLD = frozenset({"message", "title"})
 BREATH = {"delay": {"milliseconds": 1}}
 """Comes first in whatever repeats in a sequence that is run at once, so that it can always be ended."""
 
@@ -95,6 +79,7 @@ class SequenceWalker:
         self._keep = keep
         self._texts = Texts(call.hass, call.exposure, variables, returns=not keep)
         self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, keep=keep)
+        self._moved: set[str] = set()
         self.steps = 0
         """How many steps there are."""
         self.actions: list[ResolvedAction] = []
@@ -104,6 +89,15 @@ class SequenceWalker:
     def entity_ids(self) -> set[str]:
         """Return every entity that is read or acted on, by its id; all of them are exposed."""
         return self._texts.entity_ids | {entity_id for action in self.actions for entity_id in action.entity_ids}
+
+    @callback
+    def is_still_exposed(self) -> bool:
+        """Return whether all that was checked is exposed now, with what it moves and what its templates look up."""
+        try:
+            self._texts.check_again()
+        except ToolError:
+            return False
+        return all(map(self._call.exposure.is_exposed, self.entity_ids | self._moved))
 
     async def async_actions(self, actions: Any, place: str = "sequence") -> Any:
         """Check a sequence; raises ToolError with the place and the reason."""
@@ -198,13 +192,15 @@ class SequenceWalker:
         refuse_templates_in(target, f"{place}.target")
         refuse_templates_in({key: data[key] for key in data if str(key).strip().lower() in REFERENCES}, f"{place}.data")
         computed = {key: value for key, value in data.items() if holds_template({key: value})}
-        await self._async_check_computed(action.strip().lower(), computed, f"{place}.data")
+        await async_check_computed(self._call.hass, self._texts, action.strip().lower(), computed, f"{place}.data")
         plain = {key: value for key, value in data.items() if key not in computed}
         try:
             resolved = await async_check_action(self._call, action, target, plain)
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         self.actions.append(replace(resolved, data=resolved.data | computed))
+        members = {member for entity_id in resolved.entity_ids for member in members_of(self._call.hass, entity_id)}
+        self._moved |= set(filter(self._call.exposure.is_exposed, members))
         if self._keep:
             written = target | {key: plain[key] for key in plain if key in REFERENCES} if resolved.targeted else target
             check_written(self._call.hass, written, f"{place}.target", left_out=resolved.left_out)
@@ -215,24 +211,6 @@ class SequenceWalker:
         )
         walked |= resolved.as_step()
         return walked | ({"data": resolved.data | computed} if computed else {})
-
-    async def _async_check_computed(self, action: str, computed: Part, place: str) -> None:
-        """Check the fields of an action's data that templates compute: whatever comes out may name nothing."""
-        if not computed:
-            return
-        domain, _, name = action.partition(".")
-        descriptions = await service_helper.async_get_all_descriptions(self._call.hass)
-        selectors = dict(selectors_of(descriptions.get(domain, {}).get(name, {}).get("fields")))
-        service = self._call.hass.services.async_services_for_domain(domain).get(name)
-        carried_out = service is not None and is_entity_service(service) and domain in {*Platform, *_HELPERS}
-        for key, value in computed.items():
-            self._texts.check(value, f"{place}.{key}")
-            is_told = domain in _TELLERS and key in _TOLD and isinstance(value, str)
-            is_plain = carried_out and selectors.get(key) in _PLAIN_SELECTORS and action not in ONLY_LISTED
-            if not (is_told or is_plain):
-                raise ToolError(
-                    f"{place}.{key}: what a template will make of this cannot be checked beforehand. Write the value itself."
-                )
 
     async def _async_nested(self, step: Part, place: str, depth: int) -> Part:
         """Check a step that holds others."""
