@@ -141,12 +141,12 @@ class SequenceRun:
         ]
 
     def _acted_on(self) -> set[str]:
-        """Return the entities of the actions that were begun."""
+        """Return the entities of the actions that were begun and did not fail."""
         begun: set[str] = set()
-        for elements in self._trace.values():
-            for element in elements:
-                if params := (element.as_dict().get("result") or {}).get("params"):
-                    begun |= {f"{params['domain']}.{params['service']}", *params["target"].get(ATTR_ENTITY_ID, ())}
+        for step in (element.as_dict() for elements in self._trace.values() for element in elements):
+            # What failed changed nothing; where it did all the same, that is seen by its context.
+            if "error" not in step and (params := step.get("result", {}).get("params")):
+                begun |= {f"{params['domain']}.{params['service']}", *params["target"].get(ATTR_ENTITY_ID, ())}
         return {
             entity_id
             for action in self._walker.actions
