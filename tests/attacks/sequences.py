@@ -304,7 +304,7 @@ DATA: list[Attack] = [
     ("restart", [{"action": "homeassistant.restart"}], "cannot be used by assistants"),
     ("code", [act("python_script.exec", source="x")], "cannot be used by assistants"),
     ("group", [act("group.set", object_id="visible", entities=[HIDDEN])], "cannot be used by assistants"),
-    ("conversation", [act("conversation.process", text="turn on the zebra lamp")], "There is no action"),
+    ("conversation", [act("conversation.process", text="turn on the zebra lamp")], "conversation.process"),
 ]
 
 ALL: list[Attack] = [

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import islice
 import re
 from typing import TYPE_CHECKING, Any
@@ -65,11 +66,12 @@ class SequenceRun:
         acted_on = {entity_id for action in self._walker.actions for entity_id in action.entity_ids}
         with ChangeWatch(call.hass, acted_on) as watch:
             task = await self._async_end()
+            call = as_of_now(call)
             acted = self._acted_on()
             call.recording.targets |= acted
             await watch.async_settle(acted)
         answer: JsonObjectType = {"ended": _OVER}
-        failures = self._failures()
+        failures = self._failures(call.exposure)
         if task.done() and not task.cancelled():
             if (error := task.exception()) is None:
                 result, reason = task.result()
@@ -126,7 +128,7 @@ class SequenceRun:
         steps = [path for path in self._trace if not re.search(r"/(conditions?|entity_id|if|until|while)(/|$)", path)]
         return _place(steps[-1]) if steps else "its beginning"
 
-    def _failures(self) -> list[str]:
+    def _failures(self, exposure: Exposure) -> list[str]:
         """Return what failed, innermost steps only."""
         failed = {
             path: "the time to wait was over" if error == "TimeoutError" else str(error)
@@ -136,7 +138,7 @@ class SequenceRun:
         }
         innermost = [path for path in failed if not any(other.startswith(f"{path}/") for other in failed)]
         return [
-            f"{_place(path)}: {safe_reason(self._call.exposure, HomeAssistantError(failed[path]))}"
+            f"{_place(path)}: {safe_reason(exposure, HomeAssistantError(failed[path]))}"
             for path in innermost[:_MAX_FAILURES]
         ]
 
@@ -154,6 +156,11 @@ class SequenceRun:
             for entity_id in action.entity_ids
             if not action.targeted or entity_id in begun
         }
+
+
+def as_of_now(call: ToolCall) -> ToolCall:
+    """Return a call that knows what is exposed now, so that what was hidden meanwhile is not told either."""
+    return replace(call, exposure=Exposure(call.hass, call.llm_context.assistant, call.options.external_statistics))
 
 
 def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -> JsonObjectType:

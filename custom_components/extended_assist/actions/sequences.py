@@ -4,6 +4,7 @@ Whatever is named must be exposed and whatever is done allowed; what cannot be k
 and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -144,6 +145,7 @@ class SequenceWalker:
 
     async def _async_step(self, step: Any, place: str, depth: int) -> Part:
         """Check one step."""
+        await asyncio.sleep(0)  # Names can take milliseconds to be found, and there may be many.
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise ToolError(f"{place}: more than {MAX_STEPS} steps. Do less at once.")

@@ -9,7 +9,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..actions.run import SEQUENCE_TIME, SequenceRun, changes, visible_response
+from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes, visible_response
 from ..actions.sequences import SequenceWalker
 from ..call import ToolCall
 from ..policy import Tier
@@ -64,6 +64,7 @@ class ExecuteScriptTool(ExtendedTool):
         action = await _async_script(call)
         before = {state.entity_id: state for state in call.hass.states.async_all()}
         answer = await async_perform(call, action, SEQUENCE_TIME)
+        call = as_of_now(call)
         if "response" in answer:
             answer["response"] = visible_response(call.exposure, answer["response"])
         return answer | {"entities": changes(call, before, action.entity_ids)}
