@@ -121,6 +121,16 @@ async def test_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool, step: 
     assert (state_of(hass, BED), state_of(hass, LEVEL), state_of(hass, "input_text.note")) == ("off", "0.0", "unknown")
 
 
+async def test_member_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A group is not used any more when one of its members is hidden while the sequence waits."""
+    sequence = [PARTY_ON, {"delay": {"milliseconds": 100}}, act("light.turn_off", "light.whole")]
+    task = hass.async_create_task(call_tool(ExecuteScriptTool(AT_ONCE), sequence=sequence))
+    await begun(hass)
+    async_expose_entity(hass, ASSISTANT, "light.ceiling_lights", False)
+    assert (await task)["ended"].startswith("stopped")
+    assert state_of(hass, "light.ceiling_lights") == "on"
+
+
 async def test_something_else_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool) -> None:
     """What the sequence does not use may be hidden or shown."""
     task = hass.async_create_task(
@@ -132,7 +142,7 @@ async def test_something_else_hidden_meanwhile(hass: HomeAssistant, call_tool: C
     assert state_of(hass, BED) == "on"
 
 
-async def test_failures(hass: HomeAssistant, call_tool: CallTool) -> None:
+async def test_failures(hass: HomeAssistant, call_tool: CallTool, llm_context: llm.LLMContext) -> None:
     """A failure is told with its place and reason, with what was done before it; without that, as an error."""
     tool = ExecuteScriptTool(AT_ONCE)
     data = await call_tool(tool, sequence=[{"repeat": {"count": 2, "sequence": [PARTY_ON, level(99)]}}])
@@ -140,6 +150,9 @@ async def test_failures(hass: HomeAssistant, call_tool: CallTool) -> None:
     (failure,) = data["failures"]
     assert failure.startswith("sequence[0].repeat.sequence[1]: Invalid value for input_number.level: 99.0")
     assert data["entities"][PARTY] == "off → on"
+    change = (await async_get_journal(hass)).last(llm_context)
+    assert change
+    assert list(change.details["states"]) == [PARTY]
     ignored = {**act("todo.remove_item", "todo.shopping_list", item=["none"]), "continue_on_error": True}
     data = await call_tool(tool, sequence=[ignored, LIGHT_ON])
     assert data["ended"] == "finished"
