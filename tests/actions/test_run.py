@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.actions.run import visible_response
+from custom_components.extended_assist.actions.run import SequenceRun, visible_response
+from custom_components.extended_assist.actions.sequences import SequenceWalker
+from custom_components.extended_assist.call import ToolCall
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.journal import async_get_journal
+from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -16,7 +19,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.script import DATA_SCRIPTS
 from tests.conftest import ASSISTANT, CallTool
-from tests.honest_sequences import BED, LEVEL, PARTY, PARTY_ON, act, level
+from tests.steps import BED, LEVEL, PARTY, PARTY_ON, act, level
 from tests.tools.test_scripts import AT_ONCE
 
 pytestmark = pytest.mark.usefixtures("house")
@@ -119,6 +122,18 @@ async def test_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool, step: 
     assert data["ended"] == "stopped: something that it uses is not exposed any more"
     assert data["entities"] == {PARTY: "off → on"}
     assert (state_of(hass, BED), state_of(hass, LEVEL), state_of(hass, "input_text.note")) == ("off", "0.0", "unknown")
+
+
+async def test_hidden_between_check_and_run(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
+    """What was hidden since the check is not used."""
+    exposure = Exposure(hass, ASSISTANT)
+    call = ToolCall(hass=hass, arguments={}, exposure=exposure, llm_context=llm_context, options=AT_ONCE)
+    walker = SequenceWalker(call)
+    checked = await walker.async_actions([LIGHT_ON])
+    async_expose_entity(hass, ASSISTANT, BED, False)
+    with pytest.raises(ToolError, match="changed just now"):
+        await SequenceRun(call, walker, checked).async_run()
+    assert state_of(hass, BED) == "off"
 
 
 async def test_member_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool) -> None:

@@ -23,8 +23,8 @@ from tests.attacks import sequences as attacks
 from tests.attacks.actions import DEVICE, HIDDEN_DEVICE, REGISTRY_ID
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse, expose
-from tests.honest_sequences import BED, LEVEL, NOTE, PARTY, PARTY_ON, act
 from tests.random_sequences import Grammar
+from tests.steps import BED, LEVEL, NOTE, PARTY, PARTY_ON, act
 
 AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()), budget=20_000)
 """Options under which sequences run without a question."""

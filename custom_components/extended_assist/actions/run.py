@@ -97,12 +97,16 @@ class SequenceRun:
         """Return the task of the run when it is over, or when its time is; nothing of it goes on after that."""
         hass = self._call.hass
         stop_listening = async_listen_entity_updates(hass, str(self._call.llm_context.assistant), self._on_exposure)
-        task = hass.async_create_task(self._async_traced(), "extended_assist sequence")
         try:
-            await asyncio.wait({task}, timeout=SEQUENCE_TIME)
+            if not self._walker.is_still_exposed():
+                raise ToolError("What is exposed was changed just now, so nothing was done. Call again.")
+            task = hass.async_create_task(self._async_traced(), "extended_assist sequence")
+            try:
+                await asyncio.wait({task}, timeout=SEQUENCE_TIME)
+            finally:
+                task.cancel()
         finally:
             stop_listening()
-            task.cancel()
             await self._script.async_unload()
         return task
 

@@ -21,6 +21,7 @@ from ..results import ToolError
 from .check import ResolvedAction, async_check_action
 from .computed import async_check_computed
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
+from .perform import safe_reason
 from .targets import REFERENCES, members_of
 from .texts import Texts, holds_template
 
@@ -109,7 +110,7 @@ class SequenceWalker:
         try:
             return await async_validate_actions_config(self._call.hass, cv.SCRIPT_SCHEMA(walked))
         except (vol.Invalid, HomeAssistantError) as err:
-            raise ToolError(f"{place} is not valid: {err}") from err
+            raise ToolError(f"{place} is not valid: {safe_reason(self._call.exposure, err)}") from err
 
     async def async_conditions(self, conditions: Any, place: str = "conditions") -> Any:
         """Check conditions, as async_actions does."""
