@@ -106,9 +106,9 @@ async def test_at(perform: PerformActionTool, call_tool: CallTool, at: str, expe
         ({"at": "2026-03-02 11:59"}, "not within the next 31 days"),
         ({"at": "2027-03-02 11:59"}, "not within the next 31 days"),
         ({"at": "17:30", "delay": 5}, "either delay or at"),
-        ({"delay": 0}, "wrong arguments"),
-        ({"delay": 1e9}, "wrong arguments"),
-        ({"delay": "nan"}, "wrong arguments"),
+        ({"delay": 0}, "delay must be from 1 second to 2678400"),
+        ({"delay": 1e9}, "delay must be from 1 second to 2678400"),
+        ({"delay": "nan"}, "delay must be from 1 second to 2678400"),
         ({"delay": 60, "target": {"entity_id": "light.zebra"}}, "not found or is not exposed"),
         (
             {"delay": 60, "action": "weather.get_forecasts", "target": {"entity_id": "all"}, "data": {"type": "daily"}},

@@ -119,7 +119,7 @@ REPORTS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], bool]]] = [
     ),
     (
         {"action": "cover.open_cover", "target": {"entity_id": "Kitchen Window"}},
-        lambda data: data["entities"]["cover.kitchen_window"] == "closed → open",
+        lambda data: data["entities"]["cover.kitchen_window"].startswith("closed → open"),
     ),
     (
         {"action": "lock.unlock", "target": {"entity_id": "front door"}},

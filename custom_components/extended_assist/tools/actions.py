@@ -41,8 +41,8 @@ class PerformActionTool(ExtendedTool):
     name = "extended_assist__perform_action"
     title = "Perform action"
     description = (
-        "Perform any Home Assistant action, e.g. light.turn_on, climate.set_temperature, weather.get_forecasts. Reaches "
-        "exposed entities only. Returns the response, or what each entity was and is: report that, not what was wanted."
+        "Perform any action on exposed entities, e.g. light.turn_on, weather.get_forecasts. Returns the response, or what "
+        "each entity was and is: report that, not what was wanted."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
     family = "actions"
@@ -52,13 +52,11 @@ class PerformActionTool(ExtendedTool):
             vol.Required("action", description="domain.action"): cv.string,
             vol.Optional(
                 "target",
-                description="Any of entity_id, device_id, area_id, floor_id, label_id: ids or names, or lists.",
+                description="entity_id, area_id, floor_id, label_id, device_id: ids or names.",
             ): dict,
-            vol.Optional("data", description="The action's fields, e.g. {'brightness_pct': 50}. No templates."): dict,
-            vol.Optional("delay", description="Perform it in this many seconds instead of now."): vol.All(
-                vol.Coerce(float), vol.Range(min=1, max=MAX_DELAY.total_seconds())
-            ),
-            vol.Optional("at", description="Perform it at this local time: 17:30 or 2026-03-01 17:30."): cv.string,
+            vol.Optional("data", description="Fields, e.g. {'brightness_pct': 50}. No templates."): dict,
+            vol.Optional("delay", description="Seconds to wait first."): vol.Coerce(float),
+            vol.Optional("at", description="Local time to wait for: 17:30 or 2026-03-01 17:30."): cv.string,
         }
     )
 
@@ -84,11 +82,11 @@ class ScheduledActionsTool(ExtendedTool):
 
     name = "extended_assist__scheduled_actions"
     title = "Scheduled actions"
-    description = "List the actions that perform_action scheduled and what became of the last ones, or cancel one."
+    description = "List what perform_action scheduled and what became of it, or cancel one."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=True, open_world=False)
     family = "actions"
     tier = Tier.CONTROL
-    parameters = vol.Schema({vol.Optional("cancel", description="Id of the one to cancel."): cv.string})
+    parameters = vol.Schema({vol.Optional("cancel", description="Its id."): cv.string})
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -124,8 +122,8 @@ class UndoLastChangeTool(ExtendedTool):
     name = "extended_assist__undo_last_change"
     title = "Undo last change"
     description = (
-        "Undo what you changed last in this conversation or for this user, with any tool; again, to undo the change before "
-        "it. Returns what came back and what cannot be undone: tell both."
+        "Undo your last change, by any tool, in this conversation or for this user; call again for the one before. Tell "
+        "what came back and what did not."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
     family = "actions"
@@ -190,8 +188,12 @@ def _due(call: ToolCall) -> datetime | None:
     now = dt_util.now()
     if {"delay", "at"} <= call.arguments.keys():
         raise ToolError("Give either delay or at, not both.")
-    if "delay" in call.arguments:
-        return now + timedelta(seconds=call.arguments["delay"])
+    if (delay := call.arguments.get("delay")) is not None:
+        if not 1 <= delay <= MAX_DELAY.total_seconds():
+            raise ToolError(
+                f"delay must be from 1 second to {MAX_DELAY.total_seconds():.0f}, which is {MAX_DELAY.days} days."
+            )
+        return now + timedelta(seconds=delay)
     if (at := call.arguments.get("at")) is None:
         return None
     if (moment := dt_util.parse_datetime(at)) is not None:
