@@ -14,7 +14,7 @@ from homeassistant.util import dt as dt_util, ulid as ulid_util
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
-from .actions.targets import is_group, members_of
+from .actions.members import is_group, members_of
 from .const import DOMAIN
 
 if TYPE_CHECKING:

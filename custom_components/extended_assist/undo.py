@@ -11,8 +11,8 @@ from homeassistant.helpers.state import async_reproduce_state
 from homeassistant.loader import IntegrationNotFound, async_get_integration
 from homeassistant.util.json import JsonObjectType
 
+from .actions.members import members_of
 from .actions.perform import ChangeWatch, describe_change, safe_reason
-from .actions.targets import members_of
 from .journal import Change
 from .results import ToolError
 

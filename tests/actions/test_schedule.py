@@ -13,7 +13,7 @@ from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Context, CoreState, Event, HomeAssistant
+from homeassistant.core import Context, CoreState, Event, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
@@ -103,6 +103,8 @@ async def test_at(perform: PerformActionTool, call_tool: CallTool, at: str, expe
     ("arguments", "expected"),
     [
         ({"at": "soon"}, "is not a time"),
+        ({"at": "2026-02-30 10:00"}, "is not a time"),
+        ({"at": "25:00"}, "is not a time"),
         ({"at": "2026-03-02 11:59"}, "not within the next 31 days"),
         ({"at": "2027-03-02 11:59"}, "not within the next 31 days"),
         ({"at": "17:30", "delay": 5}, "either delay or at"),
@@ -292,6 +294,7 @@ async def test_out_of_the_store_before_it_begins(
     """When Home Assistant dies while an action runs, it is not done again."""
     stored: list[dict[str, Any]] = []
 
+    @callback
     def look(event: Event) -> None:
         if event.data["domain"] == "light":
             stored.append(hass_storage[KEY]["data"])

@@ -210,6 +210,37 @@ SCRIPTS: list[Attack] = [
         _act("script.turn_on", target={"entity_id": "script.visible"}, data={"variables": {"a": ["light.zebra"]}}),
         True,
     ),
+    *(
+        (
+            f"script with {key} by {action} in variables",
+            _act(action, target={"entity_id": "script.visible"}, data={"variables": {key: value}}),
+            True,
+        )
+        for action in ("script.turn_on", "homeassistant.turn_on", "script.toggle", "homeassistant.toggle")
+        for key, value in (
+            ("room", "axolotl_room"),
+            ("room", "kitchen"),
+            ("lamp", "Zebra lamp"),
+            ("unknown", "kitchen"),
+        )
+    ),
+    ("script with an undeclared variable", _act("script.visible", data={"answer": "axolotl_room"}), True),
+    ("script without fields", _act("script.outer", data={"room": "axolotl_room"}), True),
+    (
+        "script with an action of a service",
+        _act("script.visible", data={"x": [{"perform_action": "shell_command.zebra"}]}),
+        True,
+    ),
+    (
+        "automation with variables",
+        _act("automation.trigger", target={"entity_id": "automation.visible"}, data={"variables": {"room": "kitchen"}}),
+        True,
+    ),
+    (
+        "all automations with a trigger",
+        _act("automation.trigger", target={"entity_id": "all"}, data={"variables": {"trigger": {"id": "x"}}}),
+        True,
+    ),
     ("hidden automation", _target("entity_id", "automation.zebra", "automation.trigger"), True),
     ("all automations triggered", _target("entity_id", "all", "automation.trigger"), False),
     ("hidden automation turned off", _target("entity_id", "automation.zebra", "automation.turn_off"), True),

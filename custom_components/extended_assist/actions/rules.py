@@ -72,6 +72,15 @@ def selectors_of(fields: Any) -> Iterator[tuple[str, str]]:
             yield key, next(iter(selector))
 
 
+def fields_of(fields: Any) -> list[str]:
+    """Return the names of the fields of an action's description, those in sections too."""
+    names: list[str] = []
+    for key, description in (fields or {}).items():
+        section = description.get("fields") if isinstance(description, Mapping) else None
+        names += fields_of(section) if isinstance(section, Mapping) else [key]
+    return names
+
+
 def fits_of(hass: HomeAssistant, domain: str, name: str, description: Mapping[str, Any]) -> Fits:
     """Return which entities an action takes."""
     action = f"{domain}.{name}"

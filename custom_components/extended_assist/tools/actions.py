@@ -137,7 +137,7 @@ class UndoLastChangeTool(ExtendedTool):
         journal = await async_get_journal(call.hass)
         if (change := journal.last(call.llm_context)) is None:
             raise ToolError(_NOTHING)
-        about: JsonObjectType = {"change": change.what, "made_at": format_time(change.time)}
+        about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
         return about | await journal.async_undo(call, change)
 
     @override
@@ -145,14 +145,19 @@ class UndoLastChangeTool(ExtendedTool):
         """Say what would be undone."""
         if (change := (await async_get_journal(call.hass)).last(call.llm_context)) is None:
             raise ToolError(_NOTHING)
-        spoken = f"Undo {change.what} of {format_time(change.time)}"
+        spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
         states: Mapping[str, Any] = change.details.get("states", {})
         wanted = [
-            f"{call.exposure.entities[entity_id].name} back to {kept['state']}"
+            f"{call.exposure.resolve(entity_id)[0].name} back to {kept['state']}"
             for entity_id, kept in states.items()
-            if entity_id in call.exposure.entities
+            if call.exposure.is_exposed(entity_id)
         ]
         return f"{spoken}: {_listed(wanted)}" if wanted else spoken
+
+
+def _what(call: ToolCall, change: Change) -> str:
+    """Return what was done; the action of a script has the script's own id, which may be hidden by now."""
+    return call.exposure.visible_value(change.what) or "running a script"
 
 
 @undoes(SCHEDULED)
@@ -196,18 +201,26 @@ def _due(call: ToolCall) -> datetime | None:
         return now + timedelta(seconds=delay)
     if (at := call.arguments.get("at")) is None:
         return None
-    if (moment := dt_util.parse_datetime(at)) is not None:
-        due = dt_util.as_local(moment)
-    elif (clock := dt_util.parse_time(at)) is not None:
-        day = now.date() + timedelta(days=int(datetime.combine(now, clock, now.tzinfo) <= now))
-        due = datetime.combine(day, clock, now.tzinfo)
-    else:
+    if (due := _moment(at, now)) is None:
         raise ToolError(f"at '{at}' is not a time. Write it like 17:30 or 2026-03-01 17:30, in local time.")
     if not now < due <= now + MAX_DELAY:
         raise ToolError(
             f"{format_time(due)} is not within the next {MAX_DELAY.days} days; it is now {format_time(now)}."
         )
     return due
+
+
+def _moment(text: str, now: datetime) -> datetime | None:
+    """Return the moment that a text means, a clock time being the next one; None for anything else."""
+    try:
+        if (moment := dt_util.parse_datetime(text)) is not None:
+            return dt_util.as_local(moment)
+    except ValueError:  # A date such as 2026-02-30.
+        return None
+    if (clock := dt_util.parse_time(text)) is None:
+        return None
+    day = now.date() + timedelta(days=int(datetime.combine(now, clock, now.tzinfo) <= now))
+    return datetime.combine(day, clock, now.tzinfo)
 
 
 async def _async_schedule(call: ToolCall, action: ResolvedAction, due: datetime) -> JsonObjectType:
@@ -249,7 +262,7 @@ def _words(exposure: Exposure, item: ScheduledAction) -> str:
 
 def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
     """Return what an action does, in words that a person can hear."""
-    names = [exposure.entities[entity_id].name for entity_id in entity_ids if entity_id in exposure.entities]
+    names = [exposure.resolve(entity_id)[0].name for entity_id in entity_ids if exposure.is_exposed(entity_id)]
     verb = action.split(".")[1].replace("_", " ").capitalize()
     parts = [f"{verb}: {_listed(names)} ({action})" if names else f"{verb} ({action})"]
     parts += [_spoken(key, value) for key, value in data.items()]
