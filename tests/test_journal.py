@@ -1,5 +1,6 @@
 """Tests of undoing what was changed, by whichever tool."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,8 +8,15 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.call import ToolboxOptions, ToolCall
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.journal import MAX_CHANGES, Change, Journal, async_get_journal
+from custom_components.extended_assist.exposure import SECRET_ATTRIBUTES, Exposure
+from custom_components.extended_assist.journal import (
+    MAX_ALL_STATES,
+    MAX_CHANGES,
+    MAX_STATES,
+    Change,
+    Journal,
+    async_get_journal,
+)
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
@@ -228,6 +236,91 @@ async def test_stored(hass: HomeAssistant, hass_storage: dict[str, Any], llm_con
     last = again.last(llm_context)
     assert last
     assert last.what == f"change {MAX_CHANGES + 4}"
+
+
+def _many(count: int) -> dict[str, Any]:
+    return {"states": {f"light.lamp_{index}": {"state": "on", "attributes": {}} for index in range(count)}}
+
+
+async def test_size(hass: HomeAssistant) -> None:
+    """However much is changed, what is kept stays small: the oldest changes go."""
+    journal = Journal(hass)
+    for number in range(10):
+        journal.add(Change("states", f"change {number}", _many(MAX_STATES), assistant=ASSISTANT))
+    assert [change.what for change in journal._changes] == [f"change {number}" for number in range(5, 10)]
+    assert sum(len(change.details["states"]) for change in journal._changes) == MAX_ALL_STATES
+
+
+async def test_large_change(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Of a very large change, and of very large attributes, not everything is kept, and undoing it says so."""
+    for index in range(MAX_STATES + 3):
+        hass.states.async_set(f"input_boolean.number_{index}", "off", {"long": "x" * 1000, "list": ["y"] * 200})
+        async_expose_entity(hass, ASSISTANT, f"input_boolean.number_{index}", True)
+    await call_tool(PerformActionTool(), action="homeassistant.update_entity", target={"entity_id": "all"})
+    change = (await async_get_journal(hass))._changes[-1]
+    kept = change.details["states"]
+    assert len(kept) == MAX_STATES
+    assert change.details["more"] > 3
+    assert kept["input_boolean.number_1"] == {"state": "off", "attributes": {}}
+    assert len(json_dumps(change.details)) < MAX_STATES * 1000
+    data = await call_tool(UndoLastChangeTool())
+    assert data["note"].startswith(f"{change.details['more']} more of that change")
+    assert len(data["undone"]) + data["more_undone"] + len(data["cannot_be_undone"]) == MAX_STATES
+
+
+async def test_side_by_side(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Calls of one message run side by side and share a context; each change is recorded once, and all come back."""
+    lamps = ["light.bed_light", "input_boolean.party", "switch.decorative_lights"]
+    before = [hass.states.get(entity_id).state for entity_id in lamps]  # type: ignore[union-attr]
+    await asyncio.gather(
+        *(call_tool(PerformActionTool(), action="homeassistant.toggle", target={"entity_id": lamp}) for lamp in lamps)
+    )
+    assert all(not hass.states.is_state(lamp, state) for lamp, state in zip(lamps, before, strict=True))
+    changes = (await async_get_journal(hass))._changes
+    recorded = [entity_id for change in changes for entity_id in change.details["states"]]
+    assert sorted(recorded) == sorted(lamps)
+    undone = await asyncio.gather(*(call_tool(UndoLastChangeTool()) for _ in changes))
+    assert sorted(entity_id for data in undone for entity_id in data["undone"]) == sorted(lamps)
+    assert [hass.states.get(entity_id).state for entity_id in lamps] == before  # type: ignore[union-attr]
+
+
+async def test_private(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What is stored holds no credentials, and only Home Assistant's own user may read it."""
+    state = hass.states.get("media_player.kitchen")
+    assert state
+    hass.states.async_set(
+        "media_player.kitchen", state.state, {**state.attributes, "entity_picture": "/api?token=1", "access_token": "2"}
+    )
+    target = {"entity_id": "media_player.kitchen"}
+    await call_tool(PerformActionTool(), action="media_player.volume_set", target=target, data={"volume_level": 0.1})
+    journal = await async_get_journal(hass)
+    (change,) = journal._changes
+    assert change.details["states"]["media_player.kitchen"]["attributes"].keys().isdisjoint(SECRET_ATTRIBUTES)
+    assert "token" not in json_dumps(change.details)
+    assert journal._store._private
+
+
+async def test_script_hidden_since(hass: HomeAssistant, call_tool: CallTool, llm_context: llm.LLMContext) -> None:
+    """The id of a script that was hidden after it ran is not told."""
+    await call_tool(PerformActionTool(), action="script.visible")
+    async_expose_entity(hass, ASSISTANT, "script.visible", False)
+    call = ToolCall(
+        hass=hass, arguments={}, exposure=Exposure(hass, ASSISTANT), llm_context=llm_context, options=ToolboxOptions()
+    )
+    assert "script.visible" not in await UndoLastChangeTool().async_preview(call)
+    data = await call_tool(UndoLastChangeTool())
+    assert data["change"] == "running a script"
+    assert "script.visible" not in json_dumps(data)
+
+
+async def test_removed_with_the_last_entry(
+    hass: HomeAssistant, entry: MockConfigEntry, call_tool: CallTool, hass_storage: dict[str, Any]
+) -> None:
+    """Nothing stays behind when the integration is removed."""
+    await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
+    await hass.config_entries.async_remove(entry.entry_id)
+    assert (await async_get_journal(hass))._changes == []
+    assert "extended_assist.journal" not in hass_storage
 
 
 async def test_preview(hass: HomeAssistant, call_tool: CallTool, llm_context: llm.LLMContext) -> None:

@@ -1,5 +1,6 @@
 """Tests of actions that are performed later."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -8,13 +9,20 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.extended_assist.actions.schedule import MAX_WAITING, Schedule, async_get_schedule
+from custom_components.extended_assist.actions.schedule import (
+    MAX_WAITING,
+    Schedule,
+    ScheduledAction,
+    async_get_schedule,
+)
 from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
+from homeassistant.components import conversation
+from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Context, CoreState, Event, HomeAssistant, callback
-from homeassistant.helpers import llm
+from homeassistant.helpers import chat_session, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 
@@ -305,6 +313,96 @@ async def test_out_of_the_store_before_it_begins(
     await later(61)
     assert stored[0]["waiting"] == []
     assert "stopped before it was over" in stored[0]["outcomes"][0]["result"]
+
+
+async def test_due_while_stopping(
+    hass: HomeAssistant, toolbox: MockConfigEntry, perform: PerformActionTool, call_tool: CallTool, later: Later
+) -> None:
+    """What becomes due while Home Assistant stops is left for the next start, when it is done once."""
+    await call_tool(perform, action="light.toggle", target=LAMP, delay=60)
+    hass.set_state(CoreState.stopping)
+    await later(61)
+    assert not is_on(hass)
+    hass.set_state(CoreState.running)
+    schedule = await _restart(hass, toolbox)
+    await later(1)
+    assert is_on(hass)
+    assert schedule.waiting == []
+    await _restart(hass, toolbox)
+    await later(1)
+    assert is_on(hass)
+
+
+@pytest.mark.parametrize("change", ["cancel", "unload"])
+async def test_changed_while_it_is_stored(
+    hass: HomeAssistant, toolbox: MockConfigEntry, later: Later, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """What is cancelled, or whose entry is unloaded, before it is on the disk is not performed all the same."""
+    schedule = await async_get_schedule(hass)
+    item = ScheduledAction(
+        due=dt_util.utcnow().timestamp() + 60,
+        action="light.turn_on",
+        entity_ids=["light.bed_light"],
+        data={},
+        targeted=True,
+        entry_id=toolbox.entry_id,
+        platform="test",
+        assistant=ASSISTANT,
+        language=None,
+        device_id=None,
+        user_id=None,
+    )
+    slow = asyncio.Event()
+    save = schedule._async_save
+
+    async def save_slowly() -> None:
+        await slow.wait()
+        await save()
+
+    monkeypatch.setattr(schedule, "_async_save", save_slowly)
+    adding = hass.async_create_task(schedule.async_add(item))
+    if change == "cancel":
+        cancelling = hass.async_create_task(schedule.async_cancel(item.id))
+        slow.set()
+        assert await cancelling is item
+    else:
+        assert await hass.config_entries.async_unload(toolbox.entry_id)
+        slow.set()
+    await adding
+    await later(61)
+    assert not is_on(hass)
+    assert schedule.outcomes == []
+
+
+async def test_due_at_the_same_time(
+    hass: HomeAssistant, toolbox: MockConfigEntry, perform: PerformActionTool, call_tool: CallTool, later: Later
+) -> None:
+    """Many that are due at once are each done once, and none of it is part of the conversation any more."""
+    calls: list[tuple[str, object]] = []
+
+    @callback
+    def look(event: Event) -> None:
+        if event.data["domain"] == "input_number":
+            calls.append((event.data["service_data"]["value"], current_chat_log.get()))
+
+    hass.bus.async_listen(EVENT_CALL_SERVICE, look)
+    target = {"entity_id": "input_number.level"}
+    with (
+        chat_session.async_get_chat_session(hass) as session,
+        conversation.async_get_chat_log(hass, session) as chat_log,
+    ):
+        token = current_chat_log.set(chat_log)
+        await asyncio.gather(
+            *(
+                call_tool(perform, action="input_number.set_value", target=target, data={"value": value}, delay=60)
+                for value in range(8)
+            )
+        )
+        current_chat_log.reset(token)
+    await later(61)
+    await later(61)
+    assert sorted(value for value, _ in calls) == list(range(8))
+    assert {log for _, log in calls} == {None}
 
 
 async def test_removed_entry(
