@@ -64,7 +64,13 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
         ToolboxOptions(),
         ToolboxOptions(
             targetless_actions=frozenset(
-                {"shell_command.x", "homeassistant.restart", "group.set", "input_boolean.reload"}
+                {
+                    "shell_command.x",
+                    "homeassistant.restart",
+                    "group.set",
+                    "input_boolean.reload",
+                    "conversation.process",
+                }
             )
         ),
     ],
@@ -72,7 +78,10 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
 async def test_never(hass: HomeAssistant, house: None, call_tool: CallTool, options: ToolboxOptions) -> None:
     """Some actions are refused whatever the options list."""
     assert await async_setup_component(hass, "shell_command", {"shell_command": {"x": "true"}})
-    for action in ("shell_command.x", "homeassistant.restart", "group.set", "input_boolean.reload"):
+    for action in (
+        *("shell_command.x", "homeassistant.restart", "group.set", "input_boolean.reload"),
+        "conversation.process",
+    ):
         data = await call_tool(PerformActionTool(options), error=True, action=action)
         assert data["error"].startswith(f"{action} cannot be used by assistants.")
 

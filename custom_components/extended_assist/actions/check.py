@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-import re
 from typing import TYPE_CHECKING, Any
 
 from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE
@@ -14,6 +13,7 @@ from ..exposure import Exposure
 from ..policy import async_get_user
 from ..results import ToolError
 from .data import CheckText, DataCheck, refuse_templates, texts_in
+from .listed import ACTION
 from .members import hidden_beside
 from .rules import (
     APPLY,
@@ -32,7 +32,6 @@ from .targets import REFERENCES, Expander, Fits, count, texts
 if TYPE_CHECKING:
     from ..call import ToolCall
 
-_ACTION = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _VARIABLES = "variables"
 
 
@@ -106,7 +105,7 @@ class _Check:
         self, action: str, target: Mapping[str, Any], data: Mapping[str, Any]
     ) -> tuple[ResolvedAction, Service]:
         """Check an action in lower case."""
-        if not _ACTION.fullmatch(action):
+        if not ACTION.fullmatch(action):
             raise ToolError(f"'{action}' is not an action. Write it like light.turn_on.")
         domain, name = action.split(".")
         if is_never(domain, name):

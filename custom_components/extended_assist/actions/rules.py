@@ -12,10 +12,22 @@ from homeassistant.helpers import service as service_helper
 from ..const import DOMAIN
 from .targets import Fits
 
-# Code, configuration, restarts, backups, logs and history: never, whatever the options list.
+# Code, configuration, restarts, backups, logs and history: never, whatever the options list. Nor talking to an agent, this
+# one too: what a model says there would count as the user's own word.
 _NEVER_DOMAINS = frozenset(
     {
-        *("appdaemon", "backup", "cloud", "command_line", "debugpy", "group", "hassio", "homeassistant", "logger"),
+        *(
+            "appdaemon",
+            "backup",
+            "cloud",
+            "command_line",
+            "conversation",
+            "debugpy",
+            "group",
+            "hassio",
+            "homeassistant",
+            "logger",
+        ),
         *("profiler", "pyscript", "python_script", "recorder", "shell_command", "system_log", DOMAIN),
     }
 )
