@@ -66,7 +66,7 @@ async def _async_hindrance(call: ToolCall, state: State) -> str | None:
     if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, state.entity_id)):
         return "it would also move what is not exposed"
     if await _async_platform(call.hass, state.domain) is None:
-        return f"what was done to a {state.domain} cannot be taken back"
+        return "what it did cannot be taken back"
     if state.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
         return f"it was {state.state} before"
     return None
