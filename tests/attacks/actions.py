@@ -279,4 +279,25 @@ NEVER: list[Attack] = [
     )
 ]
 
+LISTED_ACTIONS = frozenset(
+    {"scene.create", "persistent_notification.create", "camera.snapshot", "notify.notify", "rest_command.zebra"}
+)
+LISTED: list[Attack] = [
+    (action, _act(action, **arguments), True)
+    for action, arguments in (
+        ("scene.create", {"data": {"scene_id": "x", "snapshot_entities": ["light.zebra"]}}),
+        ("scene.create", {"data": {"scene_id": "x", "snapshot_entities": ["light.bed_light", "Zebra lamp"]}}),
+        ("scene.create", {"data": {"scene_id": "x", "entities": {"light.zebra": "on"}}}),
+        ("scene.create", {"target": {"entity_id": "light.bed_light"}, "data": {"scene_id": "x"}}),
+        ("persistent_notification.create", {"data": {"message": "{{ states('light.zebra') }}"}}),
+        ("persistent_notification.create", {"data": {"message": "now light.zebra"}}),
+        ("notify.notify", {"data": {"message": "x", "data": {"entity_id": "light.zebra"}}}),
+        ("notify.notify", {"data": {"message": "x", "data": {"actions": [{"action": "light.turn_on"}]}}}),
+        ("rest_command.zebra", {"data": {"area_id": "kitchen"}}),
+        ("rest_command.zebra", {"data": {"device_id": HIDDEN_DEVICE}}),
+        ("rest_command.zebra", {"data": {"x": [{"label_id": "axolotl_label"}]}}),
+    )
+]
+"""Where the options list the actions."""
+
 ALL: list[Attack] = [*TARGETS, *DATA, *GROUPS, *SCRIPTS, *NEVER]

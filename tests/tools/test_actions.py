@@ -35,18 +35,20 @@ def _filled(hass: HomeAssistant, value: Any) -> Any:
 
 async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMContext) -> None:
     """No attempt moves anything hidden, calls what is never allowed, or tells of it."""
-    assert len(attacks.ALL) > 100
+    assert len(attacks.ALL) > 140
     assert await async_setup_component(hass, "shell_command", {"shell_command": {"zebra": "true"}})
     assert await async_setup_component(hass, "rest_command", {"rest_command": {"zebra": {"url": "http://127.0.0.1:1"}}})
     calls: list[Event] = []
     hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
     tool = PerformActionTool()
+    listing = PerformActionTool(ToolboxOptions(targetless_actions=attacks.LISTED_ACTIONS))
     before = hidden_states(hass)
     assert {"light.zebra", "scene.zebra", "script.zebra", "lock.poorly_installed_door"} <= before.keys()
-    for name, arguments, refused in attacks.ALL:
+    attempts = [(tool, *attack) for attack in attacks.ALL] + [(listing, *attack) for attack in attacks.LISTED]
+    for used, name, arguments, refused in attempts:
         filled = _filled(hass, arguments)
         calls.clear()
-        result = await tool.async_call(hass, llm.ToolInput(tool.name, filled), llm_context)
+        result = await used.async_call(hass, llm.ToolInput(tool.name, filled), llm_context)
         await hass.async_block_till_done()
         assert result.error is refused, (name, result.data)
         assert "unexpectedly" not in str(result.data), name
