@@ -280,7 +280,7 @@ NEVER: list[Attack] = [
 ]
 
 LISTED_ACTIONS = frozenset(
-    {"scene.create", "persistent_notification.create", "camera.snapshot", "notify.notify", "rest_command.zebra"}
+    {"scene.create", "persistent_notification.create", "notify.persistent_notification", "rest_command.zebra"}
 )
 LISTED: list[Attack] = [
     (action, _act(action, **arguments), True)
@@ -291,8 +291,11 @@ LISTED: list[Attack] = [
         ("scene.create", {"target": {"entity_id": "light.bed_light"}, "data": {"scene_id": "x"}}),
         ("persistent_notification.create", {"data": {"message": "{{ states('light.zebra') }}"}}),
         ("persistent_notification.create", {"data": {"message": "now light.zebra"}}),
-        ("notify.notify", {"data": {"message": "x", "data": {"entity_id": "light.zebra"}}}),
-        ("notify.notify", {"data": {"message": "x", "data": {"actions": [{"action": "light.turn_on"}]}}}),
+        ("notify.persistent_notification", {"data": {"message": "x", "data": {"entity_id": "light.zebra"}}}),
+        (
+            "notify.persistent_notification",
+            {"data": {"message": "x", "data": {"actions": [{"action": "light.turn_on"}]}}},
+        ),
         ("rest_command.zebra", {"data": {"area_id": "kitchen"}}),
         ("rest_command.zebra", {"data": {"device_id": HIDDEN_DEVICE}}),
         ("rest_command.zebra", {"data": {"x": [{"label_id": "axolotl_label"}]}}),

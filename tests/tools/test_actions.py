@@ -38,6 +38,8 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
     assert len(attacks.ALL) > 140
     assert await async_setup_component(hass, "shell_command", {"shell_command": {"zebra": "true"}})
     assert await async_setup_component(hass, "rest_command", {"rest_command": {"zebra": {"url": "http://127.0.0.1:1"}}})
+    assert await async_setup_component(hass, "persistent_notification", {})
+    assert all(hass.services.has_service(*action.split(".")) for action in attacks.LISTED_ACTIONS)
     calls: list[Event] = []
     hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
     tool = PerformActionTool()
