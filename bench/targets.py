@@ -31,6 +31,7 @@ _FLOORS = 4
 _PER_DEVICE = 5
 _HIDDEN = "9"
 """The last digit of entities that are not exposed."""
+_BY_NAME = "an entity by name"
 _TURNS = 40
 _WARM_UP = 5
 _LIMIT = 10.0
@@ -89,7 +90,7 @@ def _fill(hass: HomeAssistant) -> dict[str, dict[str, Any]]:
         async_expose_entity(hass, "conversation", entity_id, not entity_id.endswith(_HIDDEN))
     return {
         "an entity by id": {"entity_id": ["light.number_11"]},
-        "an entity by name": {"entity_id": ["Number 11"]},
+        _BY_NAME: {"entity_id": ["Number 11"]},
         "a device": {"device_id": [device.id]},
         "a device by name": {"device_id": ["Device 11"]},
         "an area": {"area_id": [areas[3].id]},
@@ -125,7 +126,9 @@ def _measure(hass: HomeAssistant, case: str, target: dict[str, Any], fits: Fits)
                 times[name].append((perf_counter() - start) * 1000)
     ours_ms, theirs_ms = (median(times[name]) for name in ("ours", "theirs"))
     where = f"{case}, {len(found['ours'])} of {_ENTITIES} entities"
-    rows = [Row.of("targets", f"{where}, against the limit (ms)", ours_ms, _LIMIT, goal=1.0)]
+    # A name may be that of any entity, and is looked for as every tool does; there is no goal for it here.
+    goal = None if case == _BY_NAME else 1.0
+    rows = [Row.of("targets", f"{where}, against the limit (ms)", ours_ms, _LIMIT, goal=goal)]
     if found["theirs"]:  # It knows no names.
         hidden = {entity_id for entity_id in found["theirs"] if entity_id.endswith(_HIDDEN)}
         assert found["ours"] == found["theirs"] - hidden, case

@@ -16,19 +16,9 @@ from .targets import Fits
 # one too: what a model says there would count as the user's own word.
 _NEVER_DOMAINS = frozenset(
     {
-        *(
-            "appdaemon",
-            "backup",
-            "cloud",
-            "command_line",
-            "conversation",
-            "debugpy",
-            "group",
-            "hassio",
-            "homeassistant",
-            "logger",
-        ),
-        *("profiler", "pyscript", "python_script", "recorder", "shell_command", "system_log", DOMAIN),
+        *("appdaemon", "backup", "cloud", "command_line", "conversation", "debugpy", "group", "hassio"),
+        *("homeassistant", "logger", "profiler", "pyscript", "python_script", "recorder", "shell_command"),
+        *("system_log", DOMAIN),
     }
 )
 _NEVER_SERVICE = re.compile(r"reload(_.*)?")
