@@ -23,6 +23,11 @@ def _target(key: str, value: Any, action: str = ON) -> dict[str, Any]:
     return _act(action, target={key: value})
 
 
+def _play(media: str) -> dict[str, Any]:
+    data = {"media_content_id": media, "media_content_type": "image"}
+    return _act("media_player.play_media", target={"entity_id": "media_player.kitchen"}, data=data)
+
+
 TARGETS: list[Attack] = [
     ("hidden id", _target("entity_id", "light.zebra"), True),
     ("hidden id in a list", _target("entity_id", ["light.bed_light", "light.zebra"]), True),
@@ -105,24 +110,8 @@ DATA: list[Attack] = [
         True,
     ),
     ("speaker that plays with a hidden one", _target("entity_id", "media_player.group", "media_player.turn_off"), True),
-    (
-        "media of a hidden camera",
-        _act(
-            "media_player.play_media",
-            target={"entity_id": "media_player.kitchen"},
-            data={"media_content_id": "media-source://camera/camera.zebra", "media_content_type": "image"},
-        ),
-        True,
-    ),
-    (
-        "media of a hidden camera, escaped",
-        _act(
-            "media_player.play_media",
-            target={"entity_id": "media_player.kitchen"},
-            data={"media_content_id": "media-source://camera/camera%2Ezebra", "media_content_type": "image"},
-        ),
-        True,
-    ),
+    ("media of a hidden camera", _play("media-source://camera/camera.zebra"), True),
+    ("media of a hidden camera, escaped", _play("media-source://camera/camera%2Ezebra"), True),
     (
         "hidden id in a message",
         _act("notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": "light.zebra"}),
