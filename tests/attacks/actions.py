@@ -217,9 +217,10 @@ SCRIPTS: list[Attack] = [
     ("script without fields", _act("script.outer", data={"room": "axolotl_room"}), True),
     (
         "script with an action of a service",
-        _act("script.visible", data={"x": [{"perform_action": "shell_command.zebra"}]}),
+        _act("script.visible", data={"x": [{"Perform_Action": "shell_command.zebra"}]}),
         True,
     ),
+    ("action in data", _act(target={"entity_id": "light.bed_light"}, data={"action": "shell_command.zebra"}), True),
     (
         "automation with variables",
         _act("automation.trigger", target={"entity_id": "automation.visible"}, data={"variables": {"room": "kitchen"}}),

@@ -134,7 +134,7 @@ class _Check:
             variables = self._passed_on(entity_ids, given)
             selectors = dict(selectors_of(description.get("fields")))
             checked = variables | {
-                key: self.data.field(action, key, value, selectors.get(key), targeted=targeted)
+                key: self.data.check_field(action, key, value, selectors.get(key), targeted=targeted)
                 for key, value in given.items()
                 if key not in variables
             }
@@ -184,7 +184,7 @@ class _Check:
             takes = f"It takes {', '.join(known)}." if known else "It takes none."
             raise ToolError(f"{place}: {script} has no field {unknown[0]!r}. {takes}")
         return {
-            key: self.data.field(f"script.{name}", key, value, selectors.get(key), targeted=False)
+            key: self.data.check_field(f"script.{name}", key, value, selectors.get(key), targeted=False)
             for key, value in given.items()
         }
 

@@ -14,6 +14,7 @@ from homeassistant.helpers.template import is_template_string
 
 from ..exposure import Exposure
 from ..results import ToolError
+from .listed import ACTION
 from .members import members_of
 from .rules import NAMES_AREAS
 from .targets import PLACES, REFERENCES, Expander, Fits, check_whole, texts
@@ -23,7 +24,7 @@ _UNCHECKED_SELECTORS = frozenset({"action", "condition", "template", "trigger"})
 _ENTITY_SELECTORS = frozenset({"entity", "statistic"})
 _PLACE_SELECTORS = {place: key for key, place in PLACES.items()}
 _PLATFORMS = frozenset(map(str, Platform))
-_ACTION_KEYS = ("action", "perform_action", "service")
+_ACTION_KEYS = frozenset({"action", "perform_action", "service"})
 
 type CheckText = Callable[[str], None]
 """Raises ToolError for a text that may not be passed on, such as a template."""
@@ -47,7 +48,7 @@ class DataCheck:
     used: dict[str, None] = field(default_factory=dict)
     """Exposed entities named in the data."""
 
-    def field(self, action: str, key: Any, value: Any, selector: str | None, *, targeted: bool) -> Any:
+    def check_field(self, action: str, key: Any, value: Any, selector: str | None, *, targeted: bool) -> Any:
         """Check one field of the data by its selector."""
         place = f"data.{key}"
         if selector is None and not targeted and isinstance(key, str) and key.strip().lower() in REFERENCES:
@@ -89,6 +90,12 @@ class DataCheck:
         """Check a value of any kind, with all that is inside; return it with its references made concrete."""
         if key is not None:
             self._text(key, place)
+        if (
+            str(key).strip().lower() in _ACTION_KEYS
+            and isinstance(value, str)
+            and ACTION.fullmatch(value.strip().lower())
+        ):
+            raise ToolError(f"{place}: an action inside data cannot be checked. Perform it by itself.")
         if isinstance(value, str):
             self._text(value, place)
             return value
@@ -100,10 +107,6 @@ class DataCheck:
 
     def _object(self, value: Mapping[Any, Any], place: str) -> dict[Any, Any]:
         """Check an object: what it means by entity, device, area, floor or label becomes the exposed entities."""
-        for key in _ACTION_KEYS:
-            domain, _, name = str(value.get(key, "")).strip().lower().partition(".")
-            if self.hass.services.has_service(domain, name):
-                raise ToolError(f"{place}.{key}: an action inside data cannot be checked. Call it by itself.")
         references = {key: item for key, item in value.items() if str(key).strip().lower() in REFERENCES}
         checked = {
             key: self._value(item, f"{place}.{key}", key=key) for key, item in value.items() if key not in references
