@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import islice
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,9 @@ from ..const import DOMAIN, LOGGER
 from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..journal import changed_in_context
 from ..results import ToolError
-from .perform import ChangeWatch, describe_change, safe_reason
+from .members import is_group
+from .perform import SECRET_TEXT, ChangeWatch, describe_change, fitting, safe_reason
 from .sequences import SequenceWalker
-from .targets import is_group
 from .texts import texts_in
 
 if TYPE_CHECKING:
@@ -32,14 +31,11 @@ if TYPE_CHECKING:
 SEQUENCE_TIME = 30.0
 """Seconds that a sequence may take: about as long as somebody waits for an answer. Nothing goes on unseen after it."""
 
-_MAX_REPORTED = 40
 _MAX_FAILURES = 5
 _OVER = f"stopped after {SEQUENCE_TIME:g} seconds, the longest that a sequence may take"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
 _NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
-# In addresses of pictures and media, which whoever has them can open.
-_SECRET = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
 
 type Outcome = tuple[ScriptRunResult | None, str | None]
 """What a run returned, and how it ended."""
@@ -172,13 +168,14 @@ def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -
     changed = changed_in_context(call.hass, before, call.llm_context)
     # Groups follow their members.
     touched = {*acted} | {entity_id for entity_id in changed if not is_group(call.hass, entity_id)}
-    reports: JsonObjectType = {}
+    reports: dict[str, str] = {}
     for entity_id in sorted(filter(call.exposure.is_exposed, touched)):
         old, new = before.get(entity_id), call.hass.states.get(entity_id)
         reports[entity_id] = describe_change(call, old, new) + (", as before" if new is old else "")
-    if (more := len(reports) - _MAX_REPORTED) > 0:
-        return {**dict(islice(reports.items(), _MAX_REPORTED)), "more": f"{more} more entities"}
-    return reports
+    told = fitting(reports, call.budget // 2)
+    if more := len(reports) - len(told):
+        told["more"] = f"{more} more entities"
+    return told
 
 
 def visible_response(exposure: Exposure, response: Any) -> Any:
@@ -198,7 +195,7 @@ def _told(value: Any, exposure: Exposure | None) -> Any:
         }
     if isinstance(value, list | tuple):
         return [_told(item, exposure) for item in value]
-    if isinstance(value, str) and (_SECRET.search(value) or (exposure and exposure.names_hidden(value))):
+    if isinstance(value, str) and (SECRET_TEXT.search(value) or (exposure and exposure.names_hidden(value))):
         return _NOT_TOLD
     return value
 

@@ -21,8 +21,9 @@ from ..results import ToolError
 from .check import ResolvedAction, async_check_action
 from .computed import async_check_computed
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
+from .members import members_of
 from .perform import safe_reason
-from .targets import REFERENCES, members_of
+from .targets import REFERENCES
 from .texts import Texts, holds_template
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..results import ToolError, size
 from ..templates import References, check_references, referenced
 from ..templates.render import environment
-from .check import ids_in
+from .data import ids_in
 
 MAX_SIZE = 40_000
 """Characters of what is checked at once: far above what a person would write, and read within milliseconds."""
