@@ -53,7 +53,7 @@ class Issuer:
             case "tool_use":
                 return {"input": {}} | block | {"id": block.get("id") or self.new_id("toolu")}
             case "thinking":
-                signature = block.get("signature") or self._seal(block["thinking"])
+                signature = block["signature"] if "signature" in block else self._seal(block["thinking"])
                 self.signatures[signature] = block["thinking"]
                 return block | {"signature": signature}
             case "redacted_thinking":

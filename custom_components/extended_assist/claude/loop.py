@@ -24,6 +24,7 @@ from .stream import ResponseStream
 RESPONSE_TIMEOUT = 180.0
 """Seconds for one response, however lively: enough for the default length from a slow server, and an end to any other."""
 # https://platform.claude.com/docs/en/api/handling-stop-reasons
+_NO_MORE_CALLS = "(Call no more tools. Answer with what you know now.)"
 _TOO_LONG = "model_context_window_exceeded"
 
 
@@ -49,6 +50,8 @@ class Turn:
     """What an answer must look like, for a model that can be held to it."""
     is_done: Callable[[], bool] = lambda: False
     """Tells whether a tool has taken the answer, so that nothing needs to be said."""
+    may_call: bool = True
+    """Whether the model may still call tools; where the server knows no field for that, it is told in words."""
     sources: dict[str, str] = field(default_factory=dict)
     """The titles of pages that the answer was taken from, by address."""
 
@@ -63,21 +66,13 @@ async def async_answer(turn: Turn) -> None:
         chat_log.llm_api = guarded(chat_log.llm_api)
     tools = [*to_tools(chat_log.llm_api), *options.web_tools]
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
-    system = chat_log.content[0]
-    request: dict[str, Any] = {"model": options.model, "max_tokens": options.max_tokens, **model_fields(options)}
-    if turn.output_schema:
-        request["output_config"] = {
-            **request.get("output_config", {}),
-            "format": {"type": "json_schema", "schema": turn.output_schema},
-        }
-    if isinstance(system, conversation.SystemContent) and system.content:
-        request["system"] = system.content
-    if tools:
-        request["tools"] = tools
+    request = _request(turn, tools)
     for round_number in range(options.max_tool_rounds + 1):
         if tools and round_number == options.max_tool_rounds:
             # The tools stay in the request, because the calls so far refer to them, but none may be called.
-            request["tool_choice"] = {"type": "none"}
+            turn.may_call = False
+            if not options.plain:
+                request["tool_choice"] = {"type": "none"}
         response = await _async_respond(turn, request)
         if response.stop_reason == "refusal":
             raise TurnError("refused")
@@ -95,6 +90,22 @@ async def async_answer(turn: Turn) -> None:
         chat_log.async_add_assistant_content_without_tools(
             conversation.AssistantContent(agent_id=turn.agent_id, content="")
         )
+
+
+def _request(turn: Turn, tools: list[Any]) -> dict[str, Any]:
+    """Return the fields that all requests of a turn have."""
+    options, system = turn.options, turn.chat_log.content[0]
+    request: dict[str, Any] = {"model": options.model, "max_tokens": options.max_tokens, **model_fields(options)}
+    if turn.output_schema:
+        request["output_config"] = {
+            **request.get("output_config", {}),
+            "format": {"type": "json_schema", "schema": turn.output_schema},
+        }
+    if isinstance(system, conversation.SystemContent) and system.content:
+        request["system"] = system.content
+    if tools:
+        request["tools"] = tools
+    return request
 
 
 async def _async_respond(turn: Turn, request: dict[str, Any]) -> ResponseStream:
@@ -134,7 +145,10 @@ def _fit(turn: Turn, request: dict[str, Any], overhead: int, limit: int) -> Fitt
 async def _async_request(turn: Turn, request: dict[str, Any], content: list[conversation.Content]) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
     model, tools = request["model"], request.get("tools", ())
-    body = {**request, "messages": to_messages(content, turn.agent_id, model, turn.attachments)}
+    messages = to_messages(content, turn.agent_id, model, turn.attachments)
+    if turn.options.plain and not turn.may_call:
+        messages[-1]["content"].append({"type": "text", "text": _NO_MORE_CALLS})  # type: ignore[union-attr] # blocks
+    body = {**request, "messages": messages}
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
         model=model,

@@ -161,7 +161,11 @@ class ResponseStream:
                     self._add_citation(index, citation)
                 return self._add_text(index, block.text)
             case "thinking":
-                self._open[index] = {"type": "thinking", "thinking": "", "signature": block.signature or ""}
+                self._open[index] = {
+                    "type": "thinking",
+                    "thinking": "",
+                    "signature": getattr(block, "signature", "") or "",
+                }
                 return self._add_thinking(index, block.thinking)
             case "redacted_thinking":
                 self._open[index] = {"type": "redacted_thinking", "data": block.data}

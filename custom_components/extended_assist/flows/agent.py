@@ -134,7 +134,9 @@ class AgentFlow(ConfigSubentryFlow):
                 **self._agent_fields(),
                 vol.Required(CONF_MODEL): SelectSelector(
                     SelectSelectorConfig(
-                        options=[SelectOptionDict(value=model.id, label=model.display_name) for model in models],
+                        options=[
+                            SelectOptionDict(value=model.id, label=model.display_name or model.id) for model in models
+                        ],
                         custom_value=True,
                         mode=SelectSelectorMode.DROPDOWN,
                     )
