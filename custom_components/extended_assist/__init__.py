@@ -79,6 +79,7 @@ async def _async_connect(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) 
         runtime.health.async_lose(err.key)
         if err.key == "invalid_auth":
             entry.async_start_reauth(hass)
+    runtime.health.async_start()
     entry.async_on_unload(runtime.health.async_stop)
     return runtime
 

@@ -16,7 +16,7 @@ from .claude.loop import async_answer
 from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
 from .fallback import async_hand_over, is_there
-from .repairs import async_check_agent, async_forget_agent
+from .repairs import async_check_agent, async_check_model
 
 PARALLEL_UPDATES = 0
 
@@ -49,12 +49,6 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         await super().async_added_to_hass()
         async_check_agent(self.hass, self.entity_id, self._subentry)
 
-    @override
-    async def async_will_remove_from_hass(self) -> None:
-        """Take the agent's issues along."""
-        async_forget_agent(self.hass, self._subentry.subentry_id)
-        await super().async_will_remove_from_hass()
-
     @property
     @override
     def available(self) -> bool:
@@ -86,6 +80,8 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except TurnError as err:
+            if err.key == "model_not_found":
+                async_check_model(self.hass, self._entry, self._subentry, is_gone=True)
             return await self._async_give_up(user_input, chat_log, err)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         if turn.sources:

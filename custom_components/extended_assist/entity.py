@@ -6,6 +6,7 @@ from typing import override
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_MODEL
+from homeassistant.core import callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.entity import Entity
 
@@ -16,6 +17,7 @@ from .claude.models import Abilities, find_model
 from .claude.options import AgentOptions
 from .claude.patience import Patience
 from .const import DOMAIN
+from .repairs import async_check_model, async_forget
 
 
 class ClaudeEntity(Entity):
@@ -26,6 +28,7 @@ class ClaudeEntity(Entity):
 
     def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the settings of a subentry."""
+        self._entry = entry
         self._runtime = entry.runtime_data
         self._subentry = subentry
         self._settings = subentry.data
@@ -40,9 +43,22 @@ class ClaudeEntity(Entity):
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Follow the state of the server."""
+        """Follow the state of the server and of the model."""
         await super().async_added_to_hass()
-        self.async_on_remove(self._runtime.health.async_listen(self.async_write_ha_state))
+        self.async_on_remove(self._runtime.health.async_listen(self._async_on_change))
+        async_check_model(self.hass, self._entry, self._subentry)
+
+    @override
+    async def async_will_remove_from_hass(self) -> None:
+        """Take the issues along."""
+        async_forget(self.hass, self._subentry.subentry_id)
+        await super().async_will_remove_from_hass()
+
+    @callback
+    def _async_on_change(self) -> None:
+        """Take over what was learnt of the server."""
+        self.async_write_ha_state()
+        async_check_model(self.hass, self._entry, self._subentry)
 
     @property
     @override

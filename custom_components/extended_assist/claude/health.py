@@ -13,6 +13,8 @@ from .client import ConnectionFailedError, async_list_models
 
 LOOK_AGAIN = 60.0
 """Seconds between looks at a server that is gone: soon enough for those who wait, rare enough to cost nothing."""
+READ_AGAIN = 12 * 3_600.0
+"""Seconds after which the list of models is read anew: models are announced to be switched off months before they are."""
 
 _GONE = frozenset({"cannot_connect", "invalid_auth", "not_messages_api"})
 """Causes that stand in the way of every turn."""
@@ -40,6 +42,14 @@ class Health:
         return lambda: self._listeners.discard(listener)
 
     @callback
+    def async_start(self) -> None:
+        """Look at the server from time to time, more often while it is gone."""
+        self.async_stop()
+        self._cancel_look = async_call_later(
+            self._hass, READ_AGAIN if self.gone is None else LOOK_AGAIN, self._async_look
+        )
+
+    @callback
     def async_note(self, key: str | None) -> None:
         """Take in how a request ended: with an answer, or with a cause."""
         if key == "invalid_auth":
@@ -51,10 +61,9 @@ class Health:
 
     @callback
     def async_lose(self, key: str) -> None:
-        """Count the server as gone, and look again from time to time."""
+        """Count the server as gone."""
         if self.gone is None:
             LOGGER.warning("The server of %s cannot be used: %s", self._entry.title, key)
-            self._cancel_look = async_call_later(self._hass, LOOK_AGAIN, self._async_look)
         self._async_set(key)
 
     @callback
@@ -62,26 +71,33 @@ class Health:
         """Count the server as usable."""
         if self.gone is not None:
             LOGGER.warning("The server of %s can be used again", self._entry.title)
-        self.async_stop()
         self._async_set(None)
 
     @callback
     def _async_set(self, gone: str | None) -> None:
-        """Tell of a change."""
+        """Take over a change."""
         if gone != self.gone:
             self.gone = gone
-            for listener in list(self._listeners):
-                listener()
+            self.async_start()
+            self._async_tell()
+
+    @callback
+    def _async_tell(self) -> None:
+        """Tell those who listen."""
+        for listener in list(self._listeners):
+            listener()
 
     async def _async_look(self, _: datetime) -> None:
-        """Look whether the server is back."""
-        self._cancel_look = async_call_later(self._hass, LOOK_AGAIN, self._async_look)
+        """Read the list of models, which also tells whether the server is there."""
         try:
             self._entry.runtime_data.models = await async_list_models(self._client)
         except ConnectionFailedError as err:
-            self.gone = err.key
+            if self.gone is not None or err.key in _GONE:
+                self.async_lose(err.key)
         else:
             self._async_find()
+            self._async_tell()
+        self.async_start()
 
     @callback
     def async_stop(self) -> None:

@@ -93,9 +93,19 @@ def lifecycle(model: ModelInfo | None, model_id: str) -> str:
     listed = getattr(model, "lifecycle", None)
     if listed in ("deprecated", "retired"):
         return str(listed)
-    # The list of a server may lag behind what the SDK has been told.
-    known = {model_id, getattr(model, "id", model_id)}
-    return "deprecated" if known & getattr(messages, "DEPRECATED_MODELS", {}).keys() else "active"
+    return "deprecated" if _retirement_by_sdk(model, model_id) else "active"
+
+
+def _retirement_by_sdk(model: ModelInfo | None, model_id: str) -> str | None:
+    """Return when a model is switched off by what the SDK has been told, which may be more than a server lists."""
+    told: dict[str, str] = getattr(messages, "DEPRECATED_MODELS", {})
+    return told.get(model_id) or told.get(getattr(model, "id", model_id))
+
+
+def retirement(model: ModelInfo | None, model_id: str) -> str | None:
+    """Return the day on which a model is switched off, as far as it is known."""
+    listed = getattr(model, "retires_at", None)
+    return str(listed)[:10] if listed else _retirement_by_sdk(model, model_id)
 
 
 def successors(models: Sequence[ModelInfo], model_id: str) -> list[ModelInfo]:
