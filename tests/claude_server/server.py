@@ -191,6 +191,8 @@ class ClaudeServer:
         await response.prepare(request)
         await asyncio.sleep(turn.delay)
         for event in sent:
+            if turn.pace and event["type"] == "content_block_delta":
+                await asyncio.sleep(turn.pace)
             await response.write(_sse(event))
         match fault:
             case Fault(kind="sse_error"):
