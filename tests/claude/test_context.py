@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 import json
-import logging
 from typing import Any
 
 from hypothesis import given, settings, strategies as st
@@ -142,14 +141,6 @@ class Model:
         if messages[-1]["content"][0]["type"] == "tool_result":
             return Turn([text("That was it.")])
         return Turn([tool_use("extended_assist__get_entities", {})])
-
-
-@pytest.fixture
-def quiet() -> Iterator[None]:
-    """Let nobody log whole conversations, which takes longer than to have them."""
-    logging.disable(logging.INFO)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.mark.usefixtures("quiet")
