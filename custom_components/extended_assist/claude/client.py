@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 import anthropic
-from anthropic.types import Message, ModelInfo, RawMessageStreamEvent
+from anthropic.types import Message, ModelInfo
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.httpx_client import get_async_client
+from homeassistant.helpers.json import json_bytes
 
 from .failures import key_of
 
@@ -53,19 +54,19 @@ async def async_create_client(hass: HomeAssistant, api_key: str, base_url: str) 
 
 async def async_stream(
     client: anthropic.AsyncAnthropic, body: dict[str, Any], betas: Sequence[str] = ()
-) -> anthropic.AsyncStream[RawMessageStreamEvent]:
+) -> anthropic.AsyncStream[object]:
     """Send a request for a message and return its events.
 
-    The body goes out as it is. The SDK's own method goes through every value of it on the event loop first, which for a long
-    conversation takes longer than everything else in a turn.
+    The body goes out and the events come in as they are. The SDK's own method goes through every value of both on the event
+    loop, which for a long conversation takes longer than everything else in a turn.
     """
     return await client.post(
         "/v1/messages",
-        body={**body, "stream": True},
-        cast_to=Message,
+        content=json_bytes({**body, "stream": True}),
+        cast_to=object,
         options={"headers": {"anthropic-beta": ",".join(betas)}} if betas else {},
         stream=True,
-        stream_cls=anthropic.AsyncStream[RawMessageStreamEvent],
+        stream_cls=anthropic.AsyncStream[object],
     )
 
 

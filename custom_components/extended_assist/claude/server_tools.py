@@ -14,19 +14,14 @@ _UNSENT_KEYS = frozenset({"file_id"})
 """What a citation has when it arrives and must not have when it is sent back."""
 
 
-def plain(value: Any) -> Any:
-    """Return what a server sent as it came."""
-    return value.to_dict() if hasattr(value, "to_dict") else value
-
-
 def is_quiet(name: str) -> bool:
     """Return whether a tool has no place in the chat log."""
     return name.startswith(_QUIET)
 
 
-def citation(value: Any) -> dict[str, Any]:
+def citation(value: dict[str, Any]) -> dict[str, Any]:
     """Return a citation as it is sent back."""
-    return {key: part for key, part in plain(value).items() if key not in _UNSENT_KEYS}
+    return {key: part for key, part in value.items() if key not in _UNSENT_KEYS}
 
 
 def to_log(block: dict[str, Any]) -> llm.ToolResult:

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import anthropic
-from anthropic.types import RawMessageStreamEvent
 import httpx
 
 from homeassistant.components import conversation
@@ -17,12 +16,17 @@ from ..const import LOGGER
 from ..tools.base import failure, unknown_tool
 from . import server_tools
 from .request import Block, ResponseBlocks
-from .server_tools import is_quiet, plain
+from .server_tools import is_quiet
 
+type Event = dict[str, Any]
 type Delta = conversation.AssistantContentDeltaDict | conversation.ToolResultContentDeltaDict
 
-# What the SDK and its transport raise while a stream is read, and ValueError for an event that is no JSON.
-_STREAM_ERRORS = (anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, TimeoutError, ValueError)
+_STREAM_ERRORS = (
+    # The SDK and its transport.
+    *(anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, TimeoutError),
+    # An event that is no JSON, or not what the API documents: each server speaks it a little differently.
+    *(ValueError, LookupError, TypeError, AttributeError),
+)
 
 _INPUT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
@@ -35,7 +39,7 @@ _NOT_RUN = "The server did not get to run this."
 _NOT_AN_OBJECT = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
 
 
-async def _next(events: AsyncIterator[RawMessageStreamEvent], ends: float) -> RawMessageStreamEvent | None:
+async def _next(events: AsyncIterator[object], ends: float) -> object:
     """Return the next event, or None after the last; raises TimeoutError when it does not come in time."""
     async with asyncio.timeout_at(ends):
         return await anext(events, None)
@@ -81,14 +85,14 @@ class ResponseStream:
         self.stop_reason: str | None = None
         self.usage: dict[str, Any] = {}
 
-    async def deltas(self, events: AsyncIterable[RawMessageStreamEvent]) -> AsyncGenerator[Delta]:
+    async def deltas(self, events: AsyncIterable[object]) -> AsyncGenerator[Delta]:
         """Yield deltas as the events arrive."""
         yield {"role": "assistant"}
         ends = asyncio.get_running_loop().time() + self._time_limit
         iterator = aiter(events)
         try:
             while (event := await _next(iterator, ends)) is not None:
-                for delta in self._on_event(event):
+                for delta in self._on_event(event) if isinstance(event, dict) else ():
                     self.shown |= "content" in delta or "tool_calls" in delta
                     yield delta
         except _STREAM_ERRORS as err:
@@ -106,30 +110,29 @@ class ResponseStream:
         for call, result in self._rejected:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
 
-    def _on_event(self, event: Any) -> list[Delta]:
+    def _on_event(self, event: Event) -> list[Delta]:
         """Return the deltas of an event; events and blocks of kinds unknown here are passed over."""
-        match event.type:
+        index = event.get("index", 0)
+        match event.get("type"):
             case "message_start":
-                self._add_usage(getattr(event.message, "usage", None))
+                self._add_usage(event["message"].get("usage"))
             case "content_block_start":
-                return self._on_block_start(event.index, event.content_block)
-            case "content_block_delta" if event.index in self._open:
-                return self._on_block_delta(event.index, event.delta)
-            case "content_block_stop" if event.index in self._open:
-                return self._on_block_stop(event.index)
+                return self._on_block_start(index, event["content_block"])
+            case "content_block_delta" if index in self._open:
+                return self._on_block_delta(index, event["delta"])
+            case "content_block_stop" if index in self._open:
+                return self._on_block_stop(index)
             case "message_delta":
-                self.stop_reason = event.delta.stop_reason or self.stop_reason
-                self._add_usage(getattr(event, "usage", None))
-                edits = getattr(event, "context_management", None)
-                self._edited |= bool(getattr(edits, "applied_edits", None))
+                self.stop_reason = event["delta"].get("stop_reason") or self.stop_reason
+                self._add_usage(event.get("usage"))
+                self._edited |= bool((event.get("context_management") or {}).get("applied_edits"))
             case "message_stop":
                 self._finished = True
         return []
 
-    def _add_usage(self, usage: Any) -> None:
+    def _add_usage(self, usage: Event | None) -> None:
         """Keep the newest count of each kind of token."""
-        if usage is not None:
-            self.usage.update({key: value for key, value in usage.to_dict().items() if value is not None})
+        self.usage.update({key: value for key, value in (usage or {}).items() if value is not None})
 
     def _end_part(self) -> list[Delta]:
         """Hand over the blocks so far."""
@@ -152,56 +155,53 @@ class ResponseStream:
             return 0
         return sum(self.usage.get(kind) or 0 for kind in _INPUT_TOKENS)
 
-    def _on_block_start(self, index: int, block: Any) -> list[Delta]:
+    def _on_block_start(self, index: int, block: Event) -> list[Delta]:
         """Begin a block; what it brings along counts as its first delta."""
-        match block.type:
+        match block["type"]:
             case "text":
                 self._open[index] = {"type": "text", "text": ""}
-                for citation in getattr(block, "citations", None) or ():
+                for citation in block.get("citations") or ():
                     self._add_citation(index, citation)
-                return self._add_text(index, block.text)
+                return self._add_text(index, block.get("text"))
             case "thinking":
-                self._open[index] = {
-                    "type": "thinking",
-                    "thinking": "",
-                    "signature": getattr(block, "signature", "") or "",
-                }
-                return self._add_thinking(index, block.thinking)
+                self._open[index] = {"type": "thinking", "thinking": "", "signature": block.get("signature") or ""}
+                return self._add_thinking(index, block.get("thinking"))
             case "redacted_thinking":
-                self._open[index] = {"type": "redacted_thinking", "data": block.data}
+                self._open[index] = {"type": "redacted_thinking", "data": block["data"]}
             case "tool_use":
+                call_id = str(block.get("id"))
                 self._arguments[index] = ""
                 self._open[index] = {
                     "type": "tool_use",
-                    "id": block.id if str(block.id).startswith(_UNIQUE_ID) else f"{_UNIQUE_ID}{ulid_now()}",
-                    "name": block.name,
-                    "input": block.input if isinstance(block.input, dict) else {},
+                    "id": call_id if call_id.startswith(_UNIQUE_ID) else f"{_UNIQUE_ID}{ulid_now()}",
+                    "name": block["name"],
+                    "input": block["input"] if isinstance(block.get("input"), dict) else {},
                 }
             case "server_tool_use":
                 self._arguments[index] = ""
-                self._open[index] = {key: plain(getattr(block, key)) for key in ("type", "id", "name", "input")}
+                self._open[index] = {key: block.get(key) for key in ("type", "id", "name", "input")}
             case result if result.endswith(server_tools.RESULT):
-                return self._on_served(plain(block))
+                return self._on_served(block)
             case unknown:
                 LOGGER.debug("Passing over a content block of type %s", unknown)
         return []
 
-    def _on_block_delta(self, index: int, delta: Any) -> list[Delta]:
+    def _on_block_delta(self, index: int, delta: Event) -> list[Delta]:
         """Add a delta to its block."""
-        match delta.type:
+        match delta["type"]:
             case "text_delta":
-                return self._add_text(index, delta.text)
+                return self._add_text(index, delta["text"])
             case "thinking_delta":
-                return self._add_thinking(index, delta.thinking)
+                return self._add_thinking(index, delta["thinking"])
             case "signature_delta":
-                self._open[index]["signature"] = delta.signature
+                self._open[index]["signature"] = delta["signature"]
             case "citations_delta":
-                self._add_citation(index, delta.citation)
+                self._add_citation(index, delta["citation"])
             case "input_json_delta":
-                self._arguments[index] += delta.partial_json
+                self._arguments[index] += delta["partial_json"]
         return []
 
-    def _add_citation(self, index: int, value: Any) -> None:
+    def _add_citation(self, index: int, value: Event) -> None:
         """Keep what a text is taken from."""
         citation = server_tools.citation(value)
         self._open[index].setdefault("citations", []).append(citation)
@@ -228,16 +228,20 @@ class ResponseStream:
             {"role": "assistant"},
         ]
 
-    def _add_text(self, index: int, text: str) -> list[Delta]:
+    def _add_text(self, index: int, text: str | None) -> list[Delta]:
         """Show text as it comes."""
+        if not text:
+            return []
         self._open[index]["text"] += text
         self.has_text |= bool(text.strip())
-        return [{"content": text}] if text else []
+        return [{"content": text}]
 
-    def _add_thinking(self, index: int, thinking: str) -> list[Delta]:
+    def _add_thinking(self, index: int, thinking: str | None) -> list[Delta]:
         """Show thinking as it comes."""
+        if not thinking:
+            return []
         self._open[index]["thinking"] += thinking
-        return [{"thinking_content": thinking}] if thinking else []
+        return [{"thinking_content": thinking}]
 
     def _on_block_stop(self, index: int) -> list[Delta]:
         """Keep a complete block; a complete tool call starts right away."""
