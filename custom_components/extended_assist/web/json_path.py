@@ -29,16 +29,16 @@ def select(value: Any, path: str) -> Any:
         found: list[Any] = []
         if step["all"] or step["items"]:
             many = True
-            for value in values:
-                found += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            for holder in values:
+                found += holder.values() if isinstance(holder, dict) else holder if isinstance(holder, list) else ()
         else:
             key = step["name"] or (step["quoted"] or "")[1:-1]
-            for value in values:
-                if step["index"] is not None and isinstance(value, list):
-                    if -len(value) <= (index := int(step["index"])) < len(value):
-                        found.append(value[index])
-                elif step["index"] is None and isinstance(value, dict) and key in value:
-                    found.append(value[key])
+            for holder in values:
+                if step["index"] is not None and isinstance(holder, list):
+                    if -len(holder) <= (index := int(step["index"])) < len(holder):
+                        found.append(holder[index])
+                elif step["index"] is None and isinstance(holder, dict) and key in holder:
+                    found.append(holder[key])
         if not found:
             raise ToolError(
                 f"There is no '{step[0]}' in {done}{_what_is_there(values, step['name'] or step['quoted'])}"

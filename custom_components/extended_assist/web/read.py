@@ -1,8 +1,8 @@
 """From bytes to what they say: charset, kind of document, and a time limit for all reading."""
 
 import asyncio
-from collections.abc import Callable
 import codecs
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 import re
@@ -31,7 +31,7 @@ _CHARSETS = re.compile(
     r"utf-(8|16(-[lb]e)?)|ascii|iso8859-\d+|cp(125\d|866|874|932|949)|koi8-[ru]|mac-(roman|cyrillic)"
     r"|gbk|gb2312|gb18030|big5|euc_(jp|kr)|shift_jis|iso2022_jp"
 )
-_HTML = re.compile(r"\s*(<!--.*?-->\s*)*<(!doctype html|html|head|body|title|div|h1|p)\b", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(r"<(!doctype html|html|head|body)\b", re.IGNORECASE)
 
 
 class Kind(Enum):
@@ -83,11 +83,11 @@ def _decoded(body: bytes, answer: Answer) -> str:
     """Return bytes as text: by their mark, the header, what the document declares, or as most do."""
     for mark, charset in _MARKS:
         if body.startswith(mark):
-            return body[len(mark) :].decode(charset, "replace")
+            return body.removeprefix(mark).decode(charset, "replace")
     declared = _DECLARED.search(body[:_LOOK_AT])
     for name in (answer.charset, declared and declared[1].decode("ascii", "replace")):
-        if name and (charset := _charset(name)):
-            return body.decode(charset, "replace")
+        if name and (known := _charset(name)):
+            return body.decode(known, "replace")
     try:
         # A body that was cut may end in the middle of a character.
         return codecs.getincrementaldecoder("utf-8")().decode(body, final=False)
@@ -114,7 +114,7 @@ def _kind(media_type: str, text: str) -> Kind:
     if media_type == "application/json" or media_type.endswith("+json"):
         return Kind.JSON
     if media_type in ("", "text/plain"):
-        if not media_type and _HTML.match(text[:_LOOK_AT]):
+        if not media_type and _HTML.search(text[:_LOOK_AT]):
             return Kind.PAGE
         if text.lstrip()[:1] in ("{", "["):
             try:
