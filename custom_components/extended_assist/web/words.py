@@ -27,12 +27,14 @@ def may_carry_out(address: str) -> bool:
         if isinstance(content, UserContent):
             words = (word.strip(_AROUND).rstrip(".") for word in content.content.split())
             known |= {_plain(word if "://" in word else f"https://{word}") for word in words if "." in word}
-        elif isinstance(content, ToolResultContent) and brings_outside_text(chat_log, content.tool_name):
+        elif (
+            isinstance(content, ToolResultContent)
+            and brings_outside_text(chat_log, content.tool_name)
             # Questions and failures repeat the model's own words.
-            if not content.result.error and "would" not in content.result.data:
-                heard = True
-                text = json_dumps(content.result.data)
-                known |= {_plain(link.rstrip(".,;:!?*_")) for link in _LINK.findall(text)}
+            and not (content.result.error or "would" in content.result.data)
+        ):
+            heard = True
+            known |= {_plain(link.rstrip(".,;:!?*_")) for link in _LINK.findall(json_dumps(content.result.data))}
     return heard and _plain(address) not in known
 
 
