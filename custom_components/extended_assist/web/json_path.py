@@ -56,7 +56,7 @@ def _what_is_there(values: list[Any], wanted: str | None) -> str:
             names = list(map(str, members))
             nearest = get_close_matches(wanted, names, n=3) if wanted else []
             return f", which has: {', '.join(nearest + [name for name in names if name not in nearest][:_NAMES])}."
-        case list() as items:
+        case list() as items if items:
             return f", which is a list of {len(items)} items: use [0] to [{len(items) - 1}], or [*]."
         case _:
-            return ", which holds nothing further."
+            return ", which holds nothing."

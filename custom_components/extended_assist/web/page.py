@@ -5,12 +5,13 @@ from functools import lru_cache
 import re
 from typing import Final
 from urllib.parse import urljoin
+import warnings
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.element import CData, NavigableString, Tag
 
-MAX_TAGS: Final = 100_000
-"""Tags that are read, opening and closing: some take a thousand times their length in memory. Long articles have half."""
+MAX_TAGS: Final = 50_000
+"""Tags that are read, opening and closing: the smallest take a hundred times their length in memory, and long to read."""
 MAX_TEXT: Final = 400_000
 """Characters that a page is turned into, a hundred results' worth."""
 MAX_LINK: Final = 500
@@ -35,6 +36,10 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
 )
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
+
+# Advice to programmers, about pages that strangers wrote.
+for _advice in (MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning):
+    warnings.filterwarnings("ignore", category=_advice)
 
 
 def parse(html: str) -> tuple[BeautifulSoup, bool]:

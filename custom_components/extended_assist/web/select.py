@@ -57,7 +57,7 @@ def _select(soup: BeautifulSoup, base_url: str, wanted: Wanted) -> Found:
     """Return what one selector finds."""
     try:
         tags = soup.select(wanted.selector)
-    except SelectorSyntaxError as err:
+    except (SelectorSyntaxError, NotImplementedError) as err:
         raise ToolError(f"'{wanted.selector}' is not a CSS selector: {str(err).splitlines()[0].rstrip('.:')}.") from err
     if not tags:
         return Found(0, [], _similar(soup, wanted.selector))
