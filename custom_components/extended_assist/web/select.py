@@ -91,7 +91,10 @@ def _similar(soup: BeautifulSoup, selector: str) -> str:
     missing = [part for part in dict.fromkeys(_PART.findall(_BRACKETS.sub("", selector))) if part not in known]
     if not missing:
         return "Its parts occur, but not together. Try a shorter selector."
-    similar = {part: get_close_matches(part, known, n=_SIMILAR, cutoff=0.5) for part in missing}
+    similar = {
+        part: get_close_matches(part, [name for name in known if (name[0] in ".#") == (part[0] in ".#")], n=_SIMILAR)
+        for part in missing
+    }
     return " ".join(
         f"No {part} there" + (f"; similar: {', '.join(names)}." if names else ".") for part, names in similar.items()
     )

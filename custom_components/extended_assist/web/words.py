@@ -25,7 +25,7 @@ def may_carry_out(address: str) -> bool:
     heard, known = False, set[str]()
     for content in chat_log.content:
         if isinstance(content, UserContent):
-            words = (word.strip(_AROUND).rstrip(".") for word in content.content.split())
+            words = (word.lstrip(_AROUND).rstrip(_AROUND + ".") for word in content.content.split())
             known |= {_plain(word if "://" in word else f"https://{word}") for word in words if "." in word}
         elif (
             isinstance(content, ToolResultContent)
@@ -34,7 +34,7 @@ def may_carry_out(address: str) -> bool:
             and not (content.result.error or "would" in content.result.data)
         ):
             heard = True
-            known |= {_plain(link.rstrip(".,;:!?*_")) for link in _LINK.findall(json_dumps(content.result.data))}
+            known |= {_plain(link.rstrip(_AROUND + ".")) for link in _LINK.findall(json_dumps(content.result.data))}
     return heard and _plain(address) not in known
 
 
