@@ -134,6 +134,8 @@ async def test_a_socket_is_opened_for_checked_addresses_only(hass: HomeAssistant
         ({"192.168.1.5"}, "http://nas.local/", "192.168.1.5", False),
         ({"192.168.1.5:8080"}, "http://192.168.1.5:8080/", "192.168.1.5", True),
         ({"127.0.0.1"}, "http://127.0.0.1/", "127.0.0.1", False),
+        ({"[fd00::1]:81"}, "http://[fd00::1]:81/", "fd00::1", True),
+        ({"[fd00::1]:81"}, "http://[fd00::1:81]/", "fd00::1:81", False),
     ],
 )
 async def test_hosts_of_the_own_network(
@@ -185,7 +187,8 @@ def test_own_networks(monkeypatch: pytest.MonkeyPatch) -> None:
         ("nas.local", "nas.local"),
         (" NAS.local. ", "nas.local"),
         ("192.168.1.10:8080", "192.168.1.10:8080"),
-        ("[fd00::1]:81", "fd00::1:81"),
+        ("[fd00::1]:81", "[fd00::1]:81"),
+        ("[fd00::1:81]", "fd00::1:81"),
         ("münchen.test", "xn--mnchen-3ya.test"),
         *(
             (text, None)

@@ -89,11 +89,15 @@ async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: M
                 max_field_size=MAXIMUM_HEADER_SIZE,
             ) as session:
                 for _ in range(MAX_REDIRECTS + 1):
-                    connector.admit(url)
+                    connector.admit(guard, url)
                     async with session.request(method, url, allow_redirects=False) as response:
                         if response.status not in _REDIRECTS or hdrs.LOCATION not in response.headers:
                             return await _async_read(response, method)
-                        url = _redirected(guard, url, response)
+                        target = _redirected(guard, url, response)
+                        if target.host != url.host:
+                            # Others do not lead into the home: a link there may do something.
+                            guard = guard.public_only()
+                        url = target
     except TimeoutError as err:
         raise ToolError(f"{url.host} did not answer within {MAX_SECONDS:g} seconds. Try another address.") from err
     except aiohttp.ClientError as err:
