@@ -155,7 +155,8 @@ async def test_neighbours_with_public_addresses(
     own: list[Any] = [ip_network("2a01:4f8:1:2::/64"), ip_network("8.8.8.0/24")]
     monkeypatch.setattr(guard, "own_networks", lambda: own)
     names.answers |= {"six.test": [["2a01:4f8:1:2::99"]], "four.test": [[OUTSIDE]]}
-    for url in ("http://six.test/", "http://four.test/", f"http://{OUTSIDE}/", "http://[2a01:4f8:1:2::1]/"):
+    urls = ["http://six.test/", "http://four.test/", f"http://{OUTSIDE}/", "http://[2a01:4f8:1:2::1]/"]
+    for url in (*urls, f"http://[::ffff:{OUTSIDE}]/", f"http://[64:ff9b::{OUTSIDE}]/"):
         with pytest.raises(ToolError, match="not a public host"):
             await async_fetch(hass, Guard(), url)
     assert connections == []

@@ -124,7 +124,7 @@ async def _async_read(response: ClientResponse, method: Method) -> Answer:
         media_type = ""
     compression = response.headers.get(hdrs.CONTENT_ENCODING, "").strip().lower()
     body: bytearray | None = None
-    if method == "GET" and is_text(media_type):
+    if method == "GET" and _is_text(media_type):
         if compression not in _COMPRESSIONS:
             raise ToolError(f"{response.url} answered with a compression that was not asked for. Try another address.")
         body = bytearray()
@@ -144,7 +144,7 @@ async def _async_read(response: ClientResponse, method: Method) -> Answer:
     )
 
 
-def is_text(media_type: str) -> bool:
+def _is_text(media_type: str) -> bool:
     """Return whether a media type is text; what has none is looked at."""
     return media_type.startswith("text/") or media_type in _TEXT_TYPES or media_type.endswith(("+json", "+xml"))
 

@@ -116,7 +116,7 @@ class Guard:
         if self.anywhere or (str(address), port) in TEST_SERVERS:
             return
         own = [*own]
-        if is_public(address) and not _within(address, own):
+        if is_public(address) and not _within(_meant(address), own):
             return
         if not (self.lists(host, port) and is_of_home(address, own)):
             raise NotReachableError(
@@ -142,11 +142,8 @@ def normalized_host(text: str) -> str | None:
 
 def is_public(address: Address) -> bool:
     """Return whether an address is one of the public internet, and stands for no other."""
+    address = _meant(address)
     if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return is_public(address.ipv4_mapped)
-        if address in _NAT64:
-            return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
         if address not in _GLOBAL_UNICAST or address.scope_id is not None or _is_isatap(address):
             return False
     return (
@@ -175,6 +172,13 @@ def own_networks() -> list[Network]:
             interface: IPv4Interface | IPv6Interface = ip_interface(f"{text.partition('%')[0]}/{ip.network_prefix}")
             found.update((interface.network, ip_network(interface.ip)))
     return list(found)
+
+
+def _meant(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address stands for, or the address itself."""
+    if isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address
 
 
 def _is_isatap(address: IPv6Address) -> bool:
