@@ -143,9 +143,10 @@ def normalized_host(text: str) -> str | None:
 def is_public(address: Address) -> bool:
     """Return whether an address is one of the public internet, and stands for no other."""
     address = _meant(address)
-    if isinstance(address, IPv6Address):
-        if address not in _GLOBAL_UNICAST or address.scope_id is not None or _is_isatap(address):
-            return False
+    if isinstance(address, IPv6Address) and (
+        address not in _GLOBAL_UNICAST or address.scope_id is not None or _is_isatap(address)
+    ):
+        return False
     return (
         address.is_global
         and not (address.is_multicast or address.is_reserved or address.is_unspecified)
