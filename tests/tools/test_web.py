@@ -140,7 +140,15 @@ async def test_cursors_end(
     monkeypatch.setattr(memory, "monotonic", lambda: clock[0])
     cursor = (await fetch())["cursor"]
     assert "text" in await fetch(cursor=cursor)
-    for wrong in ("", "x", "x-1", cursor + "0000000", cursor.replace("-", ""), f"{cursor.partition('-')[0]}--1"):
+    for wrong in (
+        "",
+        "x",
+        "x-1",
+        cursor + "0000000",
+        f"{cursor.partition('-')[0]}-{'9' * 9_000}",
+        cursor.replace("-", ""),
+        f"{cursor.partition('-')[0]}--1",
+    ):
         assert "Nothing is kept" in (await fetch(cursor=wrong, error=True))["error"]
     stranger = llm.LLMContext(platform="x", context=Context(), language="en", assistant="other", device_id="other")
     assert memory.Memory.of(hass).kept(stranger, cursor.partition("-")[0]) is None

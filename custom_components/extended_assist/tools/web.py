@@ -48,7 +48,7 @@ class _WebTool(ExtendedTool):
     @override
     async def async_preview(self, call: ToolCall) -> str:
         """Say where."""
-        return f"Request {call.arguments['url']}, an address that is neither the user's nor on a page that was fetched."
+        return f"Request {call.arguments['url']}, which the user did not write, after text of strangers was read."
 
     async def _async_request(self, call: ToolCall, method: Method = "GET") -> Answer:
         """Request the address, within the options and the rate."""
@@ -202,7 +202,7 @@ def _read_on(call: ToolCall, cursor: str) -> JsonObjectType:
     """Return the next part of a text that was fetched earlier."""
     key, _, start = cursor.partition("-")
     text = Memory.of(call.hass).kept(call.llm_context, key)
-    if text is None or not start.isdecimal() or int(start) >= len(text.text):
+    if text is None or not (start.isdecimal() and len(start) < 10) or int(start) >= len(text.text):
         raise ToolError(f"Nothing is kept for the cursor '{cursor}'. Fetch the address again without it.")
     data: JsonObjectType = {"address": text.address, "fetched": text.fetched}
     return data | _fitted(call, text, int(start), size(data), key)
