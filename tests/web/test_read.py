@@ -195,11 +195,13 @@ def test_characters_that_nobody_sees() -> None:
         ("<h1></h1><h2>a</h2>", "# ## a"),
         ("a&nbsp;&amp;&lt;b&gt;&#x41;&bogus;", "a &<b>A&bogus;"),
         ("<p>a <b> b </b> c</p>", "a b c"),
+        ("<p>a\rb\fc\td</p>", "a b c d"),
         ("<pre>a\r\n  b\n</pre>c", "a\n  b\n\n\nc"),
         ("<?xml version='1.0'?><p>x</p>", "x"),
         ("<![CDATA[x]]>y", "y"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::bs4.XMLParsedAsHTMLWarning")
 def test_odd_pages(html: str, text: str) -> None:
     """Whatever is written is read as well as it can be."""
     assert text_of(html) == text
