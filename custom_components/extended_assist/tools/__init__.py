@@ -11,6 +11,7 @@ from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
+from .web import FetchUrlTool, ScrapeUrlTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,
@@ -25,6 +26,8 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     UndoLastChangeTool,
     ExecuteScriptTool,
     QueryDatabaseTool,
+    FetchUrlTool,
+    ScrapeUrlTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
