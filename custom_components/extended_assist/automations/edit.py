@@ -4,12 +4,14 @@ Each change is proven by reading the result: all other automations mean what the
 """
 
 from collections.abc import Mapping
+import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 from homeassistant.util.yaml import dump
 
 from ..results import ToolError
-from .layout import Item, Layout, Part, Tagged, data_of, lines_of, read_layout, texts_tagged
+from .layout import Item, Layout, Meaning, Part, data_of, lines_of, read_layout
 
 ORDER = ("id", "alias", "description", "triggers", "conditions", "actions")
 """The keys that come first, as Home Assistant's editor writes them."""
@@ -21,6 +23,19 @@ _FIXED = "The {key} of this automation hold {reason}, which would be lost. Tell 
 _UNWRITABLE = "A text in this automation cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A text in which one automation was changed."""
+
+    text: str
+    before: str | None = None
+    """The lines of the automation before; None if it is new."""
+    after: str | None = None
+    """Its lines now; None if it is gone."""
+    previous: str | None = None
+    """The id of the automation in front of it; None at the beginning."""
+
+
 def find(layout: Layout, automation_id: str) -> Item:
     """Return an automation in the file; raises ToolError when it is not there."""
     if (item := layout.find(automation_id)) is None:
@@ -28,27 +43,28 @@ def find(layout: Layout, automation_id: str) -> Item:
     return item
 
 
-def add(text: str, config: Mapping[str, Any]) -> str:
-    """Return the text with an automation appended."""
+def add(text: str, config: Mapping[str, Any]) -> Edit:
+    """Append an automation."""
     layout = read_layout(text)
     ordered = {key: config[key] for key in ORDER if key in config} | dict(config)
     block = dump([ordered])
     return _insert(layout, len(layout.items), block, dict(ordered))
 
 
-def insert(text: str, block: str, after: str | None) -> str:
-    """Return the text with the lines of an automation put back, behind the one with an id, or at the end."""
+def insert(text: str, block: str, previous: str | None) -> Edit:
+    """Put the lines of an automation back: behind the one with an id, else at the end, or at the beginning for None."""
     layout = read_layout(text)
     alone = read_layout(block)
     (item,) = alone.items
-    position = next((index + 1 for index, item in enumerate(layout.items) if item.id == after), len(layout.items))
-    if after is None and layout.items:
-        position = 0
+    ids = [other.id for other in layout.items]
+    if item.id in ids:
+        raise ToolError("An automation with this id is there again already.")
+    position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
     return _insert(layout, position, block[alone.line_start(item.dash) :], data_of(alone, item), alone.column)
 
 
-def _insert(layout: Layout, position: int, block: str, expected: dict[str, Any], column: int = 0) -> str:
-    """Return the text with a block of lines as the automation at a position."""
+def _insert(layout: Layout, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
+    """Put a block of lines in as the automation at a position."""
     text = layout.text
     if layout.items and layout.column < column:
         raise ToolError(_NOT_TEXTUALLY)
@@ -65,47 +81,45 @@ def _insert(layout: Layout, position: int, block: str, expected: dict[str, Any],
         before += _line_break(text)
     after = after.removeprefix("\r").removeprefix("\n") if layout.empty_list else after
     changed = f"{before}{block}{after}"
-    meanings = [item.meaning for item in layout.items]
-    return _proven(changed, meanings, position, expected)
+    previous = layout.items[position - 1].id if position else None
+    return _check(
+        changed, [item.meaning for item in layout.items], position, expected, Edit(changed, None, None, previous)
+    )
 
 
-def remove(text: str, automation_id: str) -> str:
-    """Return the text without an automation."""
+def remove(text: str, automation_id: str, block: str | None = None) -> Edit:
+    """Take an automation out; with a block, only if its lines are still these."""
     layout = read_layout(text)
     item = find(layout, automation_id)
     if any(item.anchors & other.aliases for other in layout.items if other is not item):
         raise ToolError("This automation cannot be removed: others use a part of it (an anchor).")
-    start, end = layout.span(item)
+    start, end = _own_lines(layout, item, block)
     rest = "" if len(layout.items) > 1 else f"{' ' * layout.column}[]{_line_break(text)}"
     changed = f"{text[:start]}{rest}{text[end:]}"
-    meanings = [other.meaning for other in layout.items if other is not item]
-    if [other.meaning for other in read_layout(changed).items] != meanings:
+    if [other.meaning for other in read_layout(changed).items] != _others(layout, item):
         raise ToolError(_NOT_TEXTUALLY)
-    return changed
+    return Edit(changed, text[start:end], None, _previous(layout, item))
 
 
-def replace(text: str, automation_id: str, block: str) -> str:
-    """Return the text with the lines of an automation replaced by others that it had before."""
+def replace(text: str, automation_id: str, block: str, expected: str) -> Edit:
+    """Give an automation other lines, which it had before, if its lines are still the expected ones."""
     layout = read_layout(text)
     item = find(layout, automation_id)
+    start, end = _own_lines(layout, item, expected)
+    alone = read_layout(block)
+    return _proven(layout, item, f"{text[:start]}{block}{text[end:]}", data_of(alone, alone.items[0]))
+
+
+def _own_lines(layout: Layout, item: Item, expected: str | None) -> tuple[int, int]:
+    """Return from where to where the lines of an automation are; raises ToolError unless they are the expected ones."""
     start, end = layout.span(item)
-    changed = f"{text[:start]}{block}{text[end:]}"
-    meanings = [other.meaning for other in layout.items if other is not item]
-    (alone,) = read_layout(block).items
-    return _proven(changed, meanings, layout.items.index(item), data_of(read_layout(block), alone))
+    if expected is not None and layout.text[start:end].split() != expected.split():
+        raise ToolError("This automation was changed since by somebody else, so it was left as it is.")
+    return start, end
 
 
-def block_of(text: str, automation_id: str) -> tuple[str, str | None]:
-    """Return the lines of an automation, and the id of the one before it."""
-    layout = read_layout(text)
-    item = find(layout, automation_id)
-    start, end = layout.span(item)
-    index = layout.items.index(item)
-    return text[start:end], layout.items[index - 1].id if index else None
-
-
-def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> str:
-    """Return the text with some keys of an automation changed; None removes a key."""
+def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
+    """Change some keys of an automation; None removes a key."""
     layout = read_layout(text)
     item = find(layout, automation_id)
     if not item.on_lines:
@@ -134,8 +148,7 @@ def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> str:
         edits.append((end, end, line_break + "".join(f"{indent}{part}{_line_break(text)}" for part in new)))
     for start, end, part in sorted(edits, reverse=True):
         changed = f"{changed[:start]}{part}{changed[end:]}"
-    meanings = [other.meaning for other in layout.items if other is not item]
-    return _proven(changed, meanings, layout.items.index(item), after)
+    return _proven(layout, item, changed, after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,8 +190,15 @@ def _line_breaks(block: str, text: str) -> str:
     return block.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _proven(text: str, others: list[Any], position: int, expected: dict[str, Any]) -> str:
-    """Return the text if it says what it should; raises ToolError otherwise."""
+def _proven(layout: Layout, item: Item, changed: str, expected: dict[str, Any]) -> Edit:
+    """Return the change of an automation if the text says what it should."""
+    start, end = layout.span(item)
+    edit = Edit(changed, layout.text[start:end], None, _previous(layout, item))
+    return _check(changed, _others(layout, item), layout.items.index(item), expected, edit)
+
+
+def _check(text: str, others: list[Meaning], position: int, expected: dict[str, Any], edit: Edit) -> Edit:
+    """Return a change with the lines that came out, if they and all others say what they should."""
     layout = read_layout(text)
     if len(layout.items) != len(others) + 1:
         raise ToolError(_NOT_TEXTUALLY)
@@ -187,4 +207,16 @@ def _proven(text: str, others: list[Any], position: int, expected: dict[str, Any
         raise ToolError(_NOT_TEXTUALLY)
     if data_of(layout, item) != expected:
         raise ToolError(_UNWRITABLE)
-    return text
+    start, end = layout.span(item)
+    return dataclasses.replace(edit, after=text[start:end])
+
+
+def _others(layout: Layout, item: Item) -> list[Meaning]:
+    """Return what all other automations mean."""
+    return [other.meaning for other in layout.items if other is not item]
+
+
+def _previous(layout: Layout, item: Item) -> str | None:
+    """Return the id of the automation in front of one."""
+    index = layout.items.index(item)
+    return layout.items[index - 1].id if index else None

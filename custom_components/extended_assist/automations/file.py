@@ -12,6 +12,7 @@ from pathlib import Path
 import stat
 
 from ..results import ToolError
+from .edit import Edit
 
 MAX_BYTES = 8_000_000
 """A file beyond this size is no list of automations that somebody wrote."""
@@ -33,6 +34,7 @@ class Written:
 
     before: bytes
     after: bytes
+    edit: Edit
 
 
 def read(path: Path) -> bytes:
@@ -45,7 +47,9 @@ def read(path: Path) -> bytes:
     except OSError as err:
         raise ToolError(f"The file of automations cannot be read: {err.strerror}. Tell the user.") from err
     if len(content) > MAX_BYTES:
-        raise ToolError(f"The file of automations has more than {MAX_BYTES} bytes, which is too many to change it here.")
+        raise ToolError(
+            f"The file of automations has more than {MAX_BYTES} bytes, which is too many to change it here."
+        )
     return content
 
 
@@ -60,7 +64,7 @@ def decode(content: bytes) -> tuple[str, str]:
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 
-def change(path: Path, make: Callable[[str], str], keep: Callable[[bytes], None] | None = None) -> Written:
+def change(path: Path, make: Callable[[str], Edit], keep: Callable[[bytes], None] | None = None) -> Written:
     """Replace the file by what `make` makes of its text; made anew when somebody else saved in between.
 
     `keep` is given the content before, once it is known that it will be replaced. Raises ToolError, with the file as it was.
@@ -69,7 +73,8 @@ def change(path: Path, make: Callable[[str], str], keep: Callable[[bytes], None]
     for _ in range(ATTEMPTS):
         before = read(path)
         mark, text = decode(before)
-        after = f"{mark}{make(text)}".encode()
+        edit = make(text)
+        after = f"{mark}{edit.text}".encode()
         try:
             if keep is not None:
                 keep(before)
@@ -80,7 +85,7 @@ def change(path: Path, make: Callable[[str], str], keep: Callable[[bytes], None]
             raise ToolError(
                 f"The file of automations cannot be written: {err.strerror}. Nothing was changed; tell the user."
             ) from err
-        return Written(before, after)
+        return Written(before, after, edit)
     raise ToolError(_BUSY)
 
 
@@ -110,8 +115,7 @@ def swap(path: Path, before: bytes, after: bytes) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        if read(path) != before or (kept is None) is path.exists():
-            raise _ChangedMeanwhileError
+        _check_same(path, before, existed=kept is not None)
         beside.replace(path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -119,6 +123,12 @@ def swap(path: Path, before: bytes, after: bytes) -> None:
         raise
     with contextlib.suppress(OSError):  # Not every file system can; the rename itself is done.
         _sync_folder(path.parent)
+
+
+def _check_same(path: Path, before: bytes, *, existed: bool) -> None:
+    """Raise _ChangedMeanwhileError unless the file is still the one that was read."""
+    if path.exists() is not existed or read(path) != before:
+        raise _ChangedMeanwhileError
 
 
 def leftover(path: Path) -> Path:

@@ -208,11 +208,11 @@ class _Reader:
         if item.parts:
             item.parts[-1].end = end
 
-    def _content_end(self, event: Any) -> int:
+    def _content_end(self, event: yaml.Event) -> int:
         """Return where a scalar ends, without the line breaks after a block of text."""
         start, end = event.start_mark.index, event.end_mark.index
-        if getattr(event, "style", None) not in ("|", ">"):
-            return int(end)
+        if not isinstance(event, yaml.ScalarEvent) or event.style not in ("|", ">"):
+            return end
         return start + len(self.layout.text[start:end].rstrip())
 
     def _reason(self, event: Any) -> str:
