@@ -154,7 +154,7 @@ class _Reader:
             self._key = None
         item = self.layout.items[-1]
         if isinstance(event, yaml.AliasEvent):
-            item.aliases.add(event.anchor)
+            item.aliases.add(event.anchor or "")
             item.meaning.append(("*", event.anchor))
         else:
             if event.anchor:
