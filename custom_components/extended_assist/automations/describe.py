@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from homeassistant.const import ATTR_AREA_ID, ATTR_ENTITY_ID
-from homeassistant.helpers.template import is_template_string
 from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.template import is_template_string
 from homeassistant.util.yaml import dump
 
 from ..exposure import Exposure

@@ -11,10 +11,11 @@ import yaml
 from homeassistant.components.automation import DATA_COMPONENT, BaseAutomationEntity
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
-from homeassistant.const import CONF_ID, SECRET_YAML
+from homeassistant.const import CONF_ID
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 from homeassistant.util.json import JsonObjectType
+from homeassistant.util.yaml import SECRET_YAML
 
 from ..actions.targets import PLACES
 from ..exposure import ExposedEntity, NotExposedError, normalize
