@@ -8,6 +8,7 @@ import contextlib
 import gzip
 import os
 from pathlib import Path
+import zlib
 
 from homeassistant.util import ulid as ulid_util
 
@@ -38,7 +39,7 @@ def read_copy(folder: Path, name: str) -> bytes | None:
     """Return a content that was kept, or None when it is gone."""
     try:
         return gzip.decompress((folder / f"{name}{_SUFFIX}").read_bytes())
-    except OSError, EOFError:
+    except OSError, EOFError, zlib.error:  # Gone, or half written when Home Assistant was killed.
         return None
 
 
