@@ -29,7 +29,9 @@ FREE = ToolboxOptions(budget=40_000, policy=Policy(who_may=dict.fromkeys(Tier, S
 """Options under which nobody is asked and everybody may: what is tested elsewhere."""
 ADD, UPDATE, REMOVE = (tool(FREE) for tool in (AddAutomationTool, UpdateAutomationTool, RemoveAutomationTool))
 
-type StartHome = Callable[..., Awaitable[Path]]
+type File = Path
+"""The file of automations of the home."""
+type StartHome = Callable[..., Awaitable[File]]
 
 
 @pytest.fixture

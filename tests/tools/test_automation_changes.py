@@ -1,12 +1,31 @@
 """Tests of adding, changing and removing automations, in files of real life."""
 
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
+
 from custom_components.extended_assist.automations.layout import read_layout
-from homeassistant.components.homeassistant.exposed_entities import async_should_expose
-from homeassistant.core import HomeAssistant
-from tests.automating import ADD, StartHome, start_home, switching
-from tests.conftest import CallTool
+from custom_components.extended_assist.automations.store import EVENT_CHANGED
+from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.journal import MAX_CHANGES
+from custom_components.extended_assist.tools.actions import UndoLastChangeTool
+from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import entity_registry as er, llm
+from homeassistant.helpers.json import json_dumps
+from tests.automating import ADD, CONFIGURATION, FREE, REMOVE, UPDATE, File, StartHome, start_home, switching
+from tests.automations.files import BAD, HAND_WRITTEN
+from tests.conftest import CallTool, expose
 
 __all__ = ["start_home"]
+
+UNDO = UndoLastChangeTool(FREE)
+PORCH, MOTION = "input_boolean.porch", "input_boolean.motion"
 
 
 async def turn_on(hass: HomeAssistant, entity_id: str) -> None:
@@ -16,12 +35,449 @@ async def turn_on(hass: HomeAssistant, entity_id: str) -> None:
     await hass.async_block_till_done()
 
 
+def ids(path: Path) -> list[str | None]:
+    """Return the ids in the file."""
+    return [item.id for item in read_layout(path.read_text()).items]
+
+
+def beside(path: Path) -> list[str]:
+    """Return what is beside the file, but for what belongs there."""
+    return sorted({item.name for item in path.parent.iterdir()} - {"configuration.yaml", "blueprints", ".storage"})
+
+
 async def test_add_runs(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
-    """A new automation is in the file, loaded, active, exposed, and does what it says."""
+    """A new automation is in the file, loaded, active, exposed, and does what it says; people can be told."""
     path = await start_home()
+    events = async_capture_events(hass, EVENT_CHANGED)
     added = await call_tool(ADD, automation=switching())
     assert hass.states.get(added["added"]).state == "on"
     assert async_should_expose(hass, "conversation", added["added"])
-    assert [item.id for item in read_layout(path.read_text()).items] == [added["id"]]
-    await turn_on(hass, "input_boolean.motion")
-    assert hass.states.get("input_boolean.porch").state == "on"
+    assert "exposed to you" in added["notes"][-1]
+    assert ids(path) == [added["id"]]
+    assert beside(path) == ["automations.yaml"]
+    await turn_on(hass, MOTION)
+    assert hass.states.get(PORCH).state == "on"
+    (event,) = events
+    assert event.data == {"id": added["id"], "entity_id": added["added"], "change": "added"}
+    assert added["what"] == (
+        "Add the automation 'Porch at dusk': When Motion turns on, turn on Porch light (input_boolean.turn_on)"
+    )
+
+
+async def test_add_in_older_syntax(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """The older names are understood, and written as the present ones."""
+    path = await start_home()
+    config = {
+        "alias": "Old",
+        "trigger": {"platform": "state", "entity_id": MOTION, "to": "on"},
+        "condition": [],
+        "action": [{"service": "input_boolean.turn_on", "entity_id": PORCH}],
+    }
+    await call_tool(ADD, automation=config)
+    assert "  triggers:\n    platform: state\n" in path.read_text()
+    await turn_on(hass, MOTION)
+    assert hass.states.get(PORCH).state == "on"
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"triggers": []}, "Give the automation a name"),
+    ({"alias": "A"}, "An automation needs 'triggers'"),
+    ({"alias": "A", "id": "mine", "triggers": [], "actions": []}, "Unknown: id"),
+    ({"alias": "A" * 200, "triggers": [], "actions": []}, "at most 120"),
+    (switching(trigger=[]), "Give triggers only"),
+    (switching(mode="sometimes"), "does not accept"),
+    (
+        switching(actions=[{"action": "input_boolean.turn_on", "target": {"entity_id": "input_boolean.zebra"}}]),
+        "exposed",
+    ),
+    (switching(actions=[{"action": "homeassistant.restart"}]), "cannot be used by assistants"),
+    (switching(actions=[{"action": "automation.reload"}]), "cannot be used by assistants"),
+    (switching(actions=[{"event": "zebra"}]), "Firing an event"),
+    (switching(actions=[{"action": "{{ states('input_boolean.porch') }}"}]), "a template cannot be checked"),
+    (switching(conditions=[{"condition": "state", "entity_id": "input_boolean.zebra", "state": "on"}]), "exposed"),
+    (switching(conditions=["{{ is_state('input_boolean.zebra', 'on') }}"]), "exposed"),
+    (switching(conditions=["{{ states | list | count > 3 }}"]), "cannot be checked beforehand"),
+    (switching(variables={"x": "{{ states('input_boolean.zebra') }}"}), "exposed"),
+    (switching(trigger_variables={"x": "{{ states('input_boolean.zebra') }}"}), "exposed"),
+    (switching(variables={"code": "!secret code"}), "'!secret' cannot be used"),
+    (switching(triggers=[{"trigger": "state", "entity_id": "input_boolean.zebra"}]), "exposed"),
+    (
+        switching(triggers=[{"trigger": "template", "value_template": "{{ states.input_boolean.zebra.state }}"}]),
+        "exposed",
+    ),
+    (switching(use_blueprint={"path": "zebra.yaml", "input": {}}), "there is no blueprint 'zebra.yaml'"),
+    ({"alias": "A", "use_blueprint": {"path": "../../secrets.yaml"}}, "there is no blueprint"),
+    *(
+        (switching(triggers=[{"trigger": kind}]), f"a trigger of the type '{kind}': ")
+        for kind in ("webhook", "event", "mqtt", "tag", "conversation", "persistent_notification", "geo_location")
+    ),
+    (switching(triggers=[{"platform": "webhook", "webhook_id": "x"}]), "a trigger of the type 'webhook': "),
+]
+
+
+@pytest.mark.parametrize(("config", "reason"), REFUSED)
+async def test_refused(start_home: StartHome, call_tool: CallTool, config: dict[str, Any], reason: str) -> None:
+    """What is not valid, not exposed or not allowed is refused with the reason, and the file is as it was."""
+    path = await start_home(HAND_WRITTEN, other="[]\n", secrets=f"lamp: {PORCH}\n")
+    before = path.read_bytes()
+    assert reason in (await call_tool(ADD, automation=config, error=True))["error"]
+    assert path.read_bytes() == before
+    assert beside(path) == ["automations.yaml", "other.yaml", "secrets.yaml"]
+
+
+@pytest.mark.parametrize(("text", "reason"), BAD.values(), ids=BAD)
+async def test_unreadable_files(start_home: StartHome, call_tool: CallTool, text: str, reason: str) -> None:
+    """A file in which automations cannot be told apart is left as it is."""
+    path = await start_home()
+    path.write_text(text)
+    assert reason in (await call_tool(ADD, automation=switching(), error=True))["error"]
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("configuration", "reason"),
+    [
+        ("automation: !include_dir_merge_list many/\n", "the files of the folder many/"),
+        ("automation: !include_dir_list many\n", "the files of the folder many"),
+        ("automation: !include many/one.yaml\n", "from the file many/one.yaml"),
+        ("automation: []\n", "written in configuration.yaml itself"),
+        ("homeassistant:\n  packages:\n    a:\n      automation: []\n", "written in configuration.yaml itself"),
+        ("homeassistant:\n", "nothing in configuration.yaml includes it"),
+        ("automation: !include_dir_merge_list many/\nautomation ui: !include automations.yaml\n", ""),
+        ("automation mine: []\nautomation: !include ./automations.yaml\n", ""),
+        ("homeassistant:\n  packages:\n    a:\n      automation: !include automations.yaml\n", ""),
+    ],
+)
+async def test_how_automations_are_included(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, configuration: str, reason: str
+) -> None:
+    """Only where Home Assistant would load the file is it written; otherwise it is said where they come from."""
+    rest = CONFIGURATION.partition("\n")[2]
+    path = await start_home(configuration=configuration + rest, many__one="[]\n")
+    data = await call_tool(ADD, automation=switching(), error=bool(reason))
+    if reason:
+        assert reason in data["error"]
+        assert "automation ui: !include automations.yaml" in data["error"]
+        assert path.read_text() == "[]\n"
+    else:
+        assert hass.states.get(data["added"]).state == "on"
+
+
+async def test_put_back_when_it_cannot_be_loaded(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, tmp_path: Path
+) -> None:
+    """When Home Assistant cannot load what was written, every byte comes back, and nothing is left to undo."""
+    path = await start_home(HAND_WRITTEN.replace("!secret lamp", PORCH), other="[]\n")
+    before = path.read_bytes()
+    expose(hass, "automation.porch")
+    (tmp_path / "configuration.yaml").write_text(f"{CONFIGURATION}broken: !include missing.yaml\n")
+    for tool, arguments in (
+        (ADD, {"automation": switching()}),
+        (UPDATE, {"automation": "1", "changes": {"alias": "New"}}),
+    ):
+        error = (await call_tool(tool, error=True, **arguments))["error"]
+        assert "could not load its configuration" in error
+        assert "put back as it was" in error
+        assert path.read_bytes() == before
+    assert "changed nothing" in (await call_tool(UNDO, error=True))["error"]
+    assert hass.states.get("automation.porch").state == "on"
+
+
+async def test_finished_when_nobody_waits(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """A change that was begun is finished, also when the turn is broken off."""
+    path = await start_home()
+    task = asyncio.ensure_future(call_tool(ADD, automation=switching()))
+    while path.read_text() == "[]\n":  # noqa: ASYNC110 - it is a file that is waited for
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await hass.async_block_till_done()
+    assert hass.states.get("automation.porch_at_dusk").state == "on"
+    assert len(ids(path)) == 1
+
+
+async def test_same_name_and_close_ones(start_home: StartHome, call_tool: CallTool) -> None:
+    """Names may repeat and automations may be alike, but both are pointed out."""
+    await start_home()
+    await call_tool(ADD, automation=switching("One"))
+    named = await call_tool(
+        ADD, automation=switching("one", triggers=[{"trigger": "template", "value_template": "{{ false }}"}])
+    )
+    assert named["notes"][0] == "Another automation has this name already: automation.one."
+    close = await call_tool(ADD, automation=switching("Two"))
+    assert close["notes"][0] == "It is close to an existing one: One (automation.one)."
+    other = await call_tool(
+        ADD, automation=switching("Three", triggers=[{"trigger": "homeassistant", "event": "shutdown"}])
+    )
+    assert len(other["notes"]) == 1
+
+
+@pytest.fixture
+async def old_home(hass: HomeAssistant, start_home: StartHome) -> File:
+    """Start a home with a file that people wrote, and expose what is in it."""
+    path = await start_home(
+        HAND_WRITTEN, other="id: else\nalias: Else\ntriggers: []\nactions: []\n", secrets=f"lamp: {PORCH}\n"
+    )
+    expose(hass, "automation.porch", "automation.alarm", "automation.else")
+    return path
+
+
+async def test_update(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """Only the line that is named changes."""
+    await call_tool(UPDATE, automation="porch", changes={"alias": "Porch at night"})
+    assert old_home.read_text() == HAND_WRITTEN.replace("alias: Porch ", "alias: Porch at night ")
+    assert hass.states.get("automation.porch").attributes["friendly_name"] == "Porch at night"
+
+
+async def test_update_keeps_secrets(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """What is beside a secret can be changed; the secret stays a tag."""
+    triggers = [{"trigger": "numeric_state", "entity_id": "input_number.level", "above": 5}]
+    changed = await call_tool(UPDATE, automation="alarm", changes={"triggers": triggers})
+    assert "Then: When Level is above 5, turn on Porch light" in changed["what"]
+    assert "{entity_id: !secret lamp}" in old_home.read_text()
+    error = await call_tool(UPDATE, automation="alarm", changes={"actions": []}, error=True)
+    assert "the tag !secret, which would be lost" in error["error"]
+    assert PORCH not in old_home.read_text().partition("alarm")[2]
+
+
+async def test_update_what_is_elsewhere(old_home: File, call_tool: CallTool) -> None:
+    """What is written in another file is said to be so."""
+    before = old_home.read_bytes()
+    for tool, arguments in ((UPDATE, {"changes": {"alias": "A"}}), (REMOVE, {})):
+        error = await call_tool(tool, automation="Else", error=True, **arguments)
+        assert "it is written in another file" in error["error"]
+    assert old_home.read_bytes() == before
+
+
+async def test_update_of_what_uses_hidden_things(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool
+) -> None:
+    """An automation that also moves what is hidden cannot be changed, and what that is is not told."""
+    path = await start_home(
+        "- id: '1'\n  alias: A\n  triggers: []\n  actions:\n  - action: input_boolean.toggle\n"
+        "    target: {entity_id: input_boolean.zebra}\n"
+    )
+    expose(hass, "automation.a")
+    before = path.read_bytes()
+    error = await call_tool(UPDATE, automation="A", changes={"alias": "B"}, error=True)
+    assert "also uses something that is not exposed" in error["error"]
+    assert "zebra" not in json_dumps(error)
+    preview = await UPDATE.async_call(hass, llm.ToolInput(UPDATE.name, {}), None)  # type: ignore[arg-type]
+    assert preview.error
+    assert path.read_bytes() == before
+    fine = [{"action": "input_boolean.turn_on", "target": {"entity_id": PORCH}}]
+    changed = await call_tool(UPDATE, automation="A", changes={"actions": fine})
+    assert "zebra" not in json_dumps(changed)
+    assert "zebra" not in path.read_text()
+
+
+async def test_off_stays_off(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """An automation that the user turned off is changed all the same, and stays off."""
+    await hass.services.async_call("automation", "turn_off", {"entity_id": "automation.porch"}, blocking=True)
+    await call_tool(UPDATE, automation="porch", changes={"mode": "queued"})
+    assert hass.states.get("automation.porch").state == "off"
+    added = await call_tool(ADD, automation=switching(initial_state=False))
+    assert hass.states.get(added["added"]).state == "off"
+
+
+async def test_remove(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """Its lines are gone, and so is its entity; everything else stays."""
+    before = old_home.read_text()
+    removed = await call_tool(REMOVE, automation="automation.alarm")
+    assert removed["removed"] == "automation.alarm"
+    start = before.index("- id: 'alarm'")
+    assert old_home.read_text() == before[:start] + before[before.index("- !include") :]
+    assert hass.states.get("automation.alarm") is None
+    assert er.async_get(hass).async_get("automation.alarm") is None
+    assert hass.states.get("automation.porch").state == "on"
+
+
+async def test_undo_whole(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """One after the other, every change is undone to the byte."""
+    states = [old_home.read_bytes()]
+    await call_tool(ADD, automation=switching())
+    states.append(old_home.read_bytes())
+    await call_tool(UPDATE, automation="porch", changes={"alias": "New", "mode": "queued"})
+    states.append(old_home.read_bytes())
+    await call_tool(REMOVE, automation="alarm")
+    events = async_capture_events(hass, EVENT_CHANGED)
+    for expected, change in zip(reversed(states), ("added", "updated", "removed"), strict=True):
+        await call_tool(UNDO)
+        assert old_home.read_bytes() == expected
+        assert events[-1].data["change"] == change
+    assert hass.states.get("automation.alarm").state == "on"
+    assert async_should_expose(hass, "conversation", "automation.alarm")
+    assert hass.states.get("automation.porch").attributes["friendly_name"] == "Porch"
+    assert hass.states.get("automation.porch_at_dusk") is None
+    assert "changed nothing" in (await call_tool(UNDO, error=True))["error"]
+
+
+async def test_undo_one_when_others_changed(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """What somebody else changed since stays; only the one automation comes back."""
+    await call_tool(REMOVE, automation="alarm")
+    await call_tool(UPDATE, automation="porch", changes={"mode": "queued"})
+    old_home.write_text(f"# mine\n{old_home.read_text()}")
+    await call_tool(UNDO)
+    await call_tool(UNDO)
+    text = old_home.read_text()
+    assert text.startswith("# mine\n")
+    assert sorted(text.split()) == sorted(f"# mine {HAND_WRITTEN}".split())
+    assert hass.states.get("automation.alarm").state == "on"
+
+
+async def test_undo_what_was_changed_since(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """What somebody else changed in the same automation is not overwritten."""
+    added = await call_tool(ADD, automation=switching())
+    old_home.write_text(old_home.read_text().replace("Porch at dusk", "Mine now"))
+    before = old_home.read_bytes()
+    assert "changed since by somebody else" in (await call_tool(UNDO, error=True))["error"]
+    assert old_home.read_bytes() == before
+    assert hass.states.get(added["added"]).state == "on"
+
+
+async def test_undo_needs_what_the_change_needed(
+    hass: HomeAssistant, old_home: File, call_tool: CallTool, hass_admin_user: MockUser
+) -> None:
+    """Who may not change automations cannot undo their changes either; nor is what is hidden now touched."""
+    await call_tool(ADD, automation=switching())
+    before = old_home.read_bytes()
+    error = await call_tool(UndoLastChangeTool(ToolboxOptions()), error=True)
+    assert "Nobody is logged in" in error["error"]
+    await call_tool(ADD, automation=switching("Second"))
+    async_expose_entity(hass, "conversation", "automation.second", False)
+    assert "not exposed any more" in (await call_tool(UNDO, error=True))["error"]
+    assert old_home.read_bytes().startswith(before)
+
+
+async def test_copies_are_limited(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, tmp_path: Path
+) -> None:
+    """There are never more copies than changes in the journal."""
+    await start_home()
+    added = await call_tool(ADD, automation=switching())
+    for number in range(MAX_CHANGES + 3):
+        await call_tool(UPDATE, automation=added["id"], changes={"description": str(number)})
+    assert len(list((tmp_path / ".storage" / "extended_assist.automations").iterdir())) == MAX_CHANGES
+
+
+async def test_only_administrators_after_asking(
+    hass: HomeAssistant, start_home: StartHome, hass_admin_user: MockUser, llm_context: llm.LLMContext
+) -> None:
+    """As long as the options say nothing else, only administrators may, and where nobody can be asked it is refused."""
+    path = await start_home()
+    tool, given = AddAutomationTool(), llm.ToolInput(ADD.name, {"automation": switching()})
+    guest = MockUser(name="Guest", groups=[]).add_to_hass(hass)
+    for user_id, reason in (
+        (None, "Nobody is logged in"),
+        (guest.id, "Only an administrator"),
+        (hass_admin_user.id, "needs the user's own word"),
+    ):
+        llm_context.context = Context(user_id=user_id)
+        result = await tool.async_call(hass, given, llm_context)
+        assert reason in result.data["error"]
+    assert path.read_text() == "[]\n"
+
+
+async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLMContext) -> None:
+    """What would be done is told in one sentence, with the lines that would change."""
+    from custom_components.extended_assist.call import ToolCall  # noqa: PLC0415
+    from custom_components.extended_assist.exposure import Exposure  # noqa: PLC0415
+
+    def call(**arguments: Any) -> ToolCall:
+        return ToolCall(
+            hass=hass,
+            arguments=arguments,
+            exposure=Exposure(hass, "conversation"),
+            llm_context=llm_context,
+            options=FREE,
+        )
+
+    before = old_home.read_bytes()
+    text = await UPDATE.async_preview(call(automation="porch", changes={"alias": "New", "mode": "queued"}))
+    assert text.startswith(
+        "Change alias, mode of the automation 'Porch'. Then: When Motion turns on, turn on Porch light"
+    )
+    assert [line for line in text.splitlines() if line[0] in "+-"] == ["-alias: Porch", "+alias: New", "+mode: queued"]
+    text = await REMOVE.async_preview(call(automation="alarm"))
+    assert "-    entity_id: '!secret lamp'" in text
+    assert PORCH not in text
+    assert "+alias: Porch at dusk" in await ADD.async_preview(call(automation=switching()))
+    assert old_home.read_bytes() == before
+
+
+BLUEPRINT = """\
+blueprint:
+  name: Switch
+  domain: automation
+  input:
+    sensor: {{selector: {{entity: {{}}}}}}
+    lamp: {{default: input_boolean.porch, selector: {{entity: {{}}}}}}
+trigger:
+  platform: state
+  entity_id: !input sensor
+  to: 'on'
+variables: {{lamp: !input lamp}}
+action:
+- service: input_boolean.turn_on
+  target: {{entity_id: !input lamp}}
+{more}
+"""
+
+
+@pytest.fixture
+def blueprint(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Return a function that writes a blueprint and returns an automation that uses it."""
+
+    def write(more: str = "", **inputs: str) -> dict[str, Any]:
+        folder = tmp_path / "blueprints" / "automation" / "mine"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "switch.yaml").write_text(BLUEPRINT.format(more=more))
+        return {"alias": "From a blueprint", "use_blueprint": {"path": "mine/switch.yaml", "input": inputs}}
+
+    return write
+
+
+async def test_blueprint(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, blueprint: Callable[..., dict[str, Any]]
+) -> None:
+    """A blueprint is used with its inputs, checked as what it becomes, and its inputs can be changed."""
+    path = await start_home()
+    added = await call_tool(ADD, automation=blueprint(sensor=MOTION))
+    assert "When Motion turns on, turn on Porch light" in added["what"]
+    await turn_on(hass, MOTION)
+    assert hass.states.get(PORCH).state == "on"
+    changed = {"path": "mine/switch.yaml", "input": {"sensor": MOTION, "lamp": "input_boolean.lamp"}}
+    await call_tool(UPDATE, automation=added["id"], changes={"use_blueprint": changed})
+    assert "turn on Lamp" in (await call_tool(UPDATE, automation=added["id"], changes={"description": "x"}))["what"]
+    await turn_on(hass, MOTION)
+    assert hass.states.get("input_boolean.lamp").state == "on"
+    assert "      lamp: input_boolean.lamp\n" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "inputs", "reason"),
+    [
+        ("", {"sensor": "input_boolean.zebra"}, "The blueprint with these inputs cannot be used: "),
+        ("", {}, "does not accept"),
+        (
+            "- service: input_boolean.turn_on\n  target: {entity_id: input_boolean.zebra}",
+            {"sensor": MOTION},
+            "also uses",
+        ),
+        ("- service: homeassistant.restart", {"sensor": MOTION}, "cannot be used by assistants"),
+    ],
+)
+async def test_blueprint_refused(
+    start_home: StartHome,
+    call_tool: CallTool,
+    blueprint: Callable[..., dict[str, Any]],
+    more: str,
+    inputs: Any,
+    reason: str,
+) -> None:
+    """What a blueprint makes of its inputs must be exposed and allowed; what it names itself is not told."""
+    path = await start_home()
+    error = (await call_tool(ADD, automation=blueprint(more, **inputs), error=True))["error"]
+    assert reason in error
+    assert "zebra" in str(inputs) or "zebra" not in error
+    assert path.read_text() == "[]\n"

@@ -111,7 +111,9 @@ async def async_check(
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
     said = set(KEYS if given is None else given)
     whole = await _async_substituted(call, config, said)
-    await _async_validate(call, automation_id, config, tell=said >= config.keys())
+    for key in ("triggers", "actions"):
+        if key not in whole:
+            raise ToolError(f"An automation needs '{key}'.")
     walker = SequenceWalker(
         call, keep=True, variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ())]
     )
@@ -124,9 +126,10 @@ async def async_check(
         except ToolError as err:
             if key in said and is_own:
                 raise
-            if not is_own and "use_blueprint" in said and not call.exposure.names_hidden(str(err)):
+            if not is_own and "use_blueprint" in said and _may_tell(call, err):
                 raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
             raise ToolError(_HIDDEN) from err
+    await _async_validate(call, automation_id, config, tell=said >= config.keys())
     return Checked(config, whole, walker.entity_ids)
 
 
@@ -173,10 +176,6 @@ async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[s
 
 async def _async_validate(call: ToolCall, automation_id: str, config: dict[str, Any], *, tell: bool) -> None:
     """Let Home Assistant validate an automation."""
-    if "use_blueprint" not in config:
-        for key in ("triggers", "actions"):
-            if key not in config:
-                raise ToolError(f"An automation needs '{key}'.")
     try:
         await async_validate_config_item(call.hass, automation_id, {"id": automation_id, **config})
     except (vol.Invalid, HomeAssistantError) as err:
@@ -185,10 +184,19 @@ async def _async_validate(call: ToolCall, automation_id: str, config: dict[str, 
 
 def _told(call: ToolCall, err: Exception, *, tell: bool) -> str:
     """Return what Home Assistant says is wrong, as far as it may be told."""
+    if tell and _may_tell(call, err):
+        return f"Home Assistant does not accept this automation: {err}"
+    return (
+        "Home Assistant does not accept this automation as a whole. Give all of its parts in full, in current syntax."
+    )
+
+
+def _may_tell(call: ToolCall, err: Exception) -> bool:
+    """Return whether an error names nothing hidden but what the caller said itself."""
     message = str(err)
-    if not tell or call.exposure.names_hidden(message):
-        return "Home Assistant does not accept this automation as a whole. Give all of its parts in full, in current syntax."
-    return f"Home Assistant does not accept this automation: {message}"
+    for text in sorted(_texts(call.arguments), key=len, reverse=True):
+        message = message.replace(text, "")
+    return not call.exposure.names_hidden(message)
 
 
 def _texts(value: Any) -> Iterable[str]:

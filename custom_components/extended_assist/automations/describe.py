@@ -59,8 +59,8 @@ class Account:
         return text if len(text) <= MAX_ACCOUNT else f"{text[: MAX_ACCOUNT - 1]}…"
 
     def _seen(self, words: str) -> str:
-        """Return words, unless they hold an id that is not exposed."""
-        return words if self._exposure.visible_value(words) is not None else _UNSEEN
+        """Return words, unless they are about something that is not exposed."""
+        return _UNSEEN if _UNSEEN in words or self._exposure.visible_value(words) is None else words
 
     def _trigger(self, trigger: Mapping[str, Any]) -> str:
         """Return what sets an automation off."""
@@ -94,6 +94,10 @@ class Account:
         return f"{about} {kind.replace('.', ': ').replace('_', ' ')}".strip()
 
     def _condition(self, condition: Any) -> str:
+        """Return what must hold, unless it is about something hidden."""
+        return self._seen(self._held(condition))
+
+    def _held(self, condition: Any) -> str:
         """Return what must hold."""
         if not isinstance(condition, Mapping):
             return "a template is true"

@@ -11,7 +11,7 @@ import yaml
 from homeassistant.components.automation import DATA_COMPONENT, BaseAutomationEntity
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
-from homeassistant.const import CONF_ID
+from homeassistant.const import ATTR_ENTITY_ID, CONF_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 from homeassistant.util.json import JsonObjectType
@@ -32,6 +32,8 @@ MAX_TRACES = 3
 
 _SECRET = "(secret)"  # noqa: S105 - what stands in the place of one
 _NOT_SAID = "(not exposed)"
+_ABOUT = frozenset({ATTR_ENTITY_ID, CONF_TARGET, *PLACES})
+_KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
 _OUTCOMES = {
     "finished": "ran",
     "aborted": "was stopped by a step of its own",
@@ -173,7 +175,11 @@ class _Visible:
     def value(self, value: Any, key: str = "") -> Any:
         """Return a value as it may be told."""
         if isinstance(value, Mapping):
-            return {self.value(name): self.value(item, str(name)) for name, item in value.items()}
+            told = {self.value(name): self.value(item, str(name)) for name, item in value.items()}
+            if any(_NOT_SAID in _texts(told.get(key)) for key in _ABOUT):
+                # What is said about something hidden, such as the state that is waited for, is hidden with it.
+                told |= dict.fromkeys(told.keys() - _KINDS - _ABOUT, _NOT_SAID)
+            return told
         if isinstance(value, list):
             return [self.value(item, key) for item in value]
         if getattr(value, "__config_file__", "").endswith(SECRET_YAML) or (

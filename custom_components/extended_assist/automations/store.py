@@ -1,7 +1,7 @@
 """Change the automations of the user: write, load, verify, and put everything back when it does not work."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -84,9 +84,9 @@ class AutomationStore:
         make = partial(_reverse, self._copies, details)
         return await self.async_change(call, details["id"], make, may_be_off=True)
 
-    async def _async_finish[T](self, work: Awaitable[T]) -> T:
+    async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for work that goes on when the waiting is cancelled."""
-        task = asyncio.ensure_future(work)
+        task = self._hass.async_create_task(work, "change of an automation")
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
