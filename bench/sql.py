@@ -2,10 +2,13 @@
 """Queries through query_database and bare through SQLite, on a large database of which a quarter is exposed."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+import os
 import sqlite3
 from statistics import median
+import sys
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from custom_components.extended_assist.recorder.query import Answer, Database, query_database
@@ -61,7 +64,8 @@ async def run() -> list[Row]:
     end = await asyncio.to_thread(ensure_database)
     pauses: list[float] = []
     watcher = asyncio.create_task(_watch(pauses))
-    first = await asyncio.to_thread(_timed, lambda: _ours("SELECT 1 AS one"))
+    with _as_just_installed():
+        first = await asyncio.to_thread(_timed, lambda: _ours("SELECT 1 AS one"))
     first_pause = max(pauses)
     analyses = [await _row("analysis", case, query, end) for case, query in _ANALYSES.items()]
     lookups = [await _row("lookup", case, query, end) for case, query in _LOOKUPS.items()]
@@ -79,10 +83,24 @@ async def run() -> list[Row]:
         Row.of("parsing and set-up", "added to a lookup, median; other: the goal", more, _SET_UP, goal=1.0),
         Row.of("longest pause of the event loop", "other: the goal", longest * 1000, _PAUSE, goal=1.0),
         Row.of(
-            "longest pause of the event loop", "while sqlglot is loaded, once", first_pause * 1000, _PAUSE, goal=None
+            "longest pause of the event loop",
+            "while sqlglot is loaded; other: the goal",
+            first_pause * 1000,
+            _PAUSE,
+            goal=1.0,
         ),
         Row.of("first call", "with the import of sqlglot; other: a later one", first, set_up, goal=None),
     ]
+
+
+@contextmanager
+def _as_just_installed() -> Iterator[None]:
+    """Let Python find nothing compiled yet."""
+    with TemporaryDirectory() as folder:
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = folder
+        sys.dont_write_bytecode = False
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        yield
 
 
 async def _row(name: str, case: str, query: str, end: float) -> Row:

@@ -144,6 +144,33 @@ CASES["extended_assist__perform_action"] = lambda: [
     {"action": UPDATE, "target": {"entity_id": "sensor.visible"}, "at": "zebra"},
     {"action": UPDATE, "data": {"entity_id": "sensor.visible", "zebra": ["sensor.zebra"]}},
 ]
+CASES["extended_assist__execute_script"] = lambda: [
+    *({"script": name, "variables": {"x": "sensor.zebra"}} for name in (*NAMES, "script.zebra")),
+    *(
+        {"sequence": [step, {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}]}
+        for name in NAMES
+        for step in (
+            {"action": UPDATE, "target": {"entity_id": name}},
+            {"condition": "state", "entity_id": name, "state": "7"},
+            {"wait_for_trigger": {"trigger": "state", "entity_id": name}, "timeout": {"milliseconds": 1}},
+        )
+    ),
+    *(
+        {"sequence": [{"variables": {"x": template}}, {"set_conversation_response": "{{ x }}"}]}
+        for template in (
+            *REACH,
+            "{{ states('sensor.visible') }} visible",
+            "{{ states.group.everything.attributes | string | replace('.', ' ') }}",
+            "{{ state_attr('group.everything', 'entity_id') | join | upper | lower }}",
+        )
+    ),
+    {
+        "sequence": [
+            {"wait_for_trigger": {"trigger": "state", "entity_id": "group.everything"}, "timeout": {"milliseconds": 1}},
+            {"set_conversation_response": "{{ wait }}"},
+        ]
+    },
+]
 CASES["extended_assist__scheduled_actions"] = lambda: [
     {},
     {"cancel": "hidden"},

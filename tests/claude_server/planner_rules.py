@@ -226,6 +226,21 @@ def _period(question: Question) -> dict[str, Any]:
     return {"period": period.replace(" ", "_"), **_back(DAY_HOURS)}
 
 
+def _blink(question: Question) -> list[Call] | str:
+    """Switch a light off and on again, with a script made for the purpose."""
+    if not question.results:
+        return _list(question, name=question["name"])
+    if len(question.results) > 1:
+        return "\n".join(facts(question.last))
+    lights = [row["entity_id"] for row in entities(question.last) if row.get("entity_id", "").startswith("light.")]
+    if not lights:
+        return f"I found no light named {question['name']}."
+    toggle = {"action": "light.toggle", "target": {"entity_id": lights[0]}}
+    return [Call("execute_script", {"sequence": [toggle, {"delay": 1}, toggle]})]
+
+
+AGREED = re.compile(r"^(?:yes|ok|okay|sure|please do|do it|go ahead)\b", re.IGNORECASE)
+
 _THE = r"(?:(?:the|my|all the|all)\s+)?"
 _WHEN = r"(?P<period>today|yesterday|this week|last week|this month|last month)?"
 
@@ -262,6 +277,8 @@ RULES = (
         rf"\b(?:turn|switch) {_THE}(?P<name>.+?)(?: in {_THE}(?P<area>.+?))? (?P<state>on|off)\s*[?.!]*$",
         _switch,
     ),
+    _rule("Undo that.", r"^undo\b", _as_told("undo_last_change", lambda _: {})),
+    _rule("Blink the kitchen light.", rf"\b(?:blink|flash) {_THE}(?P<name>.+?)\s*[?.!]*$", _blink),
     _rule(
         "How much energy did we use yesterday?",
         rf"\bhow much (?:energy|electricity|power|gas|water|solar)\b.*?{_WHEN}\s*[?.!]*$",

@@ -357,9 +357,12 @@ async def test_units_of_gas_and_water(home: None, hass: HomeAssistant, call_tool
     assert (gallons["unit"], float(gallons["amount"])) == ("gal", close(320 / 3.785411784))
 
 
-async def test_yesterday_in_the_first_hour(home: None, call_tool: CallTool, freezer: FrozenDateTimeFactory) -> None:
+@pytest.mark.parametrize("now", ["00:40:00", "01:00:30"])
+async def test_yesterday_in_the_first_hour(
+    home: None, call_tool: CallTool, freezer: FrozenDateTimeFactory, now: str
+) -> None:
     """Just after midnight, before anything of the day is known, the day before is told, as the dashboard does."""
-    freezer.move_to(local("2026-11-20 00:40:00"))
+    freezer.move_to(local(f"2026-11-20 {now}"))
     data = await call_tool(GetEnergyTool())
     assert (data["start"], data["end"]) == ("2026-11-19 00:00", "2026-11-20 00:00")
     assert data["before"] == {"start": "2026-11-18 00:00", "end": "2026-11-19 00:00"}

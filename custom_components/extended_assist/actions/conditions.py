@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback, valid_entity_id
 from homeassistant.helpers import condition as condition_helper, entity_registry as er, trigger as trigger_helper
 from homeassistant.helpers.template import is_template_string
 
 from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..results import ToolError
 from .targets import Expander, Fits, check_whole, place_ids, texts
-from .texts import Texts
+from .texts import Texts, texts_in
 
 MAX_DEPTH = 8
 """How deep steps and conditions may be nested."""
@@ -43,6 +43,8 @@ _TRIGGERS: Mapping[str, frozenset[str]] = {
     "time_pattern": frozenset({"hours", "minutes", "seconds"}),
     "zone": frozenset({"entity_id", "zone", "event"}),
 }
+# These take an entity in place of a number or a time.
+_ENTITIES_TOO = frozenset({"above", "after", "at", "before", "below"})
 _CONDITION_BASE = frozenset({"condition", "alias", "note", "enabled"})
 _TRIGGER_BASE = frozenset({"trigger", "platform", "alias", "note", "enabled", "id", "variables"})
 
@@ -90,7 +92,7 @@ class ConditionWalker:
         kind = condition.get("condition")
         if isinstance(kind, list):
             return self._nested(condition, "condition", _CONDITION_BASE, place, depth)
-        if kind in _NESTED:
+        if isinstance(kind, str) and kind in _NESTED:
             return self._nested(condition, "conditions", _CONDITION_BASE, place, depth)
         if isinstance(kind, str) and is_template_string(kind):
             condition, kind = {**condition, "condition": "template", "value_template": kind}, "template"
@@ -121,7 +123,7 @@ class ConditionWalker:
             found = [part.get("entity_id"), part.get("zone"), (part.get("target") or {}).get("entity_id")]
             for entity_id in (one for item in found for one in (item if isinstance(item, list) else [item])):
                 if isinstance(entity_id, str):
-                    self._texts.check_readable(entity_id, where)
+                    self._texts.check_trigger(entity_id, where)
             checked.append(part)
         return checked
 
@@ -131,7 +133,7 @@ class ConditionWalker:
         """Check a condition or trigger of a kind."""
         is_trigger = known is _TRIGGERS
         if isinstance(kind, str) and kind not in known and self._is_described(kind, is_trigger=is_trigger):
-            return self._with_target(part, self._described[is_trigger][kind], base, place)
+            return self._with_target(part, kind, self._described[is_trigger][kind], base, place)
         if not isinstance(kind, str) or kind not in known:
             what = "triggers" if is_trigger else "conditions"
             raise ToolError(f"{place}: {what} of type {kind!r} cannot be checked. Use {', '.join(sorted(known))}.")
@@ -141,6 +143,10 @@ class ConditionWalker:
         self._check_keys(part, base | known[kind], place)
         named = {key: part[key] for key in (ATTR_ENTITY_ID, "zone") if key in part}
         self._texts.check({key: value for key, value in part.items() if key not in named}, place)
+        for key in _ENTITIES_TOO & part.keys():
+            for text, where in texts_in(part[key], f"{place}.{key}"):
+                if valid_entity_id(text) and not text.partition(".")[0].isdigit():
+                    self._entity(text, where)
         if str(part.get("attribute")) in SECRET_ATTRIBUTES:
             raise ToolError(f"{place}: the attribute '{part['attribute']}' is not available.")
         if kind == "device":
@@ -152,10 +158,13 @@ class ConditionWalker:
         description = self._described[is_trigger].get(kind)
         return description is not None and ("target" in description or kind.startswith("sun."))
 
-    def _with_target(self, part: Part, description: Mapping[str, Any], base: frozenset[str], place: str) -> Part:
+    def _with_target(
+        self, part: Part, kind: str, description: Mapping[str, Any], base: frozenset[str], place: str
+    ) -> Part:
         """Check a condition or trigger with a target, such as light.is_on."""
         self._check_keys(part, base | {"target", "options"}, place)
-        self._texts.check({key: value for key, value in part.items() if key != "target"}, place)
+        without = {"condition", "trigger", "platform", "target"}
+        self._texts.check({key: value for key, value in part.items() if key not in without}, place)
         options = part.get("options") or {}
         if not isinstance(options, dict) or (unknown := options.keys() - (description.get("fields") or {}).keys()):
             raise ToolError(f"{place}.options: unknown: {', '.join(sorted(unknown)) if options else 'not an object'}.")
@@ -166,7 +175,7 @@ class ConditionWalker:
             raise ToolError(f"{place}.target: name what it is about, such as {{'entity_id': 'light.lamp'}}.")
         filters = tuple((description["target"] or {}).get("entity") or ())
         domains = frozenset(one for wanted in filters for one in wanted.get("domain", ()))
-        fits = Fits(str(part.get("condition", part.get("trigger"))), domains or None, filters)
+        fits = Fits(kind, domains or None, filters)
         refuse_templates_in(target, f"{place}.target")
         found = Expander(self._hass, self._exposure, fits).expand(target, f"{place}.target")
         if not found.entity_ids:

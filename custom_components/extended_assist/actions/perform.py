@@ -77,8 +77,10 @@ class ChangeWatch:
         return entity_id in self._written
 
 
-async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectType:
+async def async_perform(call: ToolCall, action: ResolvedAction, patience: float = ACTION_TIME) -> JsonObjectType:
     """Perform an action with the speaker's context; return its response, or what each entity was and is.
+
+    What takes longer than patience goes on by itself.
 
     Raises ToolError when Home Assistant refuses or fails.
     """
@@ -89,11 +91,11 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
         call.recording.targets |= set(action.entity_ids)
     answer: JsonObjectType = {"action": action.name}
     with ChangeWatch(call.hass, action.entity_ids) as watch:
-        response, finished = await _async_call(call, action, return_response=asks)
+        response, finished = await _async_call(call, action, patience, return_response=asks)
         if finished and not asks:
             await watch.async_settle(action.entity_ids)
     if not finished:
-        answer["note"] = f"It has not finished after {ACTION_TIME:g} seconds and goes on."
+        answer["note"] = f"It has not finished after {patience:g} seconds and goes on."
     if response:
         answer["response"] = call.exposure.visible_value(response)
     if changes:
@@ -111,7 +113,9 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
     return answer
 
 
-async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response: bool) -> tuple[ServiceResponse, bool]:
+async def _async_call(
+    call: ToolCall, action: ResolvedAction, patience: float, *, return_response: bool
+) -> tuple[ServiceResponse, bool]:
     """Call and return the response, and whether it came in time; after that it goes on by itself."""
     task = call.hass.async_create_task(
         call.hass.services.async_call(
@@ -125,7 +129,7 @@ async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response
         ),
         f"extended_assist {action.name}",
     )
-    done, _ = await asyncio.wait({task}, timeout=ACTION_TIME)
+    done, _ = await asyncio.wait({task}, timeout=patience)
     if not done:
         task.add_done_callback(_log_failure(action.name))
         return None, False

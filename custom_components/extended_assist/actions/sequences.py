@@ -5,11 +5,13 @@ and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import voluptuous as vol
 
 from homeassistant.const import Platform
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, service as service_helper
 from homeassistant.helpers.script import async_validate_actions_config
 from homeassistant.helpers.template import is_template_string
@@ -93,7 +95,8 @@ class SequenceWalker:
         self._keep = keep
         self._texts = Texts(call.hass, call.exposure, variables, returns=not keep)
         self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, keep=keep)
-        self._steps = 0
+        self.steps = 0
+        """How many steps there are."""
         self.actions: list[ResolvedAction] = []
         """Every action that was found, in order."""
 
@@ -110,7 +113,7 @@ class SequenceWalker:
             return actions
         try:
             return await async_validate_actions_config(self._call.hass, cv.SCRIPT_SCHEMA(walked))
-        except vol.Invalid as err:
+        except (vol.Invalid, HomeAssistantError) as err:
             raise ToolError(f"{place} is not valid: {err}") from err
 
     async def async_conditions(self, conditions: Any, place: str = "conditions") -> Any:
@@ -147,8 +150,8 @@ class SequenceWalker:
 
     async def _async_step(self, step: Any, place: str, depth: int) -> Part:
         """Check one step."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise ToolError(f"{place}: more than {MAX_STEPS} steps. Do less at once.")
         if not isinstance(step, dict):
             raise ToolError(f"{place}: a step must be an object.")
@@ -201,7 +204,7 @@ class SequenceWalker:
             resolved = await async_check_action(self._call, action, target, plain)
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
-        self.actions.append(resolved)
+        self.actions.append(replace(resolved, data=resolved.data | computed))
         if self._keep:
             written = target | {key: plain[key] for key in plain if key in REFERENCES} if resolved.targeted else target
             check_written(self._call.hass, written, f"{place}.target", left_out=resolved.left_out)

@@ -1,15 +1,16 @@
 """Check every text of what Home Assistant is to run later: templates, and ids of what is not exposed."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import meta
+from jinja2 import meta, nodes
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure
+from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..results import ToolError, size
 from ..templates import References, check_references, referenced
 from ..templates.render import environment
@@ -22,6 +23,17 @@ _RUN_VARIABLES = frozenset({"context", "state"})
 """Names that are defined here besides those of every run: the run's context, and the state of a numeric condition."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a template reads."""
+
+    references: References
+    variables: frozenset[str]
+    """The names that it takes from outside."""
+    constants: frozenset[str] | None
+    """Its constant texts, among them the names of all attributes that it reads; None if it may read any."""
+
+
 class Texts:
     """Checks the texts of one sequence or automation."""
 
@@ -32,8 +44,7 @@ class Texts:
         self._returns = returns
         self._names = {*variables, *_RUN_VARIABLES}
         self._sealed: set[str] = set()
-        self._templates: dict[str, References | ToolError] = {}
-        self._uses: dict[str, set[str]] = {}
+        self._templates: dict[str, _Read | ToolError] = {}
         self.entity_ids: set[str] = set()
         """Every entity that a checked text names."""
 
@@ -53,8 +64,8 @@ class Texts:
             self._names.add(name)
         self._sealed |= set(_sealed(part))
         templates = {text for text, _ in texts_in(part, place) if is_template_string(text)}
-        self._templates |= await self._hass.async_add_executor_job(_read, templates, frozenset(self._names))
-        self._uses |= await self._hass.async_add_executor_job(_used, templates)
+        names = frozenset(self._names)
+        self._templates |= await self._hass.async_add_executor_job(_read_all, templates, names)
 
     @callback
     def check(self, part: Any, place: str) -> None:
@@ -69,26 +80,43 @@ class Texts:
                 raise ToolError(f"{where}: {err}") from err
 
     @callback
-    def check_readable(self, entity_id: str, place: str) -> None:
-        """Refuse an entity whose attributes name hidden ones, where they could come back to the model, rewritten."""
-        if not self._returns or (state := self._exposure.state(entity_id)) is None:
-            return
-        if any(self._exposure.visible_value(text) is None for text, _ in texts_in(dict(state.attributes), "")):
-            raise ToolError(
-                f"{place}: the attributes of '{entity_id}' name what is not exposed, so it cannot be read here."
-            )
+    def check_trigger(self, entity_id: str, place: str) -> None:
+        """Refuse a trigger by an entity that may not be read whole, where templates can read what triggered."""
+        used = {name for read in self._templates.values() if isinstance(read, _Read) for name in read.variables}
+        if used & {"trigger", "wait"}:
+            try:
+                self._check_attributes(entity_id, None)
+            except ToolError as err:
+                raise ToolError(f"{place}: {err}") from err
 
     def _check_template(self, text: str) -> None:
         """Check one template."""
-        found = self._templates[text]
-        if isinstance(found, ToolError):
-            raise found
-        if sealed := min(self._uses.get(text, set()) & self._sealed, default=None):
+        read = self._templates[text]
+        if isinstance(read, ToolError):
+            raise read
+        if sealed := min(read.variables & self._sealed, default=None):
             raise ToolError(f"'{sealed}' can only be returned as it is, by a stop with response_variable.")
-        check_references(self._hass, self._exposure, found)
-        for entity_id in sorted(found.entity_ids):
-            self.check_readable(entity_id, "template")
-        self.entity_ids |= found.entity_ids
+        check_references(self._hass, self._exposure, read.references)
+        for entity_id in sorted(read.references.entity_ids):
+            self._check_attributes(entity_id, read.constants)
+        self.entity_ids |= read.references.entity_ids
+
+    def _check_attributes(self, entity_id: str, names: frozenset[str] | None) -> None:
+        """Refuse to read attributes that name hidden things or hold secrets, where they could come back, rewritten.
+
+        Without names, all attributes count.
+        """
+        if not self._returns or (state := self._exposure.state(entity_id)) is None:
+            return
+        for name, value in state.attributes.items():
+            if names is not None and name not in names:
+                continue
+            hides = any(self._exposure.visible_value(text) is None for text, _ in texts_in({name: value}, ""))
+            if hides or name in SECRET_ATTRIBUTES:
+                raise ToolError(
+                    f"An attribute of '{entity_id}' names what is not exposed, or is secret, so it cannot be "
+                    "read here. Use states('…') or other attributes, by their names."
+                )
 
     def _check_plain(self, text: str) -> None:
         """Refuse a text that names what is not exposed; whether that exists makes no difference."""
@@ -140,23 +168,32 @@ def _sealed(part: Any) -> Iterator[str]:
         yield from _sealed(item)
 
 
-def _read(templates: Iterable[str], names: frozenset[str]) -> dict[str, References | ToolError]:
-    """Return what each template names, or why it cannot be read."""
-    found: dict[str, References | ToolError] = {}
+def _read_all(templates: Iterable[str], names: frozenset[str]) -> dict[str, _Read | ToolError]:
+    """Return what each template reads, or why that cannot be told."""
+    found: dict[str, _Read | ToolError] = {}
     for template in templates:
         try:
-            found[template] = referenced(template, names)
+            references = referenced(template, names)
         except ToolError as err:
             found[template] = err
+            continue
+        tree = environment().parse(template)
+        constants = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
+        found[template] = _Read(
+            references,
+            frozenset(meta.find_undeclared_variables(tree)),
+            None if any(map(_is_whole, tree.find_all(nodes.Node))) else frozenset(constants),
+        )
     return found
 
 
-def _used(templates: Iterable[str]) -> dict[str, set[str]]:
-    """Return the variables that each template uses; nothing for one that cannot be read."""
-    found: dict[str, set[str]] = {}
-    for template in templates:
-        try:
-            found[template] = meta.find_undeclared_variables(environment().parse(template))
-        except Exception:  # noqa: BLE001 - what cannot be read is refused with its reason elsewhere
-            found[template] = set()
-    return found
+def _is_whole(node: nodes.Node) -> bool:
+    """Return whether a part of a template takes a state with all its attributes."""
+    match node:
+        case nodes.Getattr(node=nodes.Name(name="states")) | nodes.Getitem(node=nodes.Name(name="states")):
+            return True
+        case nodes.Call(node=nodes.Name(name="expand")) | nodes.Filter(name="expand"):
+            return True
+        case nodes.Const(value="expand"):
+            return True
+    return False

@@ -53,7 +53,10 @@ async def async_read[**P, T](
         ready_recorder(hass)  # Raises when the recorder went away meanwhile.
         raise
     except SQLAlchemyError as err:
-        LOGGER.error("The recorder's database could not be read: %s", err)
+        # Its text may hold parameters, which name entities.
+        reason = getattr(err, "orig", None) or type(err).__name__
+        LOGGER.error("The recorder's database could not be read: %s", reason)
+        LOGGER.debug("The statement that failed", exc_info=err)
         raise ToolError(
             "The recorder's database could not be read; the details are in Home Assistant's log. Tell the user."
         ) from err

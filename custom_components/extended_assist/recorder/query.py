@@ -18,6 +18,7 @@ from homeassistant.util import dt as dt_util
 
 from ..results import ToolError, format_number
 from .servers import ServerReader, explain_server, open_server
+from .sql import prepare
 from .sqlite import SQLiteReader, explain_sqlite, open_sqlite
 
 TIME_LIMIT = 5.0
@@ -79,6 +80,7 @@ def query_database(
     Raises ToolError, with the place in the query where that is known, for whatever is not allowed or fails.
     """
     end = monotonic() + TIME_LIMIT
+    prepare()
     # Loaded when the first query comes: few use this tool, and sqlglot takes long to load.
     from .sql.dialects import RULES  # noqa: PLC0415
     from .sql.parse import parse  # noqa: PLC0415

@@ -174,7 +174,7 @@ def _span(call: ToolCall, now: datetime) -> Span:
         return time_span({key: call.arguments[key] for key in ("start", "end") if key in call.arguments}, now)
     if "end" in call.arguments:
         raise ToolError("end needs start.")
-    return default_span(now)
+    return default_span(now - _COMPILED_AFTER)
 
 
 async def _async_report(
