@@ -39,7 +39,6 @@ class Account:
     def __init__(self, exposure: Exposure) -> None:
         """Take what may be named."""
         self._exposure = exposure
-        self._areas = {entity.area for entity in exposure.entities.values()}
 
     def of(self, config: Mapping[str, Any]) -> str:
         """Return what an automation does in one line."""
@@ -155,10 +154,11 @@ class Account:
         """Return names for what a part is about."""
         names = []
         for entity_id in _items(target.get(ATTR_ENTITY_ID)):
-            entity = self._exposure.entities.get(str(entity_id))
+            entity = self._exposure.entity(str(entity_id))
             names.append(entity.name if entity else _UNSEEN)
         for area in _items(target.get(ATTR_AREA_ID)):
-            known = {name for name in self._areas if name and name.casefold().replace(" ", "_") == area}
+            areas = {entity.area for entity in self._exposure.entities.values()}
+            known = {name for name in areas if name and name.casefold().replace(" ", "_") == area}
             names.append(f"all of {min(known)}" if known else "an area")
         names += [f"a {key.removesuffix('_id')}" for key in ("floor_id", "label_id", "device_id") if target.get(key)]
         return _listed(list(dict.fromkeys(names)), "and") or "something"

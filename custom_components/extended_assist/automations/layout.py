@@ -12,8 +12,8 @@ import yaml
 
 from ..results import ToolError
 
-type Meaning = list[tuple[Any, ...]]
-"""What a part of the file means, whatever it looks like."""
+type Meaning = list[str]
+"""What a part of the file means, whatever it looks like: texts, since they do not burden the collection of garbage."""
 
 _CANNOT_READ = "The file of automations cannot be changed: {}. Tell the user, who can mend it in a text editor."
 
@@ -155,12 +155,12 @@ class _Reader:
         item = self.layout.items[-1]
         if isinstance(event, yaml.AliasEvent):
             item.aliases.add(event.anchor or "")
-            item.meaning.append(("*", event.anchor))
+            item.meaning.append(f"*{event.anchor}")
         else:
             if event.anchor:
                 item.anchors.add(event.anchor)
-            value = event.value if isinstance(event, yaml.ScalarEvent) else None
-            item.meaning.append((type(event), event.tag, event.implicit, event.anchor, value))
+            value = event.value if isinstance(event, yaml.ScalarEvent) else type(event).__name__
+            item.meaning.append(f"{event.tag}\n{event.implicit}\n{event.anchor}\n{value}")
         if self._depth == 2 and item.is_object:
             self._entry(item, event)
         if item.parts and (reason := self._reason(event)):
@@ -195,7 +195,7 @@ class _Reader:
         if self._depth == 0 and self.layout.empty_list:
             self.layout.empty_list = (self.layout.empty_list[0], event.end_mark.index)
         elif self._depth:
-            self.layout.items[-1].meaning.append((type(event),))
+            self.layout.items[-1].meaning.append("end")
             if flow:
                 self._solid(event.start_mark.index, event.end_mark.index)
 

@@ -82,7 +82,7 @@ def exposed_automations(call: ToolCall) -> list[Automation]:
         return []
     found = []
     for entity in component.entities:
-        if (exposed := call.exposure.entities.get(entity.entity_id)) is not None:
+        if (exposed := call.exposure.entity(entity.entity_id)) is not None:
             config: Mapping[str, Any] = entity.raw_config or {}
             found.append(Automation(exposed, entity.unique_id, config, entity))
     return sorted(found, key=lambda automation: normalize(automation.entity.name))

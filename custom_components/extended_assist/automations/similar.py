@@ -1,26 +1,20 @@
 """Point out automations that a new one repeats."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-from homeassistant.core import callback
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..exposure import normalize
 from .check import Checked
-from .reading import exposed_automations
-
-if TYPE_CHECKING:
-    from ..call import ToolCall
+from .reading import Automation
 
 _SHARED = 0.75
 """The part of the entities, of both together, that two close automations have in common."""
 
 
-@callback
-def warnings_of(call: ToolCall, checked: Checked, automation_id: str) -> list[str]:
-    """Return what to tell about exposed automations that have the same name, or do nearly the same."""
+def warnings_of(known: Iterable[Automation], checked: Checked, automation_id: str) -> list[str]:
+    """Return what to tell about automations that have the same name, or do nearly the same; compares them all."""
     found = []
-    for other in exposed_automations(call):
+    for other in known:
         if other.id == automation_id:
             continue
         if normalize(other.entity.name) == normalize(str(checked.config["alias"])):

@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import KEYS, async_check, current, normalized, resolved
+from ..automations.check import KEYS, Checked, async_check, current, normalized, resolved
 from ..automations.describe import Account, diff
 from ..automations.edit import Edit, add, merged, remove, update
 from ..automations.reading import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
@@ -37,6 +37,8 @@ _SYNTAX = (
     "'sunset'}], 'conditions': [], 'actions': [{'action': 'light.turn_on', 'target': {'entity_id': 'light.porch'}}], "
     "'mode': 'single'}; or 'use_blueprint': {'path', 'input'}."
 )
+
+_TOLD_APART_BY = frozenset({"triggers", "actions", "alias"})
 
 
 @dataclass(slots=True)
@@ -103,7 +105,8 @@ class AddAutomationTool(ChangingTool):
         checked = await async_check(call, automation_id, config)
         account = f"Add the automation '{config['alias']}': {Account(call.exposure).of(checked.whole)}"
         make = partial(add, config={"id": automation_id, **config})
-        return Plan(automation_id, account, diff(None, config), make, warnings_of(call, checked, automation_id))
+        notes = await _async_warnings(call, checked, automation_id)
+        return Plan(automation_id, account, diff(None, config), make, notes)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -155,7 +158,7 @@ class UpdateAutomationTool(ChangingTool):
             f"Change {', '.join(changes)} of the automation '{automation.entity.name}'. Then: {account}",
             diff(visible, merged(visible, changes)),
             partial(update, automation_id=automation_id, changes=changes),
-            warnings_of(call, checked, automation_id) if {"triggers", "actions", "alias"} & changes.keys() else [],
+            await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else [],
         )
 
     @override
@@ -219,6 +222,12 @@ async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
     if state.config is None:
         raise ToolError(state.reason or _ELSEWHERE)
     return automation, state
+
+
+async def _async_warnings(call: ToolCall, checked: Checked, automation_id: str) -> list[str]:
+    """Return what to tell about automations that a new one repeats."""
+    known = exposed_automations(call)
+    return await call.hass.async_add_executor_job(warnings_of, known, checked, automation_id)
 
 
 def _noted(notes: list[str]) -> JsonObjectType:
