@@ -127,6 +127,7 @@ async def _measure(hass: HomeAssistant, add: _Save, save: _Save) -> list[Row]:
                 held[f"{name} all"].append(heartbeat.longest * 1000)
                 held[f"{name} own"].append(heartbeat.longest_own * 1000)
     found = {name: median(values) for name, values in times.items()}
+    where = f"add one to {_AUTOMATIONS}"
     return [
         Row.of("automations", f"{where}, until it is loaded (ms)", found["ours all"], found["theirs all"], goal=_GOAL),
         Row.of("automations", f"{where}, without the loading (ms)", found["ours own"], found["theirs own"], goal=_GOAL),
