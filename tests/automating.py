@@ -17,6 +17,7 @@ from custom_components.extended_assist.tools.automation_changes import (
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component
+from tests.automations.files import HAND_WRITTEN
 from tests.conftest import expose
 
 CONFIGURATION = """\
@@ -27,6 +28,7 @@ input_number: {level: {name: Level, min: 0, max: 100}}
 EXPOSED = ("input_boolean.lamp", "input_boolean.porch", "input_boolean.motion", "input_number.level")
 FREE = ToolboxOptions(budget=40_000, policy=Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset()))
 """Options under which nobody is asked and everybody may: what is tested elsewhere."""
+PORCH, MOTION = "input_boolean.porch", "input_boolean.motion"
 ADD, UPDATE, REMOVE = (tool(FREE) for tool in (AddAutomationTool, UpdateAutomationTool, RemoveAutomationTool))
 
 type File = Path
@@ -74,3 +76,20 @@ def switching(name: str = "Porch at dusk", **more: Any) -> dict[str, Any]:
         "actions": [{"action": "input_boolean.turn_on", "target": {"entity_id": "input_boolean.porch"}}],
         **more,
     }
+
+
+async def turn_on(hass: HomeAssistant, entity_id: str) -> None:
+    """Turn something on, and off before."""
+    for service in ("turn_off", "turn_on"):
+        await hass.services.async_call("input_boolean", service, {"entity_id": entity_id}, blocking=True)
+    await hass.async_block_till_done()
+
+
+@pytest.fixture
+async def old_home(hass: HomeAssistant, start_home: StartHome) -> File:
+    """Start a home with a file that people wrote, and expose what is in it."""
+    path = await start_home(
+        HAND_WRITTEN, other="id: else\nalias: Else\ntriggers: []\nactions: []\n", secrets=f"lamp: {PORCH}\n"
+    )
+    expose(hass, "automation.porch", "automation.alarm", "automation.else")
+    return path

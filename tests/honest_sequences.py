@@ -2,35 +2,10 @@
 
 from typing import Any
 
+from .steps import ADD, BED, IS_OFF, IS_ON, LEVEL, NOTE, OFF, ON, PARTY, PARTY_ON, SHORT, TRIGGERS, act, answer, level
+
 type Honest = tuple[str, list[dict[str, Any]], dict[str, str], Any]
 """A name, the sequence, the states or attributes (as entity.attribute) that it brings about, and the response."""
-
-PARTY, LEVEL, NOTE, BED = "input_boolean.party", "input_number.level", "input_text.note", "light.bed_light"
-ON = {PARTY: "on"}
-OFF = {PARTY: "off"}
-SHORT = {"milliseconds": 5}
-
-
-def act(action: str, entity_id: Any = None, /, **data: Any) -> dict[str, Any]:
-    """Return a step that performs an action."""
-    step: dict[str, Any] = {"action": action}
-    return step | ({"target": {"entity_id": entity_id}} if entity_id else {}) | ({"data": data} if data else {})
-
-
-def level(value: Any) -> dict[str, Any]:
-    """Return a step that sets the number."""
-    return act("input_number.set_value", LEVEL, value=value)
-
-
-def answer(value: Any) -> list[dict[str, Any]]:
-    """Return the steps that return a value."""
-    return [{"variables": {"answer": {"value": value}}}, {"stop": "Done", "response_variable": "answer"}]
-
-
-PARTY_ON = act("input_boolean.turn_on", PARTY)
-ADD = level("{{ states('input_number.level') | float + 1 }}")
-IS_ON = {"condition": "state", "entity_id": PARTY, "state": "on"}
-IS_OFF = {"condition": "state", "entity_id": PARTY, "state": "off"}
 
 ACTIONS: list[Honest] = [
     ("one action", [PARTY_ON], ON, None),
@@ -236,21 +211,7 @@ FLOW: list[Honest] = [
                 "parallel": [
                     [
                         {
-                            "wait_for_trigger": [
-                                {"platform": "numeric_state", "entity_id": LEVEL, "above": 5, "id": "high"},
-                                {
-                                    "triggers": [
-                                        {"trigger": "light.turned_on", "target": {"entity_id": BED}, "id": "lit"}
-                                    ]
-                                },
-                                {
-                                    "trigger": "template",
-                                    "value_template": "{{ is_state('input_boolean.party', 'on') }}",
-                                },
-                                {"trigger": "time_pattern", "hours": "/5"},
-                                {"trigger": "time", "at": "03:04:05"},
-                                {"trigger": "sun", "event": "sunset"},
-                            ],
+                            "wait_for_trigger": TRIGGERS,
                             "timeout": 5,
                         },
                         act("input_text.set_value", NOTE, value="{{ wait.trigger.id }}"),

@@ -15,6 +15,7 @@ from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .const import CONF_BASE_URL, DOMAIN
+from .journal import async_get_journal
 
 PLATFORMS = (Platform.CONVERSATION,)
 
@@ -49,8 +50,10 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
-    """Drop what was to be done later for an entry that is removed."""
+    """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
+    if not hass.config_entries.async_entries(DOMAIN):
+        await (await async_get_journal(hass)).async_clear()
 
 
 @callback

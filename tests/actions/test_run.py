@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.actions.run import visible_response
+from custom_components.extended_assist.actions.run import SequenceRun, visible_response
+from custom_components.extended_assist.actions.sequences import SequenceWalker
+from custom_components.extended_assist.call import ToolCall
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.journal import async_get_journal
+from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -16,7 +19,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.script import DATA_SCRIPTS
 from tests.conftest import ASSISTANT, CallTool
-from tests.honest_sequences import BED, LEVEL, PARTY, PARTY_ON, act, level
+from tests.steps import BED, LEVEL, PARTY, PARTY_ON, act, level
 from tests.tools.test_scripts import AT_ONCE
 
 pytestmark = pytest.mark.usefixtures("house")
@@ -104,6 +107,8 @@ async def test_cancelled(hass: HomeAssistant, llm_context: llm.LLMContext) -> No
         },
         act("input_text.set_value", "input_text.note", value="{{ states('light.bed_light') }}"),
         {"parallel": [LIGHT_ON]},
+        act("homeassistant.turn_on", "group.visible"),
+        act("input_text.set_value", "input_text.note", value="{{ expand('group.visible') | count }}"),
     ],
 )
 async def test_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool, step: dict[str, Any]) -> None:
@@ -119,6 +124,28 @@ async def test_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool, step: 
     assert (state_of(hass, BED), state_of(hass, LEVEL), state_of(hass, "input_text.note")) == ("off", "0.0", "unknown")
 
 
+async def test_hidden_between_check_and_run(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
+    """What was hidden since the check is not used."""
+    exposure = Exposure(hass, ASSISTANT)
+    call = ToolCall(hass=hass, arguments={}, exposure=exposure, llm_context=llm_context, options=AT_ONCE)
+    walker = SequenceWalker(call)
+    checked = await walker.async_actions([LIGHT_ON])
+    async_expose_entity(hass, ASSISTANT, BED, False)
+    with pytest.raises(ToolError, match="changed just now"):
+        await SequenceRun(call, walker, checked).async_run()
+    assert state_of(hass, BED) == "off"
+
+
+async def test_member_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A group is not used any more when one of its members is hidden while the sequence waits."""
+    sequence = [PARTY_ON, {"delay": {"milliseconds": 100}}, act("light.turn_off", "light.whole")]
+    task = hass.async_create_task(call_tool(ExecuteScriptTool(AT_ONCE), sequence=sequence))
+    await begun(hass)
+    async_expose_entity(hass, ASSISTANT, "light.ceiling_lights", False)
+    assert (await task)["ended"].startswith("stopped")
+    assert state_of(hass, "light.ceiling_lights") == "on"
+
+
 async def test_something_else_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool) -> None:
     """What the sequence does not use may be hidden or shown."""
     task = hass.async_create_task(
@@ -130,7 +157,7 @@ async def test_something_else_hidden_meanwhile(hass: HomeAssistant, call_tool: C
     assert state_of(hass, BED) == "on"
 
 
-async def test_failures(hass: HomeAssistant, call_tool: CallTool) -> None:
+async def test_failures(hass: HomeAssistant, call_tool: CallTool, llm_context: llm.LLMContext) -> None:
     """A failure is told with its place and reason, with what was done before it; without that, as an error."""
     tool = ExecuteScriptTool(AT_ONCE)
     data = await call_tool(tool, sequence=[{"repeat": {"count": 2, "sequence": [PARTY_ON, level(99)]}}])
@@ -138,6 +165,9 @@ async def test_failures(hass: HomeAssistant, call_tool: CallTool) -> None:
     (failure,) = data["failures"]
     assert failure.startswith("sequence[0].repeat.sequence[1]: Invalid value for input_number.level: 99.0")
     assert data["entities"][PARTY] == "off → on"
+    change = (await async_get_journal(hass)).last(llm_context)
+    assert change
+    assert list(change.details["states"]) == [PARTY]
     ignored = {**act("todo.remove_item", "todo.shopping_list", item=["none"]), "continue_on_error": True}
     data = await call_tool(tool, sequence=[ignored, LIGHT_ON])
     assert data["ended"] == "finished"

@@ -294,6 +294,12 @@ WRITTEN = [
         (BED, "on"),
     ),
     Written(
+        "an action on a device",
+        when(MOVED, do=[{"device_id": f"<device {BED}>", "domain": "light", "entity_id": BED, "type": "turn_on"}]),
+        [("do", "light.turn_off", {"entity_id": BED}), *MOVE],
+        (BED, "on"),
+    ),
+    Written(
         "restarted with every motion", when(MOVED, do=[{"delay": {"seconds": 1}}, ON], mode="restart"), [*MOVE, *MOVE]
     ),
     Written(

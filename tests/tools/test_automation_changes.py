@@ -1,7 +1,6 @@
 """Tests of adding, changing and removing automations, in files of real life."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +9,35 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 
 from custom_components.extended_assist.automations.layout import read_layout
 from custom_components.extended_assist.automations.store import EVENT_CHANGED
-from custom_components.extended_assist.call import ToolboxOptions
-from custom_components.extended_assist.journal import MAX_CHANGES
+from custom_components.extended_assist.call import ToolCall
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
+from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
-from tests.automating import ADD, CONFIGURATION, FREE, REMOVE, UPDATE, File, StartHome, start_home, switching
+from tests.automating import (
+    ADD,
+    CONFIGURATION,
+    FREE,
+    MOTION,
+    PORCH,
+    REMOVE,
+    UPDATE,
+    File,
+    StartHome,
+    old_home,
+    start_home,
+    switching,
+    turn_on,
+)
 from tests.automations.files import BAD, HAND_WRITTEN
 from tests.conftest import CallTool, expose
 
-__all__ = ["start_home"]
+__all__ = ["old_home", "start_home"]
 
 UNDO = UndoLastChangeTool(FREE)
-PORCH, MOTION = "input_boolean.porch", "input_boolean.motion"
-
-
-async def turn_on(hass: HomeAssistant, entity_id: str) -> None:
-    """Turn something on, and off before."""
-    for service in ("turn_off", "turn_on"):
-        await hass.services.async_call("input_boolean", service, {"entity_id": entity_id}, blocking=True)
-    await hass.async_block_till_done()
 
 
 def ids(path: Path) -> list[str | None]:
@@ -212,16 +217,6 @@ async def test_same_name_and_close_ones(start_home: StartHome, call_tool: CallTo
     assert len(other["notes"]) == 1
 
 
-@pytest.fixture
-async def old_home(hass: HomeAssistant, start_home: StartHome) -> File:
-    """Start a home with a file that people wrote, and expose what is in it."""
-    path = await start_home(
-        HAND_WRITTEN, other="id: else\nalias: Else\ntriggers: []\nactions: []\n", secrets=f"lamp: {PORCH}\n"
-    )
-    expose(hass, "automation.porch", "automation.alarm", "automation.else")
-    return path
-
-
 async def test_update(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
     """Only the line that is named changes."""
     await call_tool(UPDATE, automation="porch", changes={"alias": "Porch at night"})
@@ -292,74 +287,6 @@ async def test_remove(hass: HomeAssistant, old_home: File, call_tool: CallTool) 
     assert hass.states.get("automation.porch").state == "on"
 
 
-async def test_undo_whole(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
-    """One after the other, every change is undone to the byte."""
-    states = [old_home.read_bytes()]
-    await call_tool(ADD, automation=switching())
-    states.append(old_home.read_bytes())
-    await call_tool(UPDATE, automation="porch", changes={"alias": "New", "mode": "queued"})
-    states.append(old_home.read_bytes())
-    await call_tool(REMOVE, automation="alarm")
-    events = async_capture_events(hass, EVENT_CHANGED)
-    for expected, change in zip(reversed(states), ("added", "updated", "removed"), strict=True):
-        await call_tool(UNDO)
-        assert old_home.read_bytes() == expected
-        assert events[-1].data["change"] == change
-    assert hass.states.get("automation.alarm").state == "on"
-    assert async_should_expose(hass, "conversation", "automation.alarm")
-    assert hass.states.get("automation.porch").attributes["friendly_name"] == "Porch"
-    assert hass.states.get("automation.porch_at_dusk") is None
-    assert "changed nothing" in (await call_tool(UNDO, error=True))["error"]
-
-
-async def test_undo_one_when_others_changed(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
-    """What somebody else changed since stays; only the one automation comes back."""
-    await call_tool(REMOVE, automation="alarm")
-    await call_tool(UPDATE, automation="porch", changes={"mode": "queued"})
-    old_home.write_text(f"# mine\n{old_home.read_text()}")
-    await call_tool(UNDO)
-    await call_tool(UNDO)
-    text = old_home.read_text()
-    assert text.startswith("# mine\n")
-    assert sorted(text.split()) == sorted(f"# mine {HAND_WRITTEN}".split())
-    assert hass.states.get("automation.alarm").state == "on"
-
-
-async def test_undo_what_was_changed_since(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
-    """What somebody else changed in the same automation is not overwritten."""
-    added = await call_tool(ADD, automation=switching())
-    old_home.write_text(old_home.read_text().replace("Porch at dusk", "Mine now"))
-    before = old_home.read_bytes()
-    assert "changed since by somebody else" in (await call_tool(UNDO, error=True))["error"]
-    assert old_home.read_bytes() == before
-    assert hass.states.get(added["added"]).state == "on"
-
-
-async def test_undo_needs_what_the_change_needed(
-    hass: HomeAssistant, old_home: File, call_tool: CallTool, hass_admin_user: MockUser
-) -> None:
-    """Who may not change automations cannot undo their changes either; nor is what is hidden now touched."""
-    await call_tool(ADD, automation=switching())
-    before = old_home.read_bytes()
-    error = await call_tool(UndoLastChangeTool(ToolboxOptions()), error=True)
-    assert "Nobody is logged in" in error["error"]
-    await call_tool(ADD, automation=switching("Second"))
-    async_expose_entity(hass, "conversation", "automation.second", False)
-    assert "not exposed any more" in (await call_tool(UNDO, error=True))["error"]
-    assert old_home.read_bytes().startswith(before)
-
-
-async def test_copies_are_limited(
-    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, tmp_path: Path
-) -> None:
-    """There are never more copies than changes in the journal."""
-    await start_home()
-    added = await call_tool(ADD, automation=switching())
-    for number in range(MAX_CHANGES + 3):
-        await call_tool(UPDATE, automation=added["id"], changes={"description": str(number)})
-    assert len(list((tmp_path / ".storage" / "extended_assist.automations").iterdir())) == MAX_CHANGES
-
-
 async def test_only_administrators_after_asking(
     hass: HomeAssistant, start_home: StartHome, hass_admin_user: MockUser, llm_context: llm.LLMContext
 ) -> None:
@@ -380,8 +307,6 @@ async def test_only_administrators_after_asking(
 
 async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLMContext) -> None:
     """What would be done is told in one sentence, with the lines that would change."""
-    from custom_components.extended_assist.call import ToolCall  # noqa: PLC0415
-    from custom_components.extended_assist.exposure import Exposure  # noqa: PLC0415
 
     def call(**arguments: Any) -> ToolCall:
         return ToolCall(
@@ -403,81 +328,3 @@ async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLM
     assert PORCH not in text
     assert "+alias: Porch at dusk" in await ADD.async_preview(call(automation=switching()))
     assert old_home.read_bytes() == before
-
-
-BLUEPRINT = """\
-blueprint:
-  name: Switch
-  domain: automation
-  input:
-    sensor: {{selector: {{entity: {{}}}}}}
-    lamp: {{default: input_boolean.porch, selector: {{entity: {{}}}}}}
-trigger:
-  platform: state
-  entity_id: !input sensor
-  to: 'on'
-variables: {{lamp: !input lamp}}
-action:
-- service: input_boolean.turn_on
-  target: {{entity_id: !input lamp}}
-{more}
-"""
-
-
-@pytest.fixture
-def blueprint(tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Return a function that writes a blueprint and returns an automation that uses it."""
-
-    def write(more: str = "", **inputs: str) -> dict[str, Any]:
-        folder = tmp_path / "blueprints" / "automation" / "mine"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "switch.yaml").write_text(BLUEPRINT.format(more=more))
-        return {"alias": "From a blueprint", "use_blueprint": {"path": "mine/switch.yaml", "input": inputs}}
-
-    return write
-
-
-async def test_blueprint(
-    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, blueprint: Callable[..., dict[str, Any]]
-) -> None:
-    """A blueprint is used with its inputs, checked as what it becomes, and its inputs can be changed."""
-    path = await start_home()
-    added = await call_tool(ADD, automation=blueprint(sensor=MOTION))
-    assert "When Motion turns on, turn on Porch light" in added["what"]
-    await turn_on(hass, MOTION)
-    assert hass.states.get(PORCH).state == "on"
-    changed = {"path": "mine/switch.yaml", "input": {"sensor": MOTION, "lamp": "input_boolean.lamp"}}
-    await call_tool(UPDATE, automation=added["id"], changes={"use_blueprint": changed})
-    assert "turn on Lamp" in (await call_tool(UPDATE, automation=added["id"], changes={"description": "x"}))["what"]
-    await turn_on(hass, MOTION)
-    assert hass.states.get("input_boolean.lamp").state == "on"
-    assert "      lamp: input_boolean.lamp\n" in path.read_text()
-
-
-@pytest.mark.parametrize(
-    ("more", "inputs", "reason"),
-    [
-        ("", {"sensor": "input_boolean.zebra"}, "The blueprint with these inputs cannot be used: "),
-        ("", {}, "does not accept"),
-        (
-            "- service: input_boolean.turn_on\n  target: {entity_id: input_boolean.zebra}",
-            {"sensor": MOTION},
-            "also uses",
-        ),
-        ("- service: homeassistant.restart", {"sensor": MOTION}, "cannot be used by assistants"),
-    ],
-)
-async def test_blueprint_refused(
-    start_home: StartHome,
-    call_tool: CallTool,
-    blueprint: Callable[..., dict[str, Any]],
-    more: str,
-    inputs: Any,
-    reason: str,
-) -> None:
-    """What a blueprint makes of its inputs must be exposed and allowed; what it names itself is not told."""
-    path = await start_home()
-    error = (await call_tool(ADD, automation=blueprint(more, **inputs), error=True))["error"]
-    assert reason in error
-    assert "zebra" in str(inputs) or "zebra" not in error
-    assert path.read_text() == "[]\n"

@@ -23,8 +23,8 @@ from tests.attacks import sequences as attacks
 from tests.attacks.actions import DEVICE, HIDDEN_DEVICE, REGISTRY_ID
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse, expose
-from tests.honest_sequences import BED, LEVEL, NOTE, PARTY, PARTY_ON, act
 from tests.random_sequences import Grammar
+from tests.steps import BED, LEVEL, NOTE, PARTY, PARTY_ON, act, answer
 
 AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()), budget=20_000)
 """Options under which sequences run without a question."""
@@ -246,3 +246,12 @@ async def test_preview(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
     call = replace(call, arguments={"script": "Party time"})
     assert not tool.asks_first(call)
     assert await tool.async_preview(call) == "Visible: Party time (script.visible)"
+
+
+async def test_long_answers(hass: HomeAssistant, house: None, call_tool: CallTool) -> None:
+    """A response that is too long is cut, and what was done is told all the same."""
+    tool = ExecuteScriptTool(replace(AT_ONCE, budget=1000))
+    data = await call_tool(tool, sequence=[PARTY_ON, *answer("{{ range(900) | list }}")])
+    assert data["entities"] == {PARTY: "off → on"}
+    assert "[cut: " in data["response"]
+    assert len(json_dumps(data)) <= 1000

@@ -166,8 +166,9 @@ class ConditionWalker:
         without = {"condition", "trigger", "platform", "target"}
         self._texts.check({key: value for key, value in part.items() if key not in without}, place)
         options = part.get("options") or {}
-        if not isinstance(options, dict) or (unknown := options.keys() - (description.get("fields") or {}).keys()):
-            raise ToolError(f"{place}.options: unknown: {', '.join(sorted(unknown)) if options else 'not an object'}.")
+        if not isinstance(options, dict):
+            raise ToolError(f"{place}.options: this must be an object.")
+        self._check_keys(options, frozenset(description.get("fields") or ()), f"{place}.options")
         if "target" not in description:
             return part
         target = part.get("target")
@@ -194,10 +195,11 @@ class ConditionWalker:
 
     def _entity(self, text: str, place: str) -> str:
         """Return the id of the one exposed entity that a text means."""
-        entry = er.async_get(self._hass).entities.get_entry(text)
         refuse_templates_in(text, place)
+        entry = er.async_get(self._hass).entities.get_entry(text)
+        is_exposed = entry is not None and self._exposure.is_exposed(entry.entity_id)
         try:
-            found = self._exposure.resolve(entry.entity_id if entry and self._is_exposed(entry) else text)
+            found = self._exposure.resolve(entry.entity_id if entry and is_exposed else text)
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         if len(found) > 1:
@@ -206,10 +208,6 @@ class ConditionWalker:
         if self._keep and entry is None and text != entity.entity_id:
             raise ToolError(f"{place}: write the id {entity.entity_id} instead of '{text}'.")
         return entity.entity_id
-
-    def _is_exposed(self, entry: er.RegistryEntry) -> bool:
-        """Return whether a registered entity is exposed."""
-        return self._exposure.is_exposed(entry.entity_id)
 
     @staticmethod
     def _check_keys(part: Part, known: frozenset[str], place: str) -> None:

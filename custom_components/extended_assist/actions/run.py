@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from dataclasses import replace
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,9 @@ from ..const import DOMAIN, LOGGER
 from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..journal import changed_in_context
 from ..results import ToolError
-from .perform import ChangeWatch, describe_change, safe_reason
+from .members import is_group
+from .perform import SECRET_TEXT, ChangeWatch, describe_change, fitting, safe_reason
 from .sequences import SequenceWalker
-from .targets import is_group
 from .texts import texts_in
 
 if TYPE_CHECKING:
@@ -31,14 +31,11 @@ if TYPE_CHECKING:
 SEQUENCE_TIME = 30.0
 """Seconds that a sequence may take: about as long as somebody waits for an answer. Nothing goes on unseen after it."""
 
-_MAX_REPORTED = 40
 _MAX_FAILURES = 5
 _OVER = f"stopped after {SEQUENCE_TIME:g} seconds, the longest that a sequence may take"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
 _NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
-# In addresses of pictures and media, which whoever has them can open.
-_SECRET = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
 
 type Outcome = tuple[ScriptRunResult | None, str | None]
 """What a run returned, and how it ended."""
@@ -65,11 +62,12 @@ class SequenceRun:
         acted_on = {entity_id for action in self._walker.actions for entity_id in action.entity_ids}
         with ChangeWatch(call.hass, acted_on) as watch:
             task = await self._async_end()
+            call = as_of_now(call)
             acted = self._acted_on()
             call.recording.targets |= acted
             await watch.async_settle(acted)
         answer: JsonObjectType = {"ended": _OVER}
-        failures = self._failures()
+        failures = self._failures(call.exposure)
         if task.done() and not task.cancelled():
             if (error := task.exception()) is None:
                 result, reason = task.result()
@@ -95,12 +93,16 @@ class SequenceRun:
         """Return the task of the run when it is over, or when its time is; nothing of it goes on after that."""
         hass = self._call.hass
         stop_listening = async_listen_entity_updates(hass, str(self._call.llm_context.assistant), self._on_exposure)
-        task = hass.async_create_task(self._async_traced(), "extended_assist sequence")
         try:
-            await asyncio.wait({task}, timeout=SEQUENCE_TIME)
+            if not self._walker.is_still_exposed():
+                raise ToolError("What is exposed was changed just now, so nothing was done. Call again.")
+            task = hass.async_create_task(self._async_traced(), "extended_assist sequence")
+            try:
+                await asyncio.wait({task}, timeout=SEQUENCE_TIME)
+            finally:
+                task.cancel()
         finally:
             stop_listening()
-            task.cancel()
             await self._script.async_unload()
         return task
 
@@ -113,7 +115,7 @@ class SequenceRun:
     @callback
     def _on_exposure(self) -> None:
         """Stop at once when something that the sequence reads or acts on was hidden."""
-        if not self._is_hidden and not all(map(self._call.exposure.is_exposed, self._walker.entity_ids)):
+        if not self._is_hidden and not self._walker.is_still_exposed():
             self._is_hidden = True
             self._call.hass.async_create_task(self._script.async_stop(), "extended_assist stop")
 
@@ -123,10 +125,10 @@ class SequenceRun:
 
     def _last_place(self) -> str:
         """Return the last step that was begun."""
-        steps = [path for path in self._trace if not re.search(r"/(conditions?|while|until|if)(/|$)", path)]
+        steps = [path for path in self._trace if not re.search(r"/(conditions?|entity_id|if|until|while)(/|$)", path)]
         return _place(steps[-1]) if steps else "its beginning"
 
-    def _failures(self) -> list[str]:
+    def _failures(self, exposure: Exposure) -> list[str]:
         """Return what failed, innermost steps only."""
         failed = {
             path: "the time to wait was over" if error == "TimeoutError" else str(error)
@@ -136,17 +138,17 @@ class SequenceRun:
         }
         innermost = [path for path in failed if not any(other.startswith(f"{path}/") for other in failed)]
         return [
-            f"{_place(path)}: {safe_reason(self._call.exposure, HomeAssistantError(failed[path]))}"
+            f"{_place(path)}: {safe_reason(exposure, HomeAssistantError(failed[path]))}"
             for path in innermost[:_MAX_FAILURES]
         ]
 
     def _acted_on(self) -> set[str]:
-        """Return the entities of the actions that were begun."""
+        """Return the entities of the actions that were begun and did not fail."""
         begun: set[str] = set()
-        for elements in self._trace.values():
-            for element in elements:
-                if params := (element.as_dict().get("result") or {}).get("params"):
-                    begun |= {f"{params['domain']}.{params['service']}", *params["target"].get(ATTR_ENTITY_ID, ())}
+        for step in (element.as_dict() for elements in self._trace.values() for element in elements):
+            # What failed changed nothing; where it did all the same, that is seen by its context.
+            if "error" not in step and (params := step.get("result", {}).get("params")):
+                begun |= {f"{params['domain']}.{params['service']}", *params["target"].get(ATTR_ENTITY_ID, ())}
         return {
             entity_id
             for action in self._walker.actions
@@ -156,18 +158,24 @@ class SequenceRun:
         }
 
 
+def as_of_now(call: ToolCall) -> ToolCall:
+    """Return a call that knows what is exposed now, so that what was hidden meanwhile is not told either."""
+    return replace(call, exposure=Exposure(call.hass, call.llm_context.assistant, call.options.external_statistics))
+
+
 def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -> JsonObjectType:
     """Return what became of the exposed entities that were acted on, or were changed by what was run."""
     changed = changed_in_context(call.hass, before, call.llm_context)
     # Groups follow their members.
     touched = {*acted} | {entity_id for entity_id in changed if not is_group(call.hass, entity_id)}
-    reports: JsonObjectType = {}
+    reports: dict[str, str] = {}
     for entity_id in sorted(filter(call.exposure.is_exposed, touched)):
         old, new = before.get(entity_id), call.hass.states.get(entity_id)
         reports[entity_id] = describe_change(call, old, new) + (", as before" if new is old else "")
-    if (more := len(reports) - _MAX_REPORTED) > 0:
-        return {**dict(islice(reports.items(), _MAX_REPORTED)), "more": f"{more} more entities"}
-    return reports
+    told = fitting(reports, call.budget // 2)
+    if more := len(reports) - len(told):
+        told["more"] = f"{more} more entities"
+    return told
 
 
 def visible_response(exposure: Exposure, response: Any) -> Any:
@@ -187,7 +195,7 @@ def _told(value: Any, exposure: Exposure | None) -> Any:
         }
     if isinstance(value, list | tuple):
         return [_told(item, exposure) for item in value]
-    if isinstance(value, str) and (_SECRET.search(value) or (exposure and exposure.names_hidden(value))):
+    if isinstance(value, str) and (SECRET_TEXT.search(value) or (exposure and exposure.names_hidden(value))):
         return _NOT_TOLD
     return value
 
@@ -206,12 +214,12 @@ def _response(exposure: Exposure, result: ScriptRunResult | None) -> JsonObjectT
 
 def _place(path: str) -> str:
     """Return a path of a trace as the place in the sequence as it was given."""
-    place, repeated = "sequence", False
+    place = "sequence"
     parts = path.split("/")
     for index, part in enumerate(parts):
         if part.isdigit():
             repeated = parts[max(index - 2, 0) : index] == ["repeat", "sequence"]
-            place += f"[{int(part) - repeated}]"
+            place += f"[{max(int(part) - repeated, 0)}]"
         else:
             place += f".{part}"
     return place

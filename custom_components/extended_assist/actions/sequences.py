@@ -4,23 +4,27 @@ Whatever is named must be exposed and whatever is done allowed; what cannot be k
 and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import voluptuous as vol
 
-from homeassistant.const import Platform
+from homeassistant.const import ATTR_DEVICE_ID, Platform
+from homeassistant.core import callback
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import config_validation as cv, service as service_helper
+from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.script import async_validate_actions_config
 from homeassistant.helpers.template import is_template_string
 
 from ..results import ToolError
 from .check import ResolvedAction, async_check_action
+from .computed import async_check_computed
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
-from .rules import ONLY_LISTED, is_entity_service, selectors_of
-from .targets import REFERENCES
+from .members import members_of
+from .perform import safe_reason
+from .targets import REFERENCES, check_whole
 from .texts import Texts, holds_template
 
 if TYPE_CHECKING:
@@ -62,22 +66,6 @@ _REFUSED = {
 _NESTED_STEPS = ("sequence", "then", "else", "default")
 _REPEAT = frozenset({"count", "for_each", "while", "until", "sequence"})
 _OPTION = frozenset({"alias", "note", "conditions", "sequence"})
-# Fields of these kinds name no entity, whatever a template in them makes.
-_PLAIN_SELECTORS = frozenset(
-    {
-        *("attribute", "boolean", "color_rgb", "color_temp", "country", "date", "datetime", "duration", "language"),
-        *("number", "select", "state", "text", "time"),
-    }
-)
-_HELPERS = frozenset(
-    {
-        *("counter", "input_boolean", "input_button", "input_datetime", "input_number", "input_select", "input_text"),
-        *("schedule", "timer"),
-    }
-)
-# These send texts to people and do nothing else with them.
-_TELLERS = frozenset({"notify", "persistent_notification"})
-_TOLD = frozenset({"message", "title"})
 BREATH = {"delay": {"milliseconds": 1}}
 """Comes first in whatever repeats in a sequence that is run at once, so that it can always be ended."""
 
@@ -95,6 +83,7 @@ class SequenceWalker:
         self._keep = keep
         self._texts = Texts(call.hass, call.exposure, variables, returns=not keep)
         self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, keep=keep)
+        self._moved: set[str] = set()
         self.steps = 0
         """How many steps there are."""
         self.actions: list[ResolvedAction] = []
@@ -105,6 +94,15 @@ class SequenceWalker:
         """Return every entity that is read or acted on, by its id; all of them are exposed."""
         return self._texts.entity_ids | {entity_id for action in self.actions for entity_id in action.entity_ids}
 
+    @callback
+    def is_still_exposed(self) -> bool:
+        """Return whether all that was checked is exposed now, with what it moves and what its templates look up."""
+        try:
+            self._texts.check_again()
+        except ToolError:
+            return False
+        return all(map(self._call.exposure.is_exposed, self.entity_ids | self._moved))
+
     async def async_actions(self, actions: Any, place: str = "sequence") -> Any:
         """Check a sequence; raises ToolError with the place and the reason."""
         await self._async_prepare(actions, place)
@@ -114,7 +112,7 @@ class SequenceWalker:
         try:
             return await async_validate_actions_config(self._call.hass, cv.SCRIPT_SCHEMA(walked))
         except (vol.Invalid, HomeAssistantError) as err:
-            raise ToolError(f"{place} is not valid: {err}") from err
+            raise ToolError(f"{place} is not valid: {safe_reason(self._call.exposure, err)}") from err
 
     async def async_conditions(self, conditions: Any, place: str = "conditions") -> Any:
         """Check conditions, as async_actions does."""
@@ -150,6 +148,7 @@ class SequenceWalker:
 
     async def _async_step(self, step: Any, place: str, depth: int) -> Part:
         """Check one step."""
+        await asyncio.sleep(0)  # Names can take milliseconds to be found, and there may be many.
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise ToolError(f"{place}: more than {MAX_STEPS} steps. Do less at once.")
@@ -159,6 +158,8 @@ class SequenceWalker:
             kind = cv.determine_script_action(step)
         except (ValueError, TypeError) as err:
             raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(_STEPS)}, condition.") from err
+        if kind == "device" and self._keep:
+            return self._device(step, place)
         if kind in _REFUSED:
             raise ToolError(f"{place}: {_REFUSED[kind]}")
         if kind == "condition":
@@ -198,13 +199,15 @@ class SequenceWalker:
         refuse_templates_in(target, f"{place}.target")
         refuse_templates_in({key: data[key] for key in data if str(key).strip().lower() in REFERENCES}, f"{place}.data")
         computed = {key: value for key, value in data.items() if holds_template({key: value})}
-        await self._async_check_computed(action.strip().lower(), computed, f"{place}.data")
+        await async_check_computed(self._call.hass, self._texts, action.strip().lower(), computed, f"{place}.data")
         plain = {key: value for key, value in data.items() if key not in computed}
         try:
             resolved = await async_check_action(self._call, action, target, plain)
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         self.actions.append(replace(resolved, data=resolved.data | computed))
+        members = {member for entity_id in resolved.entity_ids for member in members_of(self._call.hass, entity_id)}
+        self._moved |= set(filter(self._call.exposure.is_exposed, members))
         if self._keep:
             written = target | {key: plain[key] for key in plain if key in REFERENCES} if resolved.targeted else target
             check_written(self._call.hass, written, f"{place}.target", left_out=resolved.left_out)
@@ -216,23 +219,15 @@ class SequenceWalker:
         walked |= resolved.as_step()
         return walked | ({"data": resolved.data | computed} if computed else {})
 
-    async def _async_check_computed(self, action: str, computed: Part, place: str) -> None:
-        """Check the fields of an action's data that templates compute: whatever comes out may name nothing."""
-        if not computed:
-            return
-        domain, _, name = action.partition(".")
-        descriptions = await service_helper.async_get_all_descriptions(self._call.hass)
-        selectors = dict(selectors_of(descriptions.get(domain, {}).get(name, {}).get("fields")))
-        service = self._call.hass.services.async_services_for_domain(domain).get(name)
-        carried_out = service is not None and is_entity_service(service) and domain in {*Platform, *_HELPERS}
-        for key, value in computed.items():
-            self._texts.check(value, f"{place}.{key}")
-            is_told = domain in _TELLERS and key in _TOLD and isinstance(value, str)
-            is_plain = carried_out and selectors.get(key) in _PLAIN_SELECTORS and action not in ONLY_LISTED
-            if not (is_told or is_plain):
-                raise ToolError(
-                    f"{place}.{key}: what a template will make of this cannot be checked beforehand. Write the value itself."
-                )
+    def _device(self, step: Part, place: str) -> Part:
+        """Check an action on a device, as Home Assistant's editor writes them: on one of its entities, all of them exposed."""
+        if step.get("domain") not in {*Platform}:
+            raise ToolError(
+                f"{place}: actions on devices of this kind cannot be checked. Perform an action on an entity."
+            )
+        refuse_templates_in(step, place)
+        check_whole(self._call.hass, self._call.exposure, ATTR_DEVICE_ID, str(step[ATTR_DEVICE_ID]), place)
+        return self._rest(step, place)
 
     async def _async_nested(self, step: Part, place: str, depth: int) -> Part:
         """Check a step that holds others."""

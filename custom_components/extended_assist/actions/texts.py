@@ -14,7 +14,7 @@ from ..exposure import SECRET_ATTRIBUTES, Exposure
 from ..results import ToolError, size
 from ..templates import References, check_references, referenced
 from ..templates.render import environment
-from .check import ids_in
+from .data import ids_in
 
 MAX_SIZE = 40_000
 """Characters of what is checked at once: far above what a person would write, and read within milliseconds."""
@@ -62,7 +62,8 @@ class Texts:
                     f"{place}: '{name}' is the name of a function of templates; call the variable differently."
                 )
             self._names.add(name)
-        self._sealed |= set(_sealed(part))
+        if self._returns:
+            self._sealed |= set(_sealed(part))
         templates = {text for text, _ in texts_in(part, place) if is_template_string(text)}
         names = frozenset(self._names)
         self._templates |= await self._hass.async_add_executor_job(_read_all, templates, names)
@@ -78,6 +79,13 @@ class Texts:
                     self._check_plain(text)
             except ToolError as err:
                 raise ToolError(f"{where}: {err}") from err
+
+    @callback
+    def check_again(self) -> None:
+        """Check all templates as of now; raises ToolError when something that they read is not exposed any more."""
+        for read in self._templates.values():
+            if isinstance(read, _Read):
+                check_references(self._hass, self._exposure, read.references)
 
     @callback
     def check_trigger(self, entity_id: str, place: str) -> None:

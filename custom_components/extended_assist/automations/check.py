@@ -15,7 +15,8 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
 from ..actions.sequences import SequenceWalker
-from ..results import ToolError
+from ..actions.texts import MAX_SIZE
+from ..results import ToolError, size
 from .edit import OLDER
 from .layout import Tagged
 
@@ -69,6 +70,8 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
             if key in config:
                 raise ToolError(f"Give {key} only; {older} is its older name.")
             config[key] = config.pop(older)
+    if size(config) > MAX_SIZE:
+        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
     if unknown := [key for key in config if key not in KEYS]:
         raise ToolError(f"Unknown: {', '.join(unknown)}. An automation has {', '.join(KEYS)}.")
     for text in _texts(config):

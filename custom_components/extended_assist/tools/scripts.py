@@ -5,15 +5,16 @@ from typing import Any, override
 import voluptuous as vol
 
 from homeassistant.helpers import config_validation as cv, entity_registry as er, llm
+from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..actions.run import SEQUENCE_TIME, SequenceRun, changes, visible_response
+from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes, visible_response
 from ..actions.sequences import SequenceWalker
 from ..call import ToolCall
 from ..policy import Tier
-from ..results import ToolError
+from ..results import ToolError, size
 from .actions import describe
 from .base import ExtendedTool
 
@@ -60,13 +61,14 @@ class ExecuteScriptTool(ExtendedTool):
             walker = SequenceWalker(call)
             checked = await walker.async_actions(sequence)
             call.recording.what = "running a sequence"
-            return await SequenceRun(call, walker, checked).async_run()
+            return _cuttable(call, await SequenceRun(call, walker, checked).async_run())
         action = await _async_script(call)
         before = {state.entity_id: state for state in call.hass.states.async_all()}
         answer = await async_perform(call, action, SEQUENCE_TIME)
+        call = as_of_now(call)
         if "response" in answer:
             answer["response"] = visible_response(call.exposure, answer["response"])
-        return answer | {"entities": changes(call, before, action.entity_ids)}
+        return _cuttable(call, answer | {"entities": changes(call, before, action.entity_ids)})
 
     @override
     async def async_preview(self, call: ToolCall) -> str:
@@ -80,6 +82,13 @@ class ExecuteScriptTool(ExtendedTool):
         more = f"; and {len(done) - _MAX_SPOKEN} more actions" if len(done) > _MAX_SPOKEN else ""
         spoken = "; ".join(done[:_MAX_SPOKEN]) or "nothing that changes the home"
         return f"Run {walker.steps} steps, some of which may depend on conditions: {spoken}{more}"
+
+
+def _cuttable(call: ToolCall, answer: JsonObjectType) -> JsonObjectType:
+    """Return an answer whose response, where it is too long, is a text: this can be cut, and the rest be told."""
+    if "response" not in answer or size(answer) <= call.budget:
+        return answer
+    return answer | {"response": json_dumps(answer["response"])}
 
 
 def _sequence(call: ToolCall) -> list[Any] | None:
