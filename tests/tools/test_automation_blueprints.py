@@ -86,5 +86,8 @@ async def test_blueprint_refused(
     path = await start_home()
     error = (await call_tool(ADD, automation=blueprint(more, **inputs), error=True))["error"]
     assert reason in error
+    letters = [*"abcdefghijklmnopqrstuvwxyz._"]
+    again = await call_tool(ADD, automation=blueprint(more, **inputs) | {"variables": {"x": letters}}, error=True)
+    assert again == {"error": error}, "letters said one by one are no names"
     assert "zebra" in str(inputs) or "zebra" not in error
     assert path.read_text() == "[]\n"

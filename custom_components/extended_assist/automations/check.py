@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import voluptuous as vol
@@ -195,10 +196,9 @@ def _told(call: ToolCall, err: Exception, *, tell: bool) -> str:
 
 
 def _may_tell(call: ToolCall, err: Exception) -> bool:
-    """Return whether an error names nothing hidden but what the caller said itself."""
-    message = str(err)
-    for text in sorted(_texts(call.arguments), key=len, reverse=True):
-        message = message.replace(text, "")
+    """Return whether an error names nothing hidden but what the caller said itself, word for word."""
+    said = set(_texts(call.arguments))
+    message = re.sub(r"[\w.]+", lambda word: "" if word[0] in said else word[0], str(err))
     return not call.exposure.names_hidden(message)
 
 
