@@ -124,6 +124,23 @@ def test_changed_by_somebody_since() -> None:
         edit.remove(edited, "new", added.after)
 
 
+@pytest.mark.parametrize(
+    ("text", "changes", "reason"),
+    [
+        ("- {id: '1', alias: A}\n", {"alias": "B"}, "one pair of braces"),
+        ("- id: '1'\n  mode: single\n  mode: queued\n", {"mode": "restart"}, "without changing more than it"),
+        ("- alias: A  # mine\n  id: '1'\n", {"alias": None}, "a comment, which would be lost"),
+        ("- id: '1'\n  description: |  # mine\n    text\n", {"description": "x"}, "a comment, which would be lost"),
+        ("- id: '1'\n  description: |+\n    text\n\n", {"mode": "single"}, "Word it differently"),
+        ("- id: '2'\n", {"mode": "single"}, "not in the file"),
+    ],
+)
+def test_update_refused(text: str, changes: dict[str, Any], reason: str) -> None:
+    """What cannot be changed alone is refused for a reason."""
+    with pytest.raises(ToolError, match=reason):
+        edit.update(text, "1", changes)
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t"), max_size=40)
 VALUES = st.recursive(
     st.none()

@@ -206,10 +206,15 @@ def _listed(words: Iterable[str], last: str) -> str:
 
 def _value(value: Any) -> str:
     """Return a value as it is said."""
-    if isinstance(value, Mapping):
-        return "a time of an entity"
-    words = ["a computed value" if is_template_string(str(item)) else str(item) for item in _items(value)]
-    return _listed(["on" if word == "True" else "off" if word == "False" else word for word in words], "or")
+    words = []
+    for item in _items(value):
+        if isinstance(item, Mapping):
+            words.append("a time of an entity")
+        elif is_template_string(str(item)):
+            words.append("a computed value")
+        else:
+            words.append({True: "on", False: "off"}[item] if isinstance(item, bool) else str(item))
+    return _listed(words, "or")
 
 
 def _lasting(what: Mapping[str, Any]) -> str:

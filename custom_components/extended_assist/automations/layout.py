@@ -3,7 +3,6 @@
 The file is never loaded and dumped as a whole: that would lose comments, tags and everything else that is not data.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 import re
 from typing import Any
@@ -269,16 +268,3 @@ def data_of(layout: Layout, item: Item) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ToolError("This automation cannot be changed here: it is not an object.")
     return data
-
-
-def texts_tagged(value: Any) -> Iterator[Tagged]:
-    """Yield the tags inside data."""
-    if isinstance(value, Tagged):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from texts_tagged(key)
-            yield from texts_tagged(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from texts_tagged(inner)
