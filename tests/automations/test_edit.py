@@ -75,6 +75,14 @@ def test_refused(text: str, reason: str) -> None:
         edit.add(text, NEW)
 
 
+def test_line_breaks_that_belong_to_a_text() -> None:
+    """What is added behind a text that ends with empty lines leaves them to it."""
+    text = "- id: '1'\n  description: |+\n    text\n\n- id: '2'\n"
+    assert edit.update(text, "1", {"mode": "single"}).text == text.replace("\n- id: '2'", "\n  mode: single\n- id: '2'")
+    assert edit.remove(text, "1").text == "- id: '2'\n"
+    assert edit.update(text, "1", {"description": "x"}).text == "- id: '1'\n  description: x\n- id: '2'\n"
+
+
 def test_older_names_and_first_key() -> None:
     """A part keeps its place under its present name; the first key can go."""
     text = "- alias: A\n  id: '1'\n  trigger: []\n  action: []\n"
@@ -131,7 +139,6 @@ def test_changed_by_somebody_since() -> None:
         ("- id: '1'\n  mode: single\n  mode: queued\n", {"mode": "restart"}, "without changing more than it"),
         ("- alias: A  # mine\n  id: '1'\n", {"alias": None}, "a comment, which would be lost"),
         ("- id: '1'\n  description: |  # mine\n    text\n", {"description": "x"}, "a comment, which would be lost"),
-        ("- id: '1'\n  description: |+\n    text\n\n", {"mode": "single"}, "Word it differently"),
         ("- id: '2'\n", {"mode": "single"}, "not in the file"),
     ],
 )

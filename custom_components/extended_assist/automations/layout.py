@@ -208,11 +208,14 @@ class _Reader:
             item.parts[-1].end = end
 
     def _content_end(self, event: yaml.Event) -> int:
-        """Return where a scalar ends, without the line breaks after a block of text."""
+        """Return where a scalar ends: without the line breaks after a block of text, unless they belong to it."""
         start, end = event.start_mark.index, event.end_mark.index
         if not isinstance(event, yaml.ScalarEvent) or event.style not in ("|", ">"):
             return end
-        return start + len(self.layout.text[start:end].rstrip())
+        text = self.layout.text[start:end]
+        if "+" in text.partition("\n")[0]:
+            return end - text.endswith("\n")
+        return start + len(text.rstrip())
 
     def _reason(self, event: Any) -> str:
         """Return what would be lost if a node were written anew."""
