@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,13 @@ from homeassistant.components.automation import DATA_COMPONENT, BaseAutomationEn
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
 from homeassistant.const import ATTR_ENTITY_ID, CONF_ID, CONF_TARGET
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 from homeassistant.util.json import JsonObjectType
 from homeassistant.util.yaml import SECRET_YAML
 
 from ..actions.targets import PLACES
-from ..exposure import ExposedEntity, NotExposedError, normalize
+from ..exposure import NotExposedError
 from ..results import ToolError, format_time
 from .file import MAX_BYTES, decode, read
 from .included import why_not_included
@@ -49,11 +50,21 @@ _OUTCOMES = {
 class Automation:
     """An automation that is exposed."""
 
-    entity: ExposedEntity
+    state: State
     id: str | None
     config: Mapping[str, Any]
     """What Home Assistant runs, with everything resolved."""
     loaded: BaseAutomationEntity
+
+    @property
+    def entity_id(self) -> str:
+        """Return the id of its entity."""
+        return self.state.entity_id
+
+    @property
+    def name(self) -> str:
+        """Return the name shown to the user."""
+        return self.state.name
 
     @property
     def used(self) -> Collection[str]:
@@ -77,32 +88,37 @@ class FileState:
 
 @callback
 def exposed_automations(call: ToolCall) -> list[Automation]:
-    """Return all automations that are exposed, by name."""
+    """Return all automations that are exposed."""
     if (component := call.hass.data.get(DATA_COMPONENT)) is None:
         return []
-    found = []
-    for entity in component.entities:
-        if (exposed := call.exposure.entity(entity.entity_id)) is not None:
-            config: Mapping[str, Any] = entity.raw_config or {}
-            found.append(Automation(exposed, entity.unique_id, config, entity))
-    return sorted(found, key=lambda automation: normalize(automation.entity.name))
+    return [
+        Automation(state, entity.unique_id, entity.raw_config or {}, entity)
+        for entity in component.entities
+        if (state := call.exposure.state(entity.entity_id)) is not None
+    ]
+
+
+@callback
+def named(call: ToolCall, text: str) -> list[Automation]:
+    """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
+    known = exposed_automations(call)
+    if exact := [automation for automation in known if text in {automation.id, automation.entity_id}]:
+        return exact[:1]
+    pool = [entity for automation in known if (entity := call.exposure.entity(automation.entity_id))]
+    found = {entity.entity_id for entity in call.exposure.search(text, pool)}
+    return [automation for automation in known if automation.entity_id in found]
 
 
 @callback
 def find_automation(call: ToolCall, text: str) -> Automation:
-    """Return the one exposed automation that a text means: an id, an entity id or a name."""
-    known = exposed_automations(call)
-    if named := [automation for automation in known if text in {automation.id, automation.entity.entity_id}]:
-        return named[0]
-    pool = [automation.entity for automation in known]
-    found = {entity.entity_id for entity in call.exposure.search(text, pool)}
-    matches = [automation for automation in known if automation.entity.entity_id in found]
+    """Return the one exposed automation that a text means."""
+    matches = named(call, text)
     if not matches:
         raise NotExposedError(
             f"No automation '{text}' was found or is exposed. Call extended_assist__get_automations to see which are."
         )
     if len(matches) > 1:
-        listed = ", ".join(f"{match.entity.name} ({match.entity.entity_id})" for match in matches[:6])
+        listed = ", ".join(f"{match.name} ({match.entity_id})" for match in sorted(matches, key=attrgetter("name"))[:6])
         raise ToolError(f"'{text}' means {len(matches)} automations: {listed}. Name one by its entity id.")
     return matches[0]
 

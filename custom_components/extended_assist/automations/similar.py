@@ -17,12 +17,12 @@ def warnings_of(known: Iterable[Automation], checked: Checked, automation_id: st
     for other in known:
         if other.id == automation_id:
             continue
-        if normalize(other.entity.name) == normalize(str(checked.config["alias"])):
-            found.append(f"Another automation has this name already: {other.entity.entity_id}.")
+        if normalize(other.name) == normalize(str(checked.config["alias"])):
+            found.append(f"Another automation has this name already: {other.entity_id}.")
         elif _kinds(other.config) == _kinds(checked.whole) and (
             _same(other.config, checked.whole) or _close(set(other.used), checked.entity_ids)
         ):
-            found.append(f"It is close to an existing one: {other.entity.name} ({other.entity.entity_id}).")
+            found.append(f"It is close to an existing one: {other.name} ({other.entity_id}).")
     return found
 
 

@@ -155,7 +155,7 @@ class UpdateAutomationTool(ChangingTool):
         account = Account(call.exposure).of(checked.whole)
         return Plan(
             automation_id,
-            f"Change {', '.join(changes)} of the automation '{automation.entity.name}'. Then: {account}",
+            f"Change {', '.join(changes)} of the automation '{automation.name}'. Then: {account}",
             diff(visible, merged(visible, changes)),
             partial(update, automation_id=automation_id, changes=changes),
             await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else [],
@@ -186,7 +186,7 @@ class RemoveAutomationTool(ChangingTool):
         account = Account(call.exposure).of(automation.config)
         return Plan(
             str(automation.id),
-            f"Remove the automation '{automation.entity.name}': {account}",
+            f"Remove the automation '{automation.name}': {account}",
             diff(visible, None),
             partial(remove, automation_id=str(automation.id)),
         )

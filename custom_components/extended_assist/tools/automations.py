@@ -17,11 +17,13 @@ from ..automations.reading import (
     async_last_runs,
     exposed_automations,
     find_automation,
+    named,
     read_file,
     visible_config,
 )
 from ..automations.store import async_get_store
 from ..call import ToolCall
+from ..exposure import normalize
 from ..policy import Tier
 from ..results import fit_rows, format_time, to_csv
 from .base import READ_ONLY, ExtendedTool
@@ -79,18 +81,15 @@ class GetAutomationsTool(ExtendedTool):
 
 def _filtered(call: ToolCall) -> list[Automation]:
     """Return the exposed automations that the arguments mean."""
-    arguments, found = call.arguments, exposed_automations(call)
-    if (name := arguments.get("name")) is not None:
-        pool = [automation.entity for automation in found]
-        named = {entity.entity_id for entity in call.exposure.search(name, pool)}
-        found = [automation for automation in found if automation.entity.entity_id in named or automation.id == name]
+    arguments = call.arguments
+    found = named(call, arguments["name"]) if "name" in arguments else exposed_automations(call)
     if (entity := arguments.get("entity")) is not None:
         wanted = {item.entity_id for item in call.exposure.resolve(entity)}
         found = [automation for automation in found if wanted & set(automation.used)]
     if (area := arguments.get("area")) is not None:
         inside = {item.entity_id for item in call.exposure.in_area(area)}
-        found = [item for item in found if item.entity.entity_id in inside or inside & set(item.used)]
-    return found
+        found = [item for item in found if item.entity_id in inside or inside & set(item.used)]
+    return sorted(found, key=lambda automation: normalize(automation.name))
 
 
 def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonObjectType:
@@ -115,11 +114,11 @@ def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonOb
 
 def _row(automation: Automation, state: FileState, account: Account) -> tuple[str, ...]:
     """Return the line for an automation."""
-    shown = automation.entity.state
+    shown = automation.state
     triggered = shown.attributes.get("last_triggered")
     return (
-        automation.entity.name,
-        automation.entity.entity_id,
+        automation.name,
+        automation.entity_id,
         automation.id or "",
         "invalid" if shown.state == STATE_UNAVAILABLE else shown.state,
         format_time(triggered) if triggered else "never",
