@@ -13,6 +13,7 @@ from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
+from .web import FetchUrlTool, ScrapeUrlTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,
@@ -31,6 +32,8 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     UpdateAutomationTool,
     RemoveAutomationTool,
     QueryDatabaseTool,
+    FetchUrlTool,
+    ScrapeUrlTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
