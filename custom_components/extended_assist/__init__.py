@@ -53,12 +53,12 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what is kept for an entry that is removed."""
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
-    await _async_forget_meters(hass)
+    await _async_forget_meters(hass, removed=entry)
 
 
-async def _async_forget_meters(hass: HomeAssistant) -> None:
+async def _async_forget_meters(hass: HomeAssistant, removed: ConfigEntry | None = None) -> None:
     """Forget what agents used that are gone."""
-    entries = hass.config_entries.async_entries(DOMAIN)
+    entries = [entry for entry in hass.config_entries.async_entries(DOMAIN) if entry is not removed]
     (await async_get_meters(hass)).async_keep(subentry_id for entry in entries for subentry_id in entry.subentries)
 
 
