@@ -183,7 +183,7 @@ async def test_honesty_is_asked_of_every_agent(
 ) -> None:
     """Whoever uses the API is told; how to speak is told only where there is a conversation."""
     _, ours = await prompts(hass, entry, llm_context)
-    assert "reported it as done" in ours
+    assert "reported it done" in ours
     assert "exactly the same arguments" in ours
     assert "Markdown" not in ours
 

@@ -22,7 +22,7 @@ _ITEM = re.compile(rf"- names: [^\n]*\n{_MORE}  domain: [^\n]*\n(?:  areas: [^\n
 _OWN_TOOLS = frozenset({"calendar", "script"})
 """Domains that Assist leaves out of its list, because their entities have tools of their own."""
 
-_LEGEND = "[area], then the names of what is in it, by domain; = stands between names of the same thing.\n"
+_LEGEND = "[area], then names by domain; = joins the names of one thing.\n"
 _OVERVIEW = (
     "There are {count} entities, too many to list: [area], then how many of each domain. "
     "To learn names, call {finder} with area, domain or name; a name that the user said may be tried as it is.\n"
@@ -31,21 +31,17 @@ _NO_AREA = "no area"
 _MARKS = re.compile(r"[;=\[\]]")
 
 _TOOLS = (
-    "Use the extended_assist tools for what the other tools cannot answer, such as entity ids, attributes and the past. "
-    "They see exactly what the user has exposed to you."
+    "The extended_assist tools answer what the others cannot, such as entity ids, attributes and the past. They see "
+    "exactly what is exposed to you."
 )
 _HONESTY = (
-    "Say that something was done only if a tool called since the user's last message reported it as done. If you called "
-    "none, or it failed, do not say or imply it was done: call the tool, or say what went wrong. Act and look anew for "
-    "every wish; earlier results may be out of date. State only what tools returned: no guessed states, numbers or "
-    "names; when a result was cut, say so or ask for the rest.\n"
-    "When a tool asks for the user's agreement, tell what would be done and end with the question; after their next "
-    "message, if they agreed, call it again with exactly the same arguments."
+    "Say that something was done only if a tool called since the user's last message reported it done; if none was, or it "
+    "failed, call the tool or say what went wrong. Act and look anew for every wish: earlier results are out of date. "
+    "State only what tools returned, without guesses, and say when a result was cut.\n"
+    "When a tool wants the user's agreement, say what would be done and end with the question. Once they agree in their "
+    "next message, call it again with exactly the same arguments."
 )
-_SPEECH = (
-    "Unless asked otherwise, answer in plain text, briefly, as it would be spoken: no Markdown, lists, tables, links or "
-    "emoji."
-)
+_SPEECH = "Unless asked otherwise, answer briefly, in plain text fit to be spoken: no Markdown, lists or emoji."
 
 
 async def async_api_prompt(
