@@ -16,6 +16,7 @@ CONF_MONTHLY_TOKENS = "monthly_tokens"
 CONF_PROMPT_CACHE = "prompt_cache"
 CONF_RESULT_BUDGET = "result_budget"
 CONF_TARGETLESS_ACTIONS = "targetless_actions"
+CONF_TOOL_SEARCH = "tool_search"
 CONF_WHO_MAY = "who_may_{}"
 
 SUBENTRY_CONVERSATION = "conversation"

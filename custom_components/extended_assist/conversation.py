@@ -5,7 +5,7 @@ from typing import Literal, override
 
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT, MATCH_ALL
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT, MATCH_ALL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -15,6 +15,7 @@ from .allowance import async_check_allowance, async_forget_allowance, is_used_up
 from .claude.caching import default_cache
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import AgentOptions, async_answer
+from .claude.models import find_model
 from .claude.usage import Meter, async_get_meters
 from .const import CONF_BASE_URL, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .device import agent_device
@@ -50,7 +51,11 @@ class ClaudeAgent(conversation.ConversationEntity):
         self._client = entry.runtime_data.client
         self._subentry = subentry
         self._settings = subentry.data
-        self._options = AgentOptions.of(subentry.data, default_cache(entry.data[CONF_BASE_URL]))
+        self._options = AgentOptions.of(
+            subentry.data,
+            find_model(entry.runtime_data.models, subentry.data[CONF_MODEL]),
+            default_cache(entry.data[CONF_BASE_URL]),
+        )
         self._attr_unique_id = subentry.subentry_id
         self._attr_device_info = agent_device(subentry)
         if subentry.data.get(CONF_LLM_HASS_API):

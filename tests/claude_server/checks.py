@@ -40,6 +40,18 @@ def check_request(body: Body, models: list[dict[str, Any]], issuer: Issuer) -> N
     for index, message in enumerate(messages):
         _check_message(message, index, issuer, last=index == len(messages) - 1)
     _check_pairs(messages)
+    _check_references(body)
+
+
+def _check_references(body: Body) -> None:
+    """A search for tools may have found only tools that are there."""
+    names = {tool.get("name") for tool in body.get("tools") or []}
+    for message in body["messages"]:
+        for block in _blocks(message["content"]):
+            if block["type"] == "tool_search_tool_result":
+                for reference in block["content"].get("tool_references") or []:
+                    if reference["tool_name"] not in names:
+                        raise Refusal(f"Tool reference '{reference['tool_name']}' not found in available tools")
 
 
 def _check_options(body: Body, model: dict[str, Any]) -> None:

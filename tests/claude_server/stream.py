@@ -140,7 +140,7 @@ def _opening(block: Block) -> Block:
             return block | {"text": ""}
         case "thinking":
             return block | {"thinking": "", "signature": ""}
-        case "tool_use":
+        case "tool_use" | "server_tool_use":
             return {key: value for key, value in block.items() if key != "input_json"} | {"input": {}}
     return block
 
@@ -154,7 +154,7 @@ def _deltas(block: Block, turn: Turn) -> Iterator[dict[str, Any]]:
             for part in _pieces(block["thinking"], turn.chunk):
                 yield {"type": "thinking_delta", "thinking": part}
             yield {"type": "signature_delta", "signature": block["signature"]}
-        case "tool_use":
+        case "tool_use" | "server_tool_use":
             # The API opens with an empty piece, and sends nothing else for a call without arguments.
             yield {"type": "input_json_delta", "partial_json": ""}
             if "input_json" in block or block["input"]:

@@ -122,5 +122,5 @@ async def test_limit_of_the_month(hass: HomeAssistant, entry: MockConfigEntry) -
 @pytest.mark.parametrize(("base_url", "default"), [(ANTHROPIC_URL, "5m"), ("http://192.168.1.10:11434", "off")])
 def test_cache_is_for_servers_that_know_it(base_url: str, default: str) -> None:
     """Only Anthropic's own server is asked to cache unless the user says so."""
-    (key,) = [key for key in cost_fields(base_url) if key == CONF_PROMPT_CACHE]
+    (key,) = [key for key in cost_fields(base_url, None) if key == CONF_PROMPT_CACHE]
     assert key.default() == default

@@ -43,12 +43,12 @@ def with_marks(request: Mapping[str, Any], cache: PromptCache) -> dict[str, Any]
     lasting: dict[str, str] = {"type": "ephemeral"}
     if cache is PromptCache.HOUR:
         lasting["ttl"] = cache.value
-    if tools := marked["tools"]:
+    if tools := marked.get("tools"):
         last = max((index for index, tool in enumerate(tools) if not tool.get("defer_loading")), default=-1)
         marked["tools"] = [
             {**tool, "cache_control": lasting} if index == last else tool for index, tool in enumerate(tools)
         ]
-    if isinstance(system := marked["system"], str):
+    if isinstance(system := marked.get("system"), str):
         marked["system"] = _system_blocks(system, lasting)
     messages = list(marked["messages"])
     # A conversation does not outlive five minutes of silence, so its messages need no longer, dearer entries.

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import anthropic
-from anthropic.types import RawMessageStreamEvent
+from anthropic.types import ModelInfo, RawMessageStreamEvent
 
 from homeassistant.components import conversation
 from homeassistant.const import CONF_MODEL
 
-from ..const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, CONF_PROMPT_CACHE
+from ..const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, CONF_PROMPT_CACHE, CONF_TOOL_SEARCH
 from ..tools.base import guarded
 from .caching import PromptCache, with_marks
 from .failures import TurnError, key_of
 from .request import to_messages, to_tools
 from .stream import ResponseStream
+from .tool_search import supports_tool_search, with_search, without_stale_searches
 from .usage import Meter, trace_of
 
 DEFAULT_MAX_TOKENS = 4_096
@@ -33,15 +34,20 @@ class AgentOptions:
     max_tokens: int
     max_tool_rounds: int
     cache: PromptCache
+    tool_search: bool
+    """Whether tools that are seldom needed are searched for."""
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], default_cache: PromptCache = PromptCache.OFF) -> Self:
-        """Read the data of a subentry."""
+    def of(
+        cls, data: Mapping[str, Any], model: ModelInfo | None = None, default_cache: PromptCache = PromptCache.OFF
+    ) -> Self:
+        """Read the data of a subentry; model is what the server lists of the model that it names."""
         return cls(
             model=data[CONF_MODEL],
             max_tokens=int(data.get(CONF_MAX_TOKENS, DEFAULT_MAX_TOKENS)),
             max_tool_rounds=int(data.get(CONF_MAX_TOOL_ROUNDS, DEFAULT_MAX_TOOL_ROUNDS)),
             cache=PromptCache(data.get(CONF_PROMPT_CACHE, default_cache)),
+            tool_search=data.get(CONF_TOOL_SEARCH, False) and supports_tool_search(model),
         )
 
 
@@ -69,6 +75,8 @@ async def async_answer(
         "system": (isinstance(system, conversation.SystemContent) and system.content) or anthropic.omit,
         "tools": tools or anthropic.omit,
     }
+    if options.tool_search:
+        request = with_search(request)
     for round_number in range(options.max_tool_rounds + 1):
         if tools and round_number == options.max_tool_rounds:
             # The tools stay in the request, because the calls so far refer to them, but none may be called.
@@ -104,9 +112,9 @@ async def _async_request(
 ) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
     model = options.model
-    messages = to_messages(chat_log.content[1:], agent_id, model)
+    body = without_stale_searches({**request, "messages": to_messages(chat_log.content[1:], agent_id, model)})
     try:
-        events = await _async_send(client, **with_marks({**request, "messages": messages}, options.cache))
+        events = await _async_send(client, **with_marks(body, options.cache))
     except anthropic.AnthropicError as err:
         raise TurnError(key_of(err)) from err
     tools = request["tools"] or ()

@@ -152,12 +152,13 @@ class AgentFlow(ConfigSubentryFlow):
             # As above: a limit that the user emptied must not stay.
             kept = {key: value for key, value in self._data.items() if key != CONF_MONTHLY_TOKENS}
             return self._finish({**kept, **user_input})
-        limit = output_limit(find_model(self._get_entry().runtime_data.models, self._data[CONF_MODEL])) or _MAX_TOKENS
+        model = find_model(self._get_entry().runtime_data.models, self._data[CONF_MODEL])
+        limit = output_limit(model) or _MAX_TOKENS
         schema = vol.Schema(
             {
                 vol.Required(CONF_MAX_TOKENS): _whole_number(_MIN_TOKENS, limit),
                 vol.Required(CONF_MAX_TOOL_ROUNDS): _whole_number(1, _MAX_TOOL_ROUNDS),
-                **cost_fields(self._get_entry().data[CONF_BASE_URL]),
+                **cost_fields(self._get_entry().data[CONF_BASE_URL], model),
             }
         )
         suggested = {**self._data, CONF_MAX_TOKENS: min(self._data[CONF_MAX_TOKENS], limit)}

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from anthropic.types import ModelInfo
 import voluptuous as vol
 
 from homeassistant.helpers.selector import (
+    BooleanSelector,
     NumberSelector,
     NumberSelectorConfig,
     NumberSelectorMode,
@@ -14,15 +16,16 @@ from homeassistant.helpers.selector import (
 )
 
 from ..claude.caching import PromptCache, default_cache
-from ..const import CONF_MONTHLY_TOKENS, CONF_PROMPT_CACHE
+from ..claude.tool_search import supports_tool_search
+from ..const import CONF_MONTHLY_TOKENS, CONF_PROMPT_CACHE, CONF_TOOL_SEARCH
 
 _MIN_MONTHLY_TOKENS = 10_000
 """Fewer would be used up by a single question."""
 _MAX_MONTHLY_TOKENS = 10_000_000_000
 
 
-def cost_fields(base_url: str) -> dict[Any, Any]:
-    """Return the fields of a form: how long a server caches, and how much may be used in a month."""
+def cost_fields(base_url: str, model: ModelInfo | None) -> dict[Any, Any]:
+    """Return the fields of a form: how long a server caches, whether a model searches for tools, and a month's limit."""
     return {
         vol.Required(CONF_PROMPT_CACHE, default=default_cache(base_url).value): SelectSelector(
             SelectSelectorConfig(
@@ -31,6 +34,7 @@ def cost_fields(base_url: str) -> dict[Any, Any]:
                 translation_key=CONF_PROMPT_CACHE,
             )
         ),
+        **({vol.Required(CONF_TOOL_SEARCH, default=False): BooleanSelector()} if supports_tool_search(model) else {}),
         **monthly_tokens_field(),
     }
 
