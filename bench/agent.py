@@ -15,7 +15,6 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
-from . import characters
 from .hass import add_entry, agent_of, running_home_assistant
 from .table import Row
 
@@ -48,11 +47,10 @@ async def run() -> list[Row]:
         url = (await server.stdout.readline()).decode().split()[-1]
         os.environ["ANTHROPIC_BASE_URL"] = url
         async with running_home_assistant(_CONFIGURATION) as hass:
-            rows = await _measure(hass, url)
+            return await _measure(hass, url)
     finally:
         server.terminate()
         await server.wait()
-    return [*rows, *await characters.rows()]
 
 
 async def _measure(hass: HomeAssistant, url: str) -> list[Row]:

@@ -62,7 +62,7 @@ template:
 """ + "".join("  - " + json_dumps({entity["domain"]: [_template(**entity)]}) + "\n" for entity in _ENTITIES)
 
 
-async def rows() -> list[Row]:
+async def run() -> list[Row]:
     """Compare what is sent, home by home, and the schemas with their limit."""
     async with ClaudeServer(Scenario([]), api_key=_KEY) as server:
         os.environ["ANTHROPIC_BASE_URL"] = server.url

@@ -8,7 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.extended_assist.claude.usage import REQUESTS, TOKENS, async_get_meters, tokens_of
+from custom_components.extended_assist.claude.usage import REQUESTS, SHOW_DELAY, TOKENS, async_get_meters, tokens_of
 from custom_components.extended_assist.const import CONF_MONTHLY_TOKENS, CONF_PROMPT_CACHE, DOMAIN
 from homeassistant.components import conversation
 from homeassistant.components.conversation.trace import ConversationTraceEventType, async_get_traces
@@ -37,8 +37,9 @@ def answer(words: str = "Good evening.", **options: Any) -> Turn:
     return Turn([text(words)], usage=USAGE, **options)
 
 
-def shown(hass: HomeAssistant) -> dict[str, int]:
+async def shown(hass: HomeAssistant) -> dict[str, int]:
     """Return what the sensors show, by kind."""
+    await gathered(hass)
     registry = er.async_get(hass)
     found = {}
     for kind in (*TOKENS, REQUESTS):
@@ -51,8 +52,15 @@ def shown(hass: HomeAssistant) -> dict[str, int]:
     return found
 
 
-def issues(hass: HomeAssistant) -> list[str]:
+async def gathered(hass: HomeAssistant) -> None:
+    """Wait until what was counted is told."""
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=SHOW_DELAY + 0.1))
+    await hass.async_block_till_done()
+
+
+async def issues(hass: HomeAssistant) -> list[str]:
     """Return what the active issues are about."""
+    await gathered(hass)
     return [
         str(issue.translation_key)
         for (domain, _), issue in ir.async_get(hass).issues.items()
@@ -74,14 +82,14 @@ async def limit(hass: HomeAssistant, entry: MockConfigEntry, tokens: int) -> Non
 
 async def test_sensors(hass: HomeAssistant, entry: MockConfigEntry, converse: Converse) -> None:
     """Every request counts, whether it is a round of tools, a turn or one that breaks off."""
-    assert set(shown(hass).values()) == {0}
+    assert set((await shown(hass)).values()) == {0}
     await converse("Hello", answer())
-    assert shown(hass) == COUNTED
+    assert await shown(hass) == COUNTED
     await converse("Hello", Turn([tool_use("llm__GetDateTime", {})], usage=USAGE), answer())
-    assert shown(hass) == {kind: 3 * count for kind, count in COUNTED.items()}
+    assert await shown(hass) == {kind: 3 * count for kind, count in COUNTED.items()}
     await converse("Hello", answer(fault=Fault("disconnect", after=3)))
-    assert shown(hass)["input_tokens"] == 40
-    assert shown(hass)["requests"] == 4
+    assert (await shown(hass))["input_tokens"] == 40
+    assert (await shown(hass))["requests"] == 4
     state = hass.states.get("sensor.claude_tokens_read_from_cache")
     assert state.attributes["state_class"] == "total_increasing"
     assert state.attributes["unit_of_measurement"] == "tokens"
@@ -116,7 +124,7 @@ async def test_restart(
     hass_storage[STORE]["data"]["gone"] = stored
     await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
-    assert shown(hass) == COUNTED | {"requests": 7}
+    assert await shown(hass) == COUNTED | {"requests": 7}
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
     await hass.async_block_till_done()
     assert list(hass_storage[STORE]["data"]) == [agent.subentry_id]
@@ -165,16 +173,16 @@ async def test_limit_of_the_month(
     await limit(hass, entry, 4 * SUM)
     for expected in ([], [], [], ["tokens_used_up"]):
         assert speech(await converse("Hello", answer())) == "Good evening."
-        assert issues(hass) == expected
+        assert await issues(hass) == expected
     assert "used up my tokens for this month" in speech(await converse("Hello"))
-    assert shown(hass)["requests"] == 4
+    assert (await shown(hass))["requests"] == 4
     await limit(hass, entry, 5 * SUM)
-    assert issues(hass) == ["tokens_nearly_used"]
+    assert await issues(hass) == ["tokens_nearly_used"]
     freezer.move_to("2026-12-01 00:01:00-08:00")
     await limit(hass, entry, 2 * SUM)
-    assert issues(hass) == []
+    assert await issues(hass) == []
     assert speech(await converse("Hello", answer())) == "Good evening."
-    assert shown(hass)["requests"] == 5
+    assert (await shown(hass))["requests"] == 5
 
 
 async def test_used_up_in_the_middle_of_a_turn(hass: HomeAssistant, entry: MockConfigEntry, converse: Converse) -> None:
@@ -182,11 +190,11 @@ async def test_used_up_in_the_middle_of_a_turn(hass: HomeAssistant, entry: MockC
     await limit(hass, entry, SUM)
     result = await converse("Hello", Turn([tool_use("llm__GetDateTime", {})], usage=USAGE), answer())
     assert speech(result) == "Good evening."
-    assert issues(hass) == ["tokens_used_up"]
+    assert await issues(hass) == ["tokens_used_up"]
     (agent,) = entry.subentries.values()
     hass.config_entries.async_remove_subentry(entry, agent.subentry_id)
     await hass.async_block_till_done()
-    assert issues(hass) == []
+    assert await issues(hass) == []
 
 
 @pytest.mark.parametrize("raised", [{CONF_MONTHLY_TOKENS: 1_000_000}, {}])
@@ -201,6 +209,7 @@ async def test_limit_is_raised_from_the_notice(
     assert await async_setup_component(hass, "repairs", {})
     await limit(hass, entry, SUM)
     await converse("Hello", answer())
+    await gathered(hass)
     (issue_id,) = [key[1] for key in ir.async_get(hass).issues if key[0] == DOMAIN]
     client = await hass_client()
     flow = await (await client.post("/api/repairs/issues/fix", json={"handler": DOMAIN, "issue_id": issue_id})).json()
@@ -211,5 +220,5 @@ async def test_limit_is_raised_from_the_notice(
     await hass.async_block_till_done()
     (agent,) = entry.subentries.values()
     assert agent.data.get(CONF_MONTHLY_TOKENS) == raised.get(CONF_MONTHLY_TOKENS)
-    assert issues(hass) == []
+    assert await issues(hass) == []
     assert speech(await converse("Hello", answer())) == "Good evening."

@@ -1,11 +1,14 @@
 """What the agent's model is told and what it costs, on each version of Home Assistant."""
 
+import asyncio
+
 from demo.custom_components.demo_home.catalogue import ITEMS
 
 from .client import Client
 from .instance import HomeAssistantInstance
 from .test_talking import QUESTION
 
+SHOWN_AFTER = 3.0  # seconds; sensors gather the requests of a turn
 COUNTERS = ("input_tokens", "tokens_read_from_cache", "tokens_written_to_cache", "output_tokens", "requests")
 
 
@@ -16,6 +19,7 @@ async def prompt_of(client: Client, conversation_id: str) -> str:
 
 
 async def counts(client: Client) -> dict[str, int]:
+    await asyncio.sleep(SHOWN_AFTER)
     states = await client.states()
     return {counter: int(states[f"sensor.claude_{counter}"]["state"]) for counter in COUNTERS}
 

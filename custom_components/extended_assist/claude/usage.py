@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
-from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
+from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
@@ -21,6 +23,8 @@ TOKENS: Mapping[str, str] = {
 }
 """The kinds of tokens and the fields of a response that count them; none is part of another."""
 
+SHOW_DELAY = 2.0
+"""Seconds in which the requests of a turn are gathered, so that showing their tokens costs the turn no time."""
 _SAVE_DELAY = 10.0
 _VERSION = 1
 
@@ -66,10 +70,12 @@ class Usage:
 class Meter:
     """Counts what one agent uses."""
 
-    def __init__(self, usage: Usage, changed: CALLBACK_TYPE) -> None:
-        """Take what was counted so far and whom to tell of more."""
+    def __init__(self, hass: HomeAssistant, usage: Usage, save: CALLBACK_TYPE) -> None:
+        """Take what was counted so far, and how to store more."""
+        self._hass = hass
         self.usage = usage
-        self._changed = changed
+        self._save = save
+        self._showing = False
         self._listeners: list[CALLBACK_TYPE] = []
 
     @callback
@@ -80,8 +86,16 @@ class Meter:
             self.usage.counts[kind] = self.usage.counts.get(kind, 0) + count
         self.usage.month_tokens = self.month_tokens + sum(tokens.values())
         self.usage.month = _this_month()
-        self._changed()
-        for listener in self._listeners:
+        self._save()
+        if not self._showing:
+            self._showing = True
+            async_call_later(self._hass, SHOW_DELAY, HassJob(self._show, cancel_on_shutdown=True))
+
+    @callback
+    def _show(self, _: datetime) -> None:
+        """Call the listeners."""
+        self._showing = False
+        for listener in list(self._listeners):
             listener()
 
     @property
@@ -91,7 +105,7 @@ class Meter:
 
     @callback
     def async_listen(self, listener: CALLBACK_TYPE) -> Callable[[], None]:
-        """Call a listener after each response until the returned function is called."""
+        """Call a listener soon after responses, until the returned function is called."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -101,18 +115,19 @@ class Meters:
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
+        self._hass = hass
         self._store: Store[dict[str, Any]] = Store(hass, _VERSION, f"{DOMAIN}.usage")
         self._meters: dict[str, Meter] = {}
 
     async def async_load(self) -> None:
         """Read what was stored."""
         for subentry_id, usage in (await self._store.async_load() or {}).items():
-            self._meters[subentry_id] = Meter(Usage(**usage), self._save)
+            self._meters[subentry_id] = Meter(self._hass, Usage(**usage), self._save)
 
     @callback
     def of(self, subentry_id: str) -> Meter:
         """Return the meter of an agent."""
-        return self._meters.setdefault(subentry_id, Meter(Usage(), self._save))
+        return self._meters.setdefault(subentry_id, Meter(self._hass, Usage(), self._save))
 
     @callback
     def async_keep(self, subentry_ids: Iterable[str]) -> None:
