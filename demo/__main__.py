@@ -14,21 +14,25 @@ from tests.claude_server import LABEL, ClaudeServer, OfflinePlanner, planner_mod
 from tests.e2e.client import Client, CommandError, ConnectionLostError, RequestError
 from tests.e2e.instance import CACHE, OWNER, Environment, HomeAssistantInstance, StartError, install_integration
 
-from .conversation import ask
+from .conversation import converse
 from .home import PreparationError, furnish_home, prepare_home
 
 ENVIRONMENT: Environment = "newest"
 CONFIG_DIR = CACHE / "demo"
 PLANNER_KEY = "demo"
 
-QUESTIONS = (
-    "When did the front door last open?",
-    "How warm was it in the living room today?",
-    "How many times did the heating change today?",
-    "What was the average of the outdoor temperature?",
-    "How much energy did we use today?",
-    "What happened today?",
+CONVERSATIONS = (
+    ("When did the front door last open?",),
+    ("How warm was it in the living room today?",),
+    ("How many times did the heating change today?",),
+    ("What was the average of the outdoor temperature?",),
+    ("How much energy did we use today?",),
+    ("What happened today?",),
+    ("Turn on the kitchen light.", "Undo that."),
+    ("Blink the kitchen light.", "Yes, please do."),
 )
+# The last one is off unless a user turns it on.
+FAMILIES = ("entities", "history", "energy", "user", "actions", "scripts")
 
 
 class SetUpError(Exception):
@@ -70,9 +74,11 @@ async def demonstrate(*, once: bool) -> int:
             say(f"demo: the answers come from {label}")
             pipeline_id = await client.create_pipeline("Demonstration", agent_id)
             await client.call("assist_pipeline/pipeline/set_preferred", pipeline_id=pipeline_id)
-            answered = [await ask(client, pipeline_id, question) for question in QUESTIONS]
+            answered = [
+                answer for questions in CONVERSATIONS for answer in await converse(client, pipeline_id, questions)
+            ]
         say()
-        say(f"demo: {sum(answered)} of {len(QUESTIONS)} questions were answered from tool results")
+        say(f"demo: {sum(answered)} of {len(answered)} messages were answered from tool results")
         if not once:
             say("demo: Home Assistant stays up; Ctrl-C ends it")
             await asyncio.Event().wait()
@@ -94,6 +100,10 @@ async def add_agent(client: Client, connection: dict[str, str]) -> str:
     result = await client.config_flow("extended_assist", {"next_step_id": "claude"}, connection)
     if result["type"] != "create_entry":
         raise SetUpError(f"the integration could not be set up: {result.get('errors') or result}")
+    entry_id = result["result"]["entry_id"]
+    await client.options_flow(entry_id, {"families": FAMILIES, "policy": {}})
+    # The options reload the entry by themselves; this one comes after, and ends when the agent is back.
+    await client.post(f"/api/config/config_entries/entry/{entry_id}/reload", {})
     return await client.find_entity("conversation", "extended_assist")
 
 

@@ -1,6 +1,6 @@
 """A conversation in the terminal: questions, tool calls and streamed answers, printed as they come."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 import json
 from typing import Any
@@ -23,6 +23,7 @@ class Transcript:
     failed: int = 0
     answer: str = ""
     error: str = ""
+    conversation_id: str | None = None
     _names: dict[str, str] = field(default_factory=dict)
     _in_answer: bool = False
 
@@ -38,6 +39,7 @@ class Transcript:
             case "intent-progress":
                 self._delta(data.get("chat_log_delta") or {})
             case "intent-end":
+                self.conversation_id = data["intent_output"]["conversation_id"]
                 response = data["intent_output"]["response"]
                 speech = response["speech"].get("plain", {}).get("speech") or ""
                 if response["response_type"] == "error":
@@ -82,9 +84,15 @@ class Transcript:
             self._in_answer = False
 
 
-async def ask(client: Client, pipeline_id: str, question: str) -> bool:
-    """Ask through the real conversation API; returns whether the answer came from tool results."""
-    transcript = Transcript()
-    _print(f"\nYou: {question}\n")
-    await client.run_pipeline(question, pipeline_id=pipeline_id, on_event=transcript.event)
-    return transcript.answered
+async def converse(client: Client, pipeline_id: str, messages: Iterable[str]) -> list[bool]:
+    """Hold a conversation through the real API; returns of each message whether the answer came from tool results."""
+    conversation_id, answered = None, []
+    for message in messages:
+        transcript = Transcript()
+        _print(f"\nYou: {message}\n")
+        await client.run_pipeline(
+            message, pipeline_id=pipeline_id, conversation_id=conversation_id, on_event=transcript.event
+        )
+        conversation_id = transcript.conversation_id
+        answered.append(transcript.answered)
+    return answered

@@ -16,6 +16,7 @@ from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, DOMAIN
+from .journal import async_get_journal
 
 PLATFORMS = (Platform.CONVERSATION, Platform.SENSOR)
 
@@ -51,14 +52,16 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
-    """Drop what is kept for an entry that is removed."""
+    """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
-    await _async_forget_meters(hass, removed=entry)
+    await _async_forget_meters(hass)
+    if not hass.config_entries.async_entries(DOMAIN):
+        await (await async_get_journal(hass)).async_clear()
 
 
-async def _async_forget_meters(hass: HomeAssistant, removed: ConfigEntry | None = None) -> None:
+async def _async_forget_meters(hass: HomeAssistant) -> None:
     """Forget what agents used that are gone."""
-    entries = [entry for entry in hass.config_entries.async_entries(DOMAIN) if entry is not removed]
+    entries = hass.config_entries.async_entries(DOMAIN)
     (await async_get_meters(hass)).async_keep(subentry_id for entry in entries for subentry_id in entry.subentries)
 
 

@@ -9,7 +9,8 @@ import json
 from typing import Any
 
 from .models import default_models
-from .planner_rules import RULES, Call, Question, find_tool
+from .planner_results import facts
+from .planner_rules import AGREED, RULES, Call, Question, find_tool
 from .turn import Turn, text, tool_use
 
 LABEL = "offline planner (a few rules, not a language model)"
@@ -20,8 +21,14 @@ class Result:
     """What a tool call of this turn brought."""
 
     tool: str
+    arguments: dict[str, Any]
     data: Any
     error: bool
+
+    @property
+    def waits_for(self) -> str:
+        """What the call would do once the user has agreed, where it waits for that."""
+        return self.data.get("would", "") if isinstance(self.data, dict) else ""
 
 
 class OfflinePlanner:
@@ -29,12 +36,18 @@ class OfflinePlanner:
 
     async def respond(self, request_body: dict[str, Any]) -> Turn:
         """Decide the next step from the question and what followed it."""
-        asked, results = read_turn(request_body["messages"])
+        asked, results, before = read_turn(request_body["messages"])
         tools = {tool["name"]: tool for tool in request_body.get("tools") or [] if "input_schema" in tool}
         if (request_body.get("tool_choice") or {}).get("type") == "none":
             tools = {}
         if results and results[-1].error:
             return _say(f"That did not work. {_plain_error(results[-1])}")
+        if results and results[-1].waits_for:
+            return _say(f"I would do this: {results[-1].waits_for}. Shall I?")
+        if before and before[-1].waits_for and AGREED.search(asked):
+            if not results and before[-1].tool in tools:
+                return Turn([tool_use(before[-1].tool, before[-1].arguments)])
+            return _say("\n".join(facts(results[-1].data if results else before[-1].data)))
         for rule in RULES:
             if match := rule.pattern.search(asked):
                 return _step(rule.decide(Question(match, tools, [result.data for result in results])), tools)
@@ -81,24 +94,25 @@ def fit_arguments(schema: dict[str, Any], wishes: dict[str, Any]) -> dict[str, A
     return fitted
 
 
-def read_turn(messages: list[dict[str, Any]]) -> tuple[str, list[Result]]:
-    """Return the last question and the results of the tools called since."""
+def read_turn(messages: list[dict[str, Any]]) -> tuple[str, list[Result], list[Result]]:
+    """Return the last question, the results of the tools called since, and those of the turn before."""
     asked = ""
-    calls: dict[str, str] = {}
+    calls: dict[str, dict[str, Any]] = {}
     results: list[Result] = []
+    before: list[Result] = []
     for message in messages:
         blocks = message["content"]
         if isinstance(blocks, str):
             blocks = [text(blocks)]
         for block in blocks:
             if block["type"] == "text" and message["role"] == "user":
-                asked, results = block["text"], []
+                asked, results, before = block["text"], [], results
             elif block["type"] == "tool_use":
-                calls[block["id"]] = block["name"]
+                calls[block["id"]] = block
             elif block["type"] == "tool_result":
-                name = calls[block["tool_use_id"]]
-                results.append(Result(name, _parse(block.get("content", "")), bool(block.get("is_error"))))
-    return asked, results
+                call, data = calls[block["tool_use_id"]], _parse(block.get("content", ""))
+                results.append(Result(call["name"], call["input"], data, bool(block.get("is_error"))))
+    return asked, results, before
 
 
 def _parse(content: str | list[dict[str, Any]]) -> Any:

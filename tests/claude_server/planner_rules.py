@@ -226,6 +226,47 @@ def _period(question: Question) -> dict[str, Any]:
     return {"period": period.replace(" ", "_"), **_back(DAY_HOURS)}
 
 
+def _blink(question: Question) -> list[Call] | str:
+    """Switch a light off and on again, with a script made for the purpose."""
+    if not question.results:
+        return _list(question, name=question["name"])
+    if len(question.results) > 1:
+        return "\n".join(facts(question.last))
+    lights = [row["entity_id"] for row in entities(question.last) if row.get("entity_id", "").startswith("light.")]
+    if not lights:
+        return f"I found no light named {question['name']}."
+    toggle = {"action": "light.toggle", "target": {"entity_id": lights[0]}}
+    return [Call("execute_script", {"sequence": [toggle, {"delay": 1}, toggle]})]
+
+
+def _at_sunset(question: Question) -> list[Call] | str:
+    """Write an automation that switches something at sunset."""
+    if not question.results:
+        return _list(question, name=question["name"])
+    if len(question.results) > 1:
+        return "\n".join(facts(question.last))
+    found = [row["entity_id"] for row in entities(question.last) if row.get("entity_id", "").startswith("light.")]
+    if not found:
+        return f"I found no light named {question['name']}."
+    automation = {
+        "alias": f"{question['name'].capitalize()} at sunset",
+        "triggers": [{"trigger": "sun", "event": "sunset"}],
+        "actions": [{"action": f"light.turn_{question['state'].lower()}", "target": {"entity_id": found[0]}}],
+    }
+    return [Call("add_automation", {"automation": automation})]
+
+
+def _earlier(question: Question) -> dict[str, Any]:
+    triggers = [{"trigger": "sun", "event": "sunset", "offset": "-00:30:00"}]
+    return {"automation": question["name"], "changes": {"triggers": triggers}}
+
+
+def _run(question: Question) -> dict[str, Any]:
+    return {"action": "automation.trigger", "target": {"entity_id": question["name"]}}
+
+
+AGREED = re.compile(r"^(?:yes|ok|okay|sure|please do|do it|go ahead)\b", re.IGNORECASE)
+
 _THE = r"(?:(?:the|my|all the|all)\s+)?"
 _WHEN = r"(?P<period>today|yesterday|this week|last week|this month|last month)?"
 
@@ -253,6 +294,17 @@ RULES = (
         _which_are,
     ),
     _rule(
+        "Turn on the garden lights at sunset.",
+        rf"\b(?:turn|switch) (?P<state>on|off) {_THE}(?P<name>.+?) at sunset\b",
+        _at_sunset,
+    ),
+    _rule(
+        "Start 'Garden lights at sunset' half an hour earlier.",
+        r"\bstart '(?P<name>.+?)' half an hour earlier\b",
+        _as_told("update_automation", _earlier),
+    ),
+    _rule("Run 'Garden lights at sunset'.", r"\brun '(?P<name>.+?)'", _as_told("perform_action", _run)),
+    _rule(
         "Turn on the kitchen light.",
         rf"\b(?:turn|switch) (?P<state>on|off) {_THE}(?P<name>.+?)(?: in {_THE}(?P<area>.+?))?\s*[?.!]*$",
         _switch,
@@ -262,6 +314,8 @@ RULES = (
         rf"\b(?:turn|switch) {_THE}(?P<name>.+?)(?: in {_THE}(?P<area>.+?))? (?P<state>on|off)\s*[?.!]*$",
         _switch,
     ),
+    _rule("Undo that.", r"^undo\b", _as_told("undo_last_change", lambda _: {})),
+    _rule("Blink the kitchen light.", rf"\b(?:blink|flash) {_THE}(?P<name>.+?)\s*[?.!]*$", _blink),
     _rule(
         "How much energy did we use yesterday?",
         rf"\bhow much (?:energy|electricity|power|gas|water|solar)\b.*?{_WHEN}\s*[?.!]*$",

@@ -79,6 +79,17 @@ async def test_assist_tool_switches_a_light(client: Client, agent: str) -> None:
         assert (await client.state(LIGHT))["state"] == state, speech(answer)
 
 
+async def test_undo(client: Client, agent: str) -> None:
+    """What was just changed comes back, in the same conversation."""
+    before = (await client.state(LIGHT))["state"]
+    wish = {"on": "off", "off": "on"}[before]
+    changed = await client.converse(f"Turn {wish} the kitchen light", agent_id=agent)
+    assert (await client.state(LIGHT))["state"] == wish, speech(changed)
+    undone = await client.converse("Undo that", agent_id=agent, conversation_id=changed["conversation_id"])
+    assert (await client.state(LIGHT))["state"] == before, speech(undone)
+    assert f"{wish} → {before}" in speech(undone)
+
+
 async def test_what_is_hidden_cannot_be_asked_for(client: Client, agent: str) -> None:
     assert (await client.state("binary_sensor.bedroom_motion"))["state"] in ("on", "off")
     answer = await client.converse("When did the bedroom motion last change?", agent_id=agent)

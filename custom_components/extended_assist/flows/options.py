@@ -5,6 +5,7 @@ from typing import Any
 import voluptuous as vol
 
 from homeassistant.config_entries import ConfigFlowResult, OptionsFlow
+from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
     BooleanSelector,
@@ -18,12 +19,14 @@ from homeassistant.helpers.selector import (
     StatisticSelectorConfig,
 )
 
+from ..actions.listed import async_may_be_listed, async_wrongly_listed
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ASK_FIRST,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_RESULT_BUDGET,
+    CONF_TARGETLESS_ACTIONS,
     CONF_WHO_MAY,
     DOMAIN,
 )
@@ -64,7 +67,7 @@ _POLICY_SCHEMA = vol.Schema(
     }
 )
 
-_SCHEMA = vol.Schema(
+_BASIC_SCHEMA = vol.Schema(
     {
         vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): _choice(
             list(FAMILIES), CONF_FAMILIES, multiple=True
@@ -74,9 +77,21 @@ _SCHEMA = vol.Schema(
             vol.Coerce(int),
         ),
         vol.Optional(CONF_EXTERNAL_STATISTICS): StatisticSelector(StatisticSelectorConfig(multiple=True)),
-        vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
     }
 )
+
+
+async def _async_schema(hass: HomeAssistant) -> vol.Schema:
+    """Return the form, with the actions that this home has."""
+    listed = SelectSelectorConfig(
+        options=await async_may_be_listed(hass), multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN
+    )
+    return _BASIC_SCHEMA.extend(
+        {
+            vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
+            vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
+        }
+    )
 
 
 class ToolboxOptionsFlow(OptionsFlow):
@@ -84,7 +99,14 @@ class ToolboxOptionsFlow(OptionsFlow):
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show the form and store what it says."""
+        wrong = None
         if user_input is not None:
+            actions = [action.strip().lower() for action in user_input[CONF_TARGETLESS_ACTIONS]]
+            user_input[CONF_TARGETLESS_ACTIONS] = list(dict.fromkeys(actions))
+            # What is kept from before may belong to an integration that is not running now.
+            before = self.config_entry.options.get(CONF_TARGETLESS_ACTIONS, ())
+            wrong = await async_wrongly_listed(self.hass, [action for action in actions if action not in before])
+        if user_input is not None and wrong is None:
             policy = user_input.pop(_POLICY)
             if CONF_ASK_FIRST in policy:
                 # What is not offered here must not lose its question when it comes.
@@ -97,5 +119,9 @@ class ToolboxOptionsFlow(OptionsFlow):
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(_SCHEMA, {**options, _POLICY: policy}),
+            data_schema=self.add_suggested_values_to_schema(
+                await _async_schema(self.hass), user_input or {**options, _POLICY: policy}
+            ),
+            errors={CONF_TARGETLESS_ACTIONS: wrong[1]} if wrong else None,
+            description_placeholders={"action": wrong[0]} if wrong else None,
         )

@@ -1,0 +1,125 @@
+"""Questions never actuate: whatever is only asked, the home is the same before and after."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+
+from custom_components.extended_assist.const import CONF_FAMILIES
+from custom_components.extended_assist.policy import Tier
+from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
+from homeassistant.const import EVENT_CALL_SERVICE
+from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
+from tests.claude_server import Turn, text, tool_use
+from tests.conftest import Converse
+from tests.recorded import meter, record, steps
+
+# A database in memory is out of reach for queries.
+pytestmark = [
+    pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True),
+    pytest.mark.usefixtures("recorder_mock", "house"),
+]
+
+READING_ACTIONS = {"weather.get_forecasts", "calendar.get_events", "todo.get_items"}
+
+type Calls = list[tuple[str, dict[str, Any]]]
+
+QUESTIONS: dict[str, Calls] = {
+    "Which lights are on?": [("extended_assist__get_entities", {"domain": ["light"], "attributes": ["*"]})],
+    "Is the front door locked?": [("extended_assist__get_entities", {"name": "front door"})],
+    "Is everything closed?": [
+        ("homeassistant__GetLiveContext", {"domain": ["cover"]}),
+        ("extended_assist__get_entities", {"domain": ["cover", "lock"]}),
+    ],
+    "When was the front door last unlocked?": [("extended_assist__get_history", {"entities": ["lock.front_door"]})],
+    "Who turned the light off?": [("extended_assist__get_logbook", {"entities": ["light.bed_light"]})],
+    "What happened here?": [("extended_assist__get_logbook", {})],
+    "How much was it?": [("extended_assist__get_statistics", {"statistics": ["input_number.level"]})],
+    "Who am I?": [("extended_assist__get_user_name", {})],
+    "What time is it?": [("llm__GetDateTime", {})],
+    "What is on my list?": [
+        ("todo__get_items", {"todo_list": "Shopping list"}),
+        (
+            "extended_assist__perform_action",
+            {"action": "todo.get_items", "target": {"entity_id": "todo.shopping_list"}},
+        ),
+    ],
+    "What are my plans?": [
+        ("calendar__get_events", {"calendar": "Calendar 1", "range": "week"}),
+        (
+            "extended_assist__perform_action",
+            {
+                "action": "calendar.get_events",
+                "target": {"entity_id": "calendar.calendar_1"},
+                "data": {"duration": {"days": 7}},
+            },
+        ),
+    ],
+    "Will it rain?": [
+        (
+            "extended_assist__perform_action",
+            {
+                "action": "weather.get_forecasts",
+                "target": {"entity_id": "weather.demo_weather_south"},
+                "data": {"type": "daily"},
+            },
+        )
+    ],
+    "How many lights are on?": [
+        (
+            "extended_assist__render_template",
+            {"template": "{{ states.light | selectattr('state', 'eq', 'on') | list | count }}"},
+        )
+    ],
+    "How often did anything change?": [
+        (
+            "extended_assist__query_database",
+            {"query": "SELECT entity_id, count(*) FROM states JOIN states_meta USING (metadata_id) GROUP BY entity_id"},
+        )
+    ],
+    "What will you do later?": [("extended_assist__scheduled_actions", {})],
+}
+
+
+def _home(hass: HomeAssistant) -> dict[str, Any]:
+    """Return everything that is known of the home's entities, but for the agent itself and the time."""
+    return {
+        state.entity_id: (state.state, dict(state.attributes), state.last_updated)
+        for state in hass.states.async_all()
+        if state.domain != "conversation"
+    }
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+async def test_asking_changes_nothing(
+    hass: HomeAssistant, entry: MockConfigEntry, converse: Converse, question: str, chat_log: Callable[..., Any]
+) -> None:
+    """The calls that answer a question leave every state as it was, and perform nothing but what only answers."""
+    hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: list(FAMILIES)})
+    await hass.config_entries.async_reload(entry.entry_id)
+    now = dt_util.utcnow().replace(minute=0, second=0, microsecond=0)
+    rows = meter(steps(now - timedelta(hours=5), now), lambda _: 1)
+    await record(hass, "input_number.level", rows, name="Level", unit_of_measurement="kWh", unit_class="energy")
+    await async_wait_recording_done(hass)
+    performed = async_capture_events(hass, EVENT_CALL_SERVICE)
+    before = _home(hass)
+    calls = QUESTIONS[question]
+    answer = await converse(
+        question, *(Turn([tool_use(name, arguments)]) for name, arguments in calls), Turn([text("So it is.")])
+    )
+    await hass.async_block_till_done()
+    results = [content for content in chat_log(answer.conversation_id).content if content.role == "tool_result"]
+    assert [content.result.error for content in results] == [False] * len(calls), results
+    assert _home(hass) == before
+    assert {f"{event.data['domain']}.{event.data['service']}" for event in performed} <= READING_ACTIONS
+
+
+def test_every_reading_tool_is_asked() -> None:
+    """No tool that says it only reads is left out above, but for those that need more than a house."""
+    asked = {name for calls in QUESTIONS.values() for name, _ in calls}
+    reading = {tool.name for tool in CATALOGUE if tool.tier is Tier.READ}
+    assert reading - asked <= {"extended_assist__get_energy"}
