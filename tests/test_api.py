@@ -62,7 +62,8 @@ def test_every_tool_declares_itself(tool_class: type) -> None:
 def test_default_families_are_small() -> None:
     """What every request carries stays within its limit."""
     tools = [tool() for tool in CATALOGUE if tool.family in DEFAULT_FAMILIES]
-    assert len(json_dumps(to_tools(llm.APIInstance(None, "", None, tools)))) <= MAX_DEFAULT_SCHEMAS
+    instance = llm.APIInstance(None, "", None, tools, llm.selector_serializer)
+    assert len(json_dumps(to_tools(instance))) <= MAX_DEFAULT_SCHEMAS
 
 
 async def test_another_agent_uses_the_tools(

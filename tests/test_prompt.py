@@ -13,7 +13,7 @@ from custom_components.extended_assist.prompt import MAX_LISTED, find_list, with
 from homeassistant.components.homeassistant.llm import async_get_exposed_entities
 from homeassistant.components.llm import LLMTools
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import yaml as yaml_util
 from tests.claude_server import ClaudeServer, Turn, text
@@ -208,3 +208,15 @@ async def test_user_is_named(hass: HomeAssistant, entry: MockConfigEntry, llm_co
     await hass.async_block_till_done()
     _, ours = await prompts(hass, entry, replace(llm_context, context=Context(user_id=anna.id)))
     assert "Anna" not in ours
+
+
+async def test_area_of_the_satellite_is_told_once(
+    hass: HomeAssistant, entry: MockConfigEntry, home: None, llm_context: llm.LLMContext
+) -> None:
+    """Assist tells where the satellite stands; that is kept and not said again."""
+    devices = dr.async_get(hass)
+    device = devices.async_get_or_create(config_entry_id=entry.entry_id, identifiers={("test", "1")})
+    devices.async_update_device(device.id, area_id=ar.async_get(hass).async_create("Attic").id)
+    _, ours = await prompts(hass, entry, replace(llm_context, device_id=device.id))
+    assert "You are in area Attic and all generic commands" in ours
+    assert ours.count("Attic") == 1

@@ -32,12 +32,13 @@ class ExtendedAssistAPI(llm.API):
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return Assist's instance with the toolbox added."""
-        assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
         tools = [
             tool(self._options)
             for tool in CATALOGUE
             if tool.family in self._families and await tool.async_available(self.hass)
         ]
+        # Nothing is waited for from here until the prompt is read, so that it tells of the home as it is now.
+        assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
         return ToolboxInstance(
             api=self,
             api_prompt=await async_api_prompt(self.hass, assist.api_prompt, tools, llm_context),

@@ -156,7 +156,10 @@ async def test_without_marks_nothing_is_read(
     first = await converse("Hello", Turn([text("Good evening.")]))
     await converse("And now?", Turn([text("Bye.")]), conversation_id=first.conversation_id)
     assert claude_server.cache.found == [0, 0]
-    assert isinstance(claude_server.message_requests[-1]["system"], str)
+    last = claude_server.message_requests[-1]
+    assert last.keys() == {"model", "max_tokens", "system", "tools", "messages", "stream"}
+    assert {key for tool in last["tools"] for key in tool} == {"name", "description", "input_schema"}
+    assert marks(last) == {}
 
 
 async def test_new_conversation_reads_prompt_and_tools(
