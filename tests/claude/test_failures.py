@@ -13,21 +13,12 @@ from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import SOURCE_REAUTH
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
-from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
-from tests.claude_server.stream import Issuer, events
+from tests.claude.faults import CONTENT, IN_A_STREAM, IN_PLACE_OF_A_STREAM, WHOLE, tries
+from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking
 from tests.conftest import AGENT, Converse
 from tests.talking import FindLog, assert_every_call_has_a_result, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
-
-CONTENT = [
-    thinking("Which lamp?"),
-    text("I look."),
-    tool_use("llm__GetDateTime"),
-    tool_use("extended_assist__get_entities", {"name": "lamp"}),
-]
-WHOLE = events(Issuer().message(Turn(CONTENT), {"model": "m"}, {"input_tokens": 1}), Turn(CONTENT))
-FIRST_SHOWN = next(index for index, event in enumerate(WHOLE) if event.get("delta", {}).get("type") == "text_delta")
 
 SILENCE = 0.3
 """Seconds without an event in these tests."""
@@ -44,11 +35,11 @@ async def impatient(hass: HomeAssistant, entry: MockConfigEntry, monkeypatch: py
 
 
 async def assert_fails_well(
-    converse: Converse, chat_log: FindLog, turn: Turn, said: str, *, tries: int, limit: float = SLACK
+    converse: Converse, chat_log: FindLog, turn: Turn, said: str, *, times: int, limit: float = SLACK
 ) -> None:
     """Check that a turn whose every try fails ends in time with a sentence, and leaves what a next turn can go on from."""
     start = monotonic()
-    result = await converse("Is the lamp on?", *[turn] * tries)
+    result = await converse("Is the lamp on?", *[turn] * times)
     assert monotonic() - start < limit
     assert said in speech(result)
     assert result.response.error_code == "failed_to_handle"
@@ -62,14 +53,7 @@ async def assert_fails_well(
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     ("fault", "said", "tried_anew"),
-    [
-        ({"kind": "sse_error", "error_type": "overloaded_error"}, "overloaded", True),
-        ({"kind": "sse_error", "error_type": "rate_limit_error"}, "too many requests", True),
-        ({"kind": "sse_error", "error_type": "api_error"}, "had an error", True),
-        ({"kind": "sse_error", "error_type": "invalid_request_error"}, "did not accept", False),
-        ({"kind": "disconnect"}, "broke off", True),
-        ({"kind": "stall"}, "did not answer in time", False),
-    ],
+    IN_A_STREAM,
     ids=lambda value: value.get("error_type", value["kind"]) if isinstance(value, dict) else "",
 )
 async def test_faults_at_each_point_of_a_stream(
@@ -83,46 +67,31 @@ async def test_faults_at_each_point_of_a_stream(
     """Before anybody heard of the answer it is asked for once more where that may help, afterwards never."""
     for after in range(len(WHOLE)):
         before = len(claude_server.message_requests)
-        tries = 2 if tried_anew and after <= FIRST_SHOWN else 1
+        expected = tries(after, tried_anew)
         turn = Turn(CONTENT, fault=Fault(**fault, after=after))
-        await assert_fails_well(converse, chat_log, turn, said, tries=tries)
-        assert len(claude_server.message_requests) - before == tries + 1, after
+        await assert_fails_well(converse, chat_log, turn, said, times=expected)
+        assert len(claude_server.message_requests) - before == expected + 1, after
 
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
-    ("fault", "said", "tries"),
-    [
-        (Fault("http", status=401), "refuses the key", 1),
-        (Fault("http", status=403), "refuses the key", 1),
-        (Fault("http", status=402), "no credit left", 1),
-        (Fault("http", status=404), "does not exist on its server", 1),
-        (Fault("http", status=413), "too long", 1),
-        (Fault("http", status=400, message="prompt is too long: 300000 tokens > 200000"), "too long", 1),
-        (Fault("http", status=400, message="Your credit balance is too low"), "no credit left", 1),
-        (Fault("http", status=400), "did not accept the request", 1),
-        (Fault("http", status=429), "too many requests", 2),
-        (Fault("http", status=529), "overloaded", 2),
-        (Fault("http", status=500), "server had an error", 2),
-        (Fault("http", status=500, headers={"x-should-retry": "false"}), "server had an error", 1),
-        (Fault("http", status=502, body="<html>Bad gateway</html>"), "server had an error", 2),
-        (Fault("disconnect", after=-1), "cannot be reached", 2),
-    ],
+    ("fault", "said", "expected"),
+    IN_PLACE_OF_A_STREAM,
     ids=lambda value: f"{value.kind}-{value.status}" if isinstance(value, Fault) else "",
 )
 async def test_faults_in_place_of_a_stream(
-    converse: Converse, claude_server: ClaudeServer, chat_log: FindLog, fault: Fault, said: str, tries: int
+    converse: Converse, claude_server: ClaudeServer, chat_log: FindLog, fault: Fault, said: str, expected: int
 ) -> None:
     """Every answer that is none has its sentence; what may pass is tried anew."""
-    await assert_fails_well(converse, chat_log, Turn(fault=fault), said, tries=tries)
-    assert len(claude_server.message_requests) == tries + 1
+    await assert_fails_well(converse, chat_log, Turn(fault=fault), said, times=expected)
+    assert len(claude_server.message_requests) == expected + 1
 
 
 async def test_response_without_end(converse: Converse, chat_log: FindLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """A response that does not come to its end is given up, even while its connection seems alive."""
     monkeypatch.setattr(entity, "RESPONSE_TIMEOUT", 0.5)
     await assert_fails_well(
-        converse, chat_log, Turn(CONTENT, fault=Fault("stall", after=2)), "did not answer in time", tries=1
+        converse, chat_log, Turn(CONTENT, fault=Fault("stall", after=2)), "did not answer in time", times=1
     )
 
 
