@@ -7,9 +7,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
 from .call import ToolboxOptions
-from .const import CONF_FAMILIES, DOMAIN
+from .const import CONF_FAMILIES, DOMAIN, LOGGER
+from .registry import registered_tools
 from .tools import CATALOGUE, DEFAULT_FAMILIES
-from .tools.base import ToolboxInstance
+from .tools.base import ExtendedTool, ToolboxInstance
 
 _PROMPT = (
     "Use the extended_assist tools for what the other tools cannot answer, such as entity ids, attributes and the past. "
@@ -37,11 +38,17 @@ class ExtendedAssistAPI(llm.API):
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return Assist's instance with the toolbox added."""
         assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
-        tools = [
+        tools: list[ExtendedTool] = [
             tool(self._options)
             for tool in CATALOGUE
             if tool.family in self._families and await tool.async_available(self.hass)
         ]
+        taken = {tool.name for tool in (*assist.tools, *tools)}
+        for tool in registered_tools(self.hass, self._options):
+            if tool.name in taken:
+                LOGGER.warning("The tool %s of %s is left out: its name is taken", tool.name, tool.integration)
+            else:
+                tools.append(tool)
         return ToolboxInstance(
             api=self,
             api_prompt="\n".join(part for part in (assist.api_prompt, _PROMPT if tools else "") if part),

@@ -50,6 +50,8 @@ class ToolCall:
     exposure: Exposure
     llm_context: llm.LLMContext
     options: ToolboxOptions
+    tool_input: llm.ToolInput | None = None
+    """The call as it came, for tools that others wrote."""
     recording: Recording = field(default_factory=Recording)
     """Takes what the call changes beyond states, so that it can be undone."""
 
