@@ -7,7 +7,7 @@ from typing import Any, Self
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from .const import CONF_EXTERNAL_STATISTICS, CONF_RESULT_BUDGET, CONF_TARGETLESS_ACTIONS
+from .const import CONF_DATABASE_FILES, CONF_EXTERNAL_STATISTICS, CONF_RESULT_BUDGET, CONF_TARGETLESS_ACTIONS
 from .exposure import Exposure
 from .journal import Recording
 from .policy import Policy
@@ -24,6 +24,8 @@ class ToolboxOptions:
     """Statistics without an entity that the user made visible by naming them."""
     targetless_actions: frozenset[str] = frozenset()
     """Actions without a target that may be performed. None by default: what has no target has no bound either."""
+    database_files: frozenset[str] = frozenset()
+    """SQLite files beside the recorder's that functions may read."""
     policy: Policy = field(default_factory=Policy)
     entry_id: str | None = None
     """The entry whose options these are, so that what happens later happens under the options of that time."""
@@ -35,6 +37,7 @@ class ToolboxOptions:
             budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
             external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
             targetless_actions=frozenset(options.get(CONF_TARGETLESS_ACTIONS, ())),
+            database_files=frozenset(options.get(CONF_DATABASE_FILES, ())),
             policy=Policy.of(options),
             entry_id=entry_id,
         )
