@@ -4,7 +4,7 @@ The home holds hidden entities whose ids, names, values, attributes and areas ar
 catalogue is called in every way its case below names; a tool without cases fails the test, so that new tools join it.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from datetime import timedelta
 import json
@@ -19,6 +19,7 @@ from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.journal import Change, async_get_journal
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
+from custom_components.extended_assist.web import guard
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
@@ -28,6 +29,7 @@ from homeassistant.util import dt as dt_util
 from tests.attacks.templates import REACH
 from tests.conftest import expose
 from tests.recorded import meter, record, steps
+from tests.web.site import Site, http
 
 # A database in memory is out of reach for queries.
 pytestmark = pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
@@ -149,6 +151,16 @@ CASES["extended_assist__scheduled_actions"] = lambda: [
     {},
 ]
 CASES["extended_assist__undo_last_change"] = lambda: [{}] * 4
+SITE = Site()
+"""Serves a page, for the tools that read the web: they know nothing of the home."""
+CASES["extended_assist__fetch_url"] = lambda: [
+    {"url": SITE.url("/", "127.0.0.1")},
+    *({"url": SITE.url(f"/{name}", "127.0.0.1"), "path": name} for name in ("zebra", "narwhal")),
+    *({"url": name, "cursor": name} for name in NAMES),
+]
+CASES["extended_assist__scrape_url"] = lambda: [
+    {"url": SITE.url("/", "127.0.0.1"), "select": {"selector": selector}} for selector in ("p", ".zebra", "#quokka")
+]
 PREFERENCES: dict[str, Any] = {
     "energy_sources": [
         {"type": "solar", "stat_energy_from": "sensor.visible"},
@@ -216,6 +228,15 @@ async def home(
     await async_wait_recording_done(hass)
 
 
+@pytest.fixture
+async def web_site(socket_enabled: None, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[None]:
+    """Let the web tools reach the site."""
+    async with SITE:
+        SITE.pages["/"] = http("<p>visible</p>")
+        monkeypatch.setattr(guard, "TEST_SERVERS", frozenset({("127.0.0.1", SITE.port)}))
+        yield
+
+
 async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Leave scheduled and journalled what concerns hidden things, as when they were exposed at that time."""
     later = dt_util.utcnow().timestamp() + 3600
@@ -254,7 +275,7 @@ def traces(text: str, said: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("tool_class", CATALOGUE, ids=lambda tool: tool.name)
 async def test_no_trace_in_results_and_errors(
-    hass: HomeAssistant, home: None, llm_context: llm.LLMContext, tool_class: type
+    hass: HomeAssistant, home: None, web_site: None, llm_context: llm.LLMContext, tool_class: type
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
     tool = tool_class(ToolboxOptions(budget=40_000))

@@ -18,6 +18,8 @@ CONF_MAX_TOOL_ROUNDS = "max_tool_rounds"
 CONF_RESULT_BUDGET = "result_budget"
 CONF_TARGETLESS_ACTIONS = "targetless_actions"
 CONF_TIER = "tier"
+CONF_WEB_HOSTS = "web_hosts"
+CONF_WEB_PORTS = "web_ports"
 CONF_WHO_MAY = "who_may_{}"
 
 SUBENTRY_CONVERSATION = "conversation"

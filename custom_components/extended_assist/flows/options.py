@@ -16,6 +16,8 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
     StatisticSelector,
     StatisticSelectorConfig,
+    TextSelector,
+    TextSelectorConfig,
 )
 
 from ..const import (
@@ -24,14 +26,18 @@ from ..const import (
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_RESULT_BUDGET,
+    CONF_WEB_HOSTS,
+    CONF_WEB_PORTS,
     CONF_WHO_MAY,
     DOMAIN,
 )
 from ..policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
+from ..web.guard import PORTS, normalized_host
 
 _POLICY = "policy"
+_WEB = "web"
 _MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
 
 
@@ -64,6 +70,13 @@ _POLICY_SCHEMA = vol.Schema(
     }
 )
 
+_WEB_SCHEMA = vol.Schema(
+    {
+        vol.Optional(CONF_WEB_HOSTS): TextSelector(TextSelectorConfig(multiple=True)),
+        vol.Optional(CONF_WEB_PORTS): TextSelector(TextSelectorConfig(multiple=True)),
+    }
+)
+
 _SCHEMA = vol.Schema(
     {
         vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): _choice(
@@ -75,6 +88,8 @@ _SCHEMA = vol.Schema(
         ),
         vol.Optional(CONF_EXTERNAL_STATISTICS): StatisticSelector(StatisticSelectorConfig(multiple=True)),
         vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
+        # Those who set options over the API need not know of it.
+        vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": True}),
     }
 )
 
@@ -84,18 +99,47 @@ class ToolboxOptionsFlow(OptionsFlow):
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show the form and store what it says."""
+        errors: dict[str, str] = {}
+        wrong = ""
         if user_input is not None:
-            policy = user_input.pop(_POLICY)
-            if CONF_ASK_FIRST in policy:
-                # What is not offered here must not lose its question when it comes.
-                later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
-                policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
-            return self.async_create_entry(data={**user_input, **policy})
+            web, errors, wrong = _checked_web(user_input.get(_WEB, {}))
+            if not errors:
+                rest = {key: value for key, value in user_input.items() if key not in (_POLICY, _WEB)}
+                return self.async_create_entry(data={**rest, **_completed(user_input[_POLICY]), **web})
         options = self.config_entry.options
         policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}
         if CONF_ASK_FIRST in policy:
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
+        web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(_SCHEMA, {**options, _POLICY: policy}),
+            data_schema=self.add_suggested_values_to_schema(
+                _SCHEMA, user_input or {**options, _POLICY: policy, _WEB: web}
+            ),
+            errors=errors,
+            description_placeholders={"wrong": wrong},
         )
+
+
+def _completed(policy: dict[str, Any]) -> dict[str, Any]:
+    """Return the policy with the questions that are not offered here: they must not be lost when their tools come."""
+    if CONF_ASK_FIRST not in policy:
+        return policy
+    later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
+    return {**policy, CONF_ASK_FIRST: [*policy[CONF_ASK_FIRST], *later]}
+
+
+def _checked_web(web: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], str]:
+    """Return the hosts and ports as they are stored, or an error and what is wrong."""
+    hosts, ports = [], []
+    for text in web.get(CONF_WEB_HOSTS, []):
+        if (host := normalized_host(text)) is None:
+            return {}, {"base": "invalid_host"}, text
+        hosts.append(host)
+    for text in web.get(CONF_WEB_PORTS, []):
+        if not (text.isascii() and text.isdecimal() and 0 < int(text) < 65536):
+            return {}, {"base": "invalid_port"}, text
+        if int(text) not in PORTS:
+            ports.append(str(int(text)))
+    checked = {CONF_WEB_HOSTS: list(dict.fromkeys(hosts)), CONF_WEB_PORTS: list(dict.fromkeys(ports))}
+    return {key: value for key, value in checked.items() if value}, {}, ""

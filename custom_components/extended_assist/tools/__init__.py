@@ -10,6 +10,7 @@ from .logbook import GetLogbookTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
+from .web import FetchUrlTool, ScrapeUrlTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,
@@ -23,6 +24,8 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     ScheduledActionsTool,
     UndoLastChangeTool,
     QueryDatabaseTool,
+    FetchUrlTool,
+    ScrapeUrlTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
