@@ -7,8 +7,9 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
 from .call import ToolboxOptions
-from .const import CONF_FAMILIES, DOMAIN, LOGGER
-from .registry import registered_tools
+from .const import CONF_FAMILIES, DOMAIN
+from .functions.parameters import as_written
+from .functions.served import added_tools
 from .tools import CATALOGUE, DEFAULT_FAMILIES
 from .tools.base import ExtendedTool, ToolboxInstance
 
@@ -32,6 +33,7 @@ class ExtendedAssistAPI(llm.API):
         """Serve the families that the options of an entry turn on."""
         super().__init__(hass=hass, id=api_id(entry.entry_id), name=entry.title)
         self._families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
+        self._entry_id = entry.entry_id
         self._options = ToolboxOptions.of(entry.options, entry.entry_id)
 
     @override
@@ -43,17 +45,13 @@ class ExtendedAssistAPI(llm.API):
             for tool in CATALOGUE
             if tool.family in self._families and await tool.async_available(self.hass)
         ]
-        taken = {tool.name for tool in (*assist.tools, *tools)}
-        for tool in registered_tools(self.hass, self._options):
-            if tool.name in taken:
-                LOGGER.warning("The tool %s of %s is left out: its name is taken", tool.name, tool.integration)
-            else:
-                tools.append(tool)
+        taken = [tool.name for tool in (*assist.tools, *tools)]
+        added = added_tools(self.hass, self._entry_id, self._options, taken)
         return ToolboxInstance(
             api=self,
-            api_prompt="\n".join(part for part in (assist.api_prompt, _PROMPT if tools else "") if part),
+            api_prompt="\n".join(part for part in (assist.api_prompt, _PROMPT if tools or added else "") if part),
             llm_context=llm_context,
-            tools=[*assist.tools, *tools],
-            custom_serializer=assist.custom_serializer,
+            tools=[*assist.tools, *tools, *added],
+            custom_serializer=as_written(assist.custom_serializer) if added else assist.custom_serializer,
             policy=self._options.policy,
         )

@@ -52,6 +52,12 @@ class Value:
         return str(self.value)
 
 
+class Encoded(str):
+    """A text that a template encoded for an address."""
+
+    __slots__ = ()
+
+
 type Piece = str | Value
 
 
@@ -99,6 +105,8 @@ class _Environment(TemplateEnvironment):
             return value if usual is None else usual(value)
 
         self.finalize = finalize
+        encode = self.filters["urlencode"]
+        self.filters["urlencode"] = lambda value: Encoded(encode(value))
         self._codes: dict[str, CodeType] = {}
 
     def code(self, source: str) -> CodeType:

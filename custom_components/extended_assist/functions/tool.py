@@ -90,9 +90,7 @@ class UserFunctionTool(ExtendedTool):
             arguments = {key: value for key, value in arguments.items() if key in schema.get("properties", {})}
         return Run(call=call, variables=dict(arguments), words=self._definition.words)
 
-    async def _async_schedule(
-        self, call: ToolCall, arguments: dict[str, Any], delay: timedelta
-    ) -> JsonObjectType:
+    async def _async_schedule(self, call: ToolCall, arguments: dict[str, Any], delay: timedelta) -> JsonObjectType:
         """Store the call for later."""
         if (entry_id := call.options.entry_id) is None:
             raise ToolError("Nothing can be scheduled from here. Call without a delay.")
