@@ -10,13 +10,15 @@ from homeassistant.config_entries import ConfigEntry, UpdateListenerType
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
-from homeassistant.helpers import llm
+from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers.typing import ConfigType
 
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_FUNCTION
 from .functions.served import async_load_functions, forget_functions
+from .services import async_register_actions
 
 PLATFORMS = (Platform.CONVERSATION,)
 
@@ -30,6 +32,15 @@ class RuntimeData:
 
 
 type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
+
+
+CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
+    """Register the actions."""
+    async_register_actions(hass)
+    return True
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:

@@ -11,9 +11,10 @@ from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
 from homeassistant.helpers.selector import TextSelector
 
-from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_CONVERSATION
+from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
 from .flows.agent import AgentFlow, default_agent
 from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
+from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
 
 _TITLE = "Extended Assist"
@@ -38,8 +39,11 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return agents for entries with a connection."""
-        return {SUBENTRY_CONVERSATION: AgentFlow} if CONF_API_KEY in config_entry.data else {}
+        """Return agents for entries with a connection, and functions for all."""
+        agents: dict[str, type[ConfigSubentryFlow]] = (
+            {SUBENTRY_CONVERSATION: AgentFlow} if CONF_API_KEY in config_entry.data else {}
+        )
+        return {**agents, SUBENTRY_FUNCTION: FunctionFlow}
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

@@ -23,6 +23,7 @@ from homeassistant.helpers.selector import (
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ASK_FIRST,
+    CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_RESULT_BUDGET,
@@ -38,6 +39,7 @@ from ..web.guard import PORTS, normalized_host
 
 _POLICY = "policy"
 _WEB = "web"
+_FUNCTIONS = "functions"
 _MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
 
 
@@ -77,6 +79,8 @@ _WEB_SCHEMA = vol.Schema(
     }
 )
 
+_FUNCTIONS_SCHEMA = vol.Schema({vol.Optional(CONF_DATABASE_FILES): TextSelector(TextSelectorConfig(multiple=True))})
+
 _SCHEMA = vol.Schema(
     {
         vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): _choice(
@@ -90,6 +94,7 @@ _SCHEMA = vol.Schema(
         vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
         # Those who set options over the API need not know of it.
         vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": True}),
+        vol.Optional(_FUNCTIONS, default=dict): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
     }
 )
 
@@ -104,17 +109,20 @@ class ToolboxOptionsFlow(OptionsFlow):
         if user_input is not None:
             web, errors, wrong = _checked_web(user_input.get(_WEB, {}))
             if not errors:
-                rest = {key: value for key, value in user_input.items() if key not in (_POLICY, _WEB)}
-                return self.async_create_entry(data={**rest, **_completed(user_input[_POLICY]), **web})
+                rest = {key: value for key, value in user_input.items() if key not in (_POLICY, _WEB, _FUNCTIONS)}
+                return self.async_create_entry(
+                    data={**rest, **_completed(user_input[_POLICY]), **web, **user_input.get(_FUNCTIONS, {})}
+                )
         options = self.config_entry.options
         policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}
         if CONF_ASK_FIRST in policy:
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
         web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
+        functions = {CONF_DATABASE_FILES: options.get(CONF_DATABASE_FILES, [])}
         return self.async_show_form(
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(
-                _SCHEMA, user_input or {**options, _POLICY: policy, _WEB: web}
+                _SCHEMA, user_input or {**options, _POLICY: policy, _WEB: web, _FUNCTIONS: functions}
             ),
             errors=errors,
             description_placeholders={"wrong": wrong},

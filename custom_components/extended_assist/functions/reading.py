@@ -171,6 +171,7 @@ class Item:
     text: str
     """As it was written, with its comments."""
     line: int
+    """The line of the whole text in which this begins."""
 
 
 def split(text: str) -> list[Item]:
@@ -187,7 +188,7 @@ def split(text: str) -> list[Item]:
         _with_comments(lines, start, 0 if not index else starts[index - 1] + 1) for index, start in enumerate(starts)
     ]
     return [
-        Item(_item_text(lines[first:last], start - first, value), start + 1)
+        Item(_item_text(lines[first:last], start - first, value), first + 1)
         for first, last, start, value in zip(firsts, [*firsts[1:], len(lines)], starts, written.value, strict=True)
     ]
 
@@ -211,6 +212,23 @@ def _item_text(lines: list[str], start: int, value: Any) -> str:
     return text if alone == value else dump(value)
 
 
+def renamed(text: str, name: str) -> str:
+    """Return a function under another name, as it was written otherwise."""
+    written = read(text)
+    function = written.value[0] if isinstance(written.value, list) else written.value
+    path: Path = [0, "spec", "name"] if isinstance(written.value, list) else ["spec", "name"]
+    lines = text.splitlines()
+    index = written.line(path) - 1
+    lines[index] = lines[index].replace(function["spec"]["name"], name, 1)
+    result = "\n".join(lines) + "\n"
+    wanted = function | {"spec": function["spec"] | {"name": name}}
+    try:
+        value = read(result).value
+    except FunctionError:
+        value = None
+    return result if value in (wanted, [wanted]) else dump(wanted)
+
+
 def join(texts: Sequence[str]) -> str:
     """Return functions as a list, as each was written."""
     return "\n".join(_as_item(text) for text in texts)
@@ -220,6 +238,8 @@ def _as_item(text: str) -> str:
     """Return a function as an item of a list."""
     lines = text.strip("\n").splitlines()
     first = next((index for index, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    if lines[first].startswith("- "):
+        return text.strip("\n") + "\n"
     item = [*lines[:first], f"- {lines[first]}", *(f"  {line}" if line.strip() else "" for line in lines[first + 1 :])]
     result = "\n".join(item) + "\n"
     try:

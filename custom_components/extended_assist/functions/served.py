@@ -56,6 +56,7 @@ def function_subentries(entry: ConfigEntry) -> list[ConfigSubentry]:
 async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
     """Read the functions of an entry anew."""
     served: dict[str, ServedFunction] = {}
+    _settle_removed(hass)
     for subentry in function_subentries(entry):
         ir.async_delete_issue(hass, DOMAIN, f"{ISSUE}_{subentry.subentry_id}")
         if not subentry.data.get(CONF_ENABLED, True):
@@ -69,6 +70,19 @@ async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
         tier = Tier[str(subentry.data.get(CONF_TIER, Tier.READ.name)).upper()]
         served[definition.name] = ServedFunction(subentry.subentry_id, subentry.title, definition, tier)
     hass.data.setdefault(_SERVED, {})[entry.entry_id] = list(served.values())
+
+
+@callback
+def _settle_removed(hass: HomeAssistant) -> None:
+    """Settle the issues of functions that are gone."""
+    known = {
+        f"{ISSUE}_{subentry.subentry_id}"
+        for entry in hass.config_entries.async_entries(DOMAIN)
+        for subentry in function_subentries(entry)
+    }
+    for domain, issue_id in list(ir.async_get(hass).issues):
+        if domain == DOMAIN and issue_id.startswith(f"{ISSUE}_") and issue_id not in known:
+            ir.async_delete_issue(hass, DOMAIN, issue_id)
 
 
 @callback

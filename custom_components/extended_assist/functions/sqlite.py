@@ -1,7 +1,9 @@
 """Functions that are a query: on the recorder, bounded by exposure, or on another file that the options list."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from pathlib import Path
+import re
 import sqlite3
 from time import monotonic
 from typing import Any, Final, override
@@ -24,6 +26,8 @@ from .sql import Query, only_value, to_sql
 
 _ANY_QUERY = "{{ query }}"
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
+_STATES = re.compile(r"\bstates\s+(?:as\s+)?(\w+)", re.IGNORECASE)
+_OLD_COLUMN = re.compile(r"\b(\w+)\.last_(?:updated|changed)\b", re.IGNORECASE)
 _REFUSED_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer"})
 _NOT_LISTED = "This function reads a database file that the options of Extended Assist do not list. Tell the user to add it there."
 
@@ -98,13 +102,27 @@ async def _async_read_recorder(run: Run, query: Query) -> Rows:
     answer = await async_read(
         run.hass,
         run_query,
-        query.text,
+        _up_to_date(query.text),
         query.parameters,
         exposed,
         exposed | exposure.external_statistics,
         as_text=False,
     )
-    return [dict(zip(answer.header, row, strict=True)) for row in answer.rows]
+    return [_row(answer.header, row) for row in answer.rows]
+
+
+def _row(header: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
+    """Return a row with values that JSON knows."""
+    return {
+        name: value.hex() if isinstance(value, bytes) else float(value) if isinstance(value, Decimal) else value
+        for name, value in zip(header, values, strict=True)
+    }
+
+
+def _up_to_date(text: str) -> str:
+    """Return a query with the columns of states that hold what those once did that are empty now."""
+    aliases = {match[1].lower() for match in _STATES.finditer(text)} | {"states"}
+    return _OLD_COLUMN.sub(lambda match: f"{match[0]}_ts" if match[1].lower() in aliases else match[0], text)
 
 
 def _read_file(path: Path, query: Query) -> Rows:
@@ -123,7 +141,7 @@ def _read_file(path: Path, query: Query) -> Rows:
             connection.set_authorizer(allows)
             cursor = connection.execute(query.text, query.parameters)
             header = [column[0] for column in cursor.description or ()]
-            return [dict(zip(header, row, strict=True)) for row in cursor.fetchmany(MAX_ROWS)]
+            return [_row(header, row) for row in cursor.fetchmany(MAX_ROWS)]
     except (sqlite3.Error, OverflowError) as err:
         LOGGER.debug("A query of a function failed", exc_info=err)
         reason = (

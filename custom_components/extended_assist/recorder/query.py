@@ -104,7 +104,8 @@ def query_database(
             )
             writer = Writer(rules, parameters, reader.view, lambda text, bound: list(reader.rows(text, bound)))
             written = writer.statement(tree, MAX_ROWS + 1)
-            rows = [[_shown(value) for value in row] for row in reader.rows(written.text, writer.bound)]
+            found = reader.rows(written.text, writer.bound)
+            rows = [[_shown(value) for value in row] if as_text else list(row) for row in found]
     except TimeoutError:
         problem = None
     except RecursionError:
