@@ -55,6 +55,8 @@ _YAML = {
                 "lamp": {"selector": {"entity": {}}},
                 "room": {"selector": {"area": {}}},
                 "steps": {"selector": {"action": {}}},
+                "text": {"selector": {"text": {}}},
+                "x": {"selector": {"object": {}}},
             },
             "sequence": [
                 {"action": "input_boolean.turn_on", "target": {"entity_id": "input_boolean.party"}},

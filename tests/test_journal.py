@@ -1,14 +1,21 @@
-"""Tests of undoing what was changed, by whichever tool."""
+"""Tests of what is recorded of changes, so that they can be undone."""
 
+import asyncio
 from typing import Any
 
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.api import api_id
-from custom_components.extended_assist.call import ToolboxOptions, ToolCall
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.journal import MAX_CHANGES, Change, Journal, async_get_journal
+from custom_components.extended_assist.exposure import SECRET_ATTRIBUTES
+from custom_components.extended_assist.journal import (
+    MAX_ALL_STATES,
+    MAX_CHANGES,
+    MAX_STATES,
+    Change,
+    Journal,
+    async_get_journal,
+)
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
@@ -19,148 +26,6 @@ from tests.acting import hidden_states
 from .conftest import ASSISTANT, CallTool
 
 pytestmark = pytest.mark.usefixtures("house")
-
-
-def state_of(hass: HomeAssistant, entity_id: str) -> tuple[str, Any]:
-    """Return the state and brightness of an entity."""
-    state = hass.states.get(entity_id)
-    assert state
-    return state.state, state.attributes.get("brightness")
-
-
-async def test_undo_one_after_the_other(hass: HomeAssistant, call_tool: CallTool) -> None:
-    """Undo takes back the last change, then the one before, and then says that there is none."""
-    start = state_of(hass, "light.bed_light")
-    target = {"entity_id": "light.bed_light"}
-    await call_tool(PerformActionTool(), action="light.turn_on", target=target, data={"brightness": 77})
-    await call_tool(PerformActionTool(), action="cover.open_cover", target={"entity_id": "cover.kitchen_window"})
-    assert state_of(hass, "light.bed_light") == ("on", 77)
-    data = await call_tool(UndoLastChangeTool())
-    assert data["change"] == "cover.open_cover"
-    assert data["undone"].keys() == {"cover.kitchen_window"}
-    assert data["undone"]["cover.kitchen_window"].startswith("open → closed")
-    assert state_of(hass, "light.bed_light") == ("on", 77)
-    data = await call_tool(UndoLastChangeTool())
-    assert data["undone"]["light.bed_light"].startswith("on → off")
-    assert state_of(hass, "light.bed_light")[0] == start[0]
-    data = await call_tool(UndoLastChangeTool(), error=True)
-    assert "changed nothing" in data["error"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "entity_id", "expected"),
-    [
-        (
-            {"action": "climate.set_hvac_mode", "target": {"entity_id": "climate.hvac"}, "data": {"hvac_mode": "heat"}},
-            "climate.hvac",
-            "heat → cool",
-        ),
-        ({"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}, "lock.front_door", "unlocked → lock"),
-        (
-            {"action": "input_number.set_value", "target": {"entity_id": "input_number.level"}, "data": {"value": 5}},
-            "input_number.level",
-            "5 → 0",
-        ),
-        (
-            {"action": "input_text.set_value", "target": {"entity_id": "input_text.note"}, "data": {"value": "x"}},
-            "input_text.note",
-            "x → y",
-        ),
-        ({"action": "fan.turn_on", "target": {"entity_id": "fan.living_room_fan"}}, "fan.living_room_fan", "on → off"),
-        (
-            {"action": "media_player.media_pause", "target": {"entity_id": "media_player.kitchen"}},
-            "media_player.kitchen",
-            "paused → playing",
-        ),
-        (
-            {"action": "automation.turn_off", "target": {"entity_id": "automation.visible"}},
-            "automation.visible",
-            "off → on",
-        ),
-        (
-            {"action": "homeassistant.turn_on", "target": {"entity_id": "group.visible"}},
-            "input_boolean.party",
-            "on → off",
-        ),
-        ({"action": "scene.turn_on", "target": {"entity_id": "scene.visible"}}, "light.bed_light", "on → off"),
-        ({"action": "script.outer"}, "input_boolean.party", "on → off"),
-        (
-            {"action": "automation.trigger", "target": {"entity_id": "automation.visible"}},
-            "input_boolean.party",
-            "on → off",
-        ),
-    ],
-)
-async def test_undo_domains(
-    hass: HomeAssistant, call_tool: CallTool, arguments: dict[str, Any], entity_id: str, expected: str
-) -> None:
-    """States come back in every domain that can take them, also those that a scene or a script changed."""
-    await hass.services.async_call(
-        "input_text", "set_value", {"entity_id": "input_text.note", "value": "y"}, blocking=True
-    )
-    await call_tool(PerformActionTool(), **arguments)
-    await hass.async_block_till_done()
-    data = await call_tool(UndoLastChangeTool())
-    assert data["undone"][entity_id].startswith(expected), data
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"action": "todo.add_item", "target": {"entity_id": "todo.shopping_list"}, "data": {"item": "Eggs"}},
-        {"action": "notify.send_message", "target": {"entity_id": "notify.notifier"}, "data": {"message": "Hello"}},
-    ],
-)
-async def test_what_cannot_be_undone_is_said(
-    hass: HomeAssistant, call_tool: CallTool, arguments: dict[str, Any]
-) -> None:
-    """An item on a list or a message that was sent is not taken back, and the answer says so."""
-    await call_tool(PerformActionTool(), **arguments)
-    data = await call_tool(UndoLastChangeTool())
-    (entity_id,) = arguments["target"].values()
-    assert "cannot be taken back" in data["cannot_be_undone"][entity_id]
-    assert "undone" not in data
-
-
-async def test_reading_is_not_a_change(hass: HomeAssistant, call_tool: CallTool) -> None:
-    """Asking for a forecast leaves nothing to undo."""
-    target = {"entity_id": "weather.demo_weather_south"}
-    await call_tool(PerformActionTool(), action="weather.get_forecasts", target=target, data={"type": "daily"})
-    await call_tool(UndoLastChangeTool(), error=True)
-
-
-async def test_hidden_since(hass: HomeAssistant, call_tool: CallTool) -> None:
-    """What is not exposed any more stays as it is and is told by number only."""
-    target = {"entity_id": ["light.bed_light", "input_boolean.party"]}
-    await call_tool(PerformActionTool(), action="homeassistant.turn_on", target=target)
-    async_expose_entity(hass, ASSISTANT, "light.bed_light", False)
-    data = await call_tool(UndoLastChangeTool())
-    assert data["undone"] == {"input_boolean.party": "on → off"}
-    assert data["note"].startswith("1 more of that change")
-    assert "bed_light" not in json_dumps(data)
-    assert state_of(hass, "light.bed_light")[0] == "on"
-
-
-async def test_group(hass: HomeAssistant, call_tool: CallTool) -> None:
-    """What was done to a group comes back member by member; those hidden by now stay as they are."""
-    await call_tool(PerformActionTool(), action="light.turn_off", target={"entity_id": "light.whole"})
-    await hass.async_block_till_done()
-    async_expose_entity(hass, ASSISTANT, "light.kitchen_lights", False)
-    before = state_of(hass, "light.kitchen_lights")
-    data = await call_tool(UndoLastChangeTool())
-    assert data["undone"].keys() == {"light.ceiling_lights"}
-    assert data["note"].startswith("1 more")
-    assert state_of(hass, "light.kitchen_lights") == before
-
-
-async def test_group_of_hidden_members_since(hass: HomeAssistant, call_tool: CallTool) -> None:
-    """What has become a group since is not put back where that would move what is hidden."""
-    await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
-    state = hass.states.get("light.bed_light")
-    assert state
-    hass.states.async_set("light.bed_light", state.state, {**state.attributes, "entity_id": ["light.zebra"]})
-    data = await call_tool(UndoLastChangeTool())
-    assert data["cannot_be_undone"] == {"light.bed_light": "it would also move what is not exposed"}
 
 
 async def test_nothing_hidden_is_recorded(
@@ -185,34 +50,10 @@ async def test_assists_own_tools(
     result = await instance.async_call_tool(llm.ToolInput(name, {"name": "Bed Light", "domain": ["light"]}))
     await hass.async_block_till_done()
     assert not result.error, result.data
-    assert state_of(hass, "light.bed_light")[0] == "on"
+    assert hass.states.is_state("light.bed_light", "on")
     data = await call_tool(UndoLastChangeTool())
     assert data["change"] == name
     assert data["undone"]["light.bed_light"].startswith("on → off")
-
-
-async def test_whose_change(
-    hass: HomeAssistant, llm_context: llm.LLMContext, hass_admin_user: MockUser, call_tool: CallTool
-) -> None:
-    """A user undoes their own changes from anywhere, and nobody else does."""
-    target = {"entity_id": "input_boolean.party"}
-    llm_context.context = Context(user_id=hass_admin_user.id)
-    await call_tool(PerformActionTool(), action="input_boolean.turn_on", target=target)
-    llm_context.context = Context()
-    await call_tool(UndoLastChangeTool(), error=True)
-    llm_context.context = Context(user_id=MockUser(name="Guest").add_to_hass(hass).id)
-    await call_tool(UndoLastChangeTool(), error=True)
-    llm_context.context, llm_context.device_id = Context(user_id=hass_admin_user.id), "another device"
-    data = await call_tool(UndoLastChangeTool())
-    assert data["undone"] == {"input_boolean.party": "on → off"}
-    llm_context.context = Context()
-    await call_tool(PerformActionTool(), action="input_boolean.turn_on", target=target)
-    llm_context.device_id = "a satellite"
-    await call_tool(UndoLastChangeTool(), error=True)
-    llm_context.device_id, llm_context.assistant = "another device", "another assistant"
-    await call_tool(UndoLastChangeTool(), error=True)
-    llm_context.assistant = ASSISTANT
-    await call_tool(UndoLastChangeTool())
 
 
 async def test_stored(hass: HomeAssistant, hass_storage: dict[str, Any], llm_context: llm.LLMContext) -> None:
@@ -230,12 +71,73 @@ async def test_stored(hass: HomeAssistant, hass_storage: dict[str, Any], llm_con
     assert last.what == f"change {MAX_CHANGES + 4}"
 
 
-async def test_preview(hass: HomeAssistant, call_tool: CallTool, llm_context: llm.LLMContext) -> None:
-    """Before it is confirmed, undo says what would come back."""
-    await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
-    call = ToolCall(
-        hass=hass, arguments={}, exposure=Exposure(hass, ASSISTANT), llm_context=llm_context, options=ToolboxOptions()
+def _many(count: int) -> dict[str, Any]:
+    return {"states": {f"light.lamp_{index}": {"state": "on", "attributes": {}} for index in range(count)}}
+
+
+async def test_size(hass: HomeAssistant) -> None:
+    """However much is changed, what is kept stays small: the oldest changes go."""
+    journal = Journal(hass)
+    for number in range(10):
+        journal.add(Change("states", f"change {number}", _many(MAX_STATES), assistant=ASSISTANT))
+    assert [change.what for change in journal._changes] == [f"change {number}" for number in range(5, 10)]
+    assert sum(len(change.details["states"]) for change in journal._changes) == MAX_ALL_STATES
+
+
+async def test_large_change(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Of a very large change, and of very large attributes, not everything is kept, and undoing it says so."""
+    for index in range(MAX_STATES + 3):
+        hass.states.async_set(f"input_boolean.number_{index}", "off", {"long": "x" * 1000, "list": ["y"] * 200})
+        async_expose_entity(hass, ASSISTANT, f"input_boolean.number_{index}", True)
+    await call_tool(PerformActionTool(), action="homeassistant.update_entity", target={"entity_id": "all"})
+    change = (await async_get_journal(hass))._changes[-1]
+    kept = change.details["states"]
+    assert len(kept) == MAX_STATES
+    assert change.details["more"] > 3
+    assert kept["input_boolean.number_1"] == {"state": "off", "attributes": {}}
+    assert len(json_dumps(change.details)) < MAX_STATES * 1000
+    data = await call_tool(UndoLastChangeTool())
+    assert data["note"].startswith(f"{change.details['more']} more of that change")
+    assert len(data["undone"]) + data["more_undone"] + len(data["cannot_be_undone"]) == MAX_STATES
+
+
+async def test_side_by_side(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Calls of one message run side by side and share a context; each change is recorded once, and all come back."""
+    lamps = ["light.bed_light", "input_boolean.party", "switch.decorative_lights"]
+    before = [hass.states.get(entity_id).state for entity_id in lamps]  # type: ignore[union-attr]
+    await asyncio.gather(
+        *(call_tool(PerformActionTool(), action="homeassistant.toggle", target={"entity_id": lamp}) for lamp in lamps)
     )
-    preview = await UndoLastChangeTool().async_preview(call)
-    assert preview.startswith("Undo light.turn_on of ")
-    assert preview.endswith(": Bed Light back to off")
+    assert all(not hass.states.is_state(lamp, state) for lamp, state in zip(lamps, before, strict=True))
+    changes = (await async_get_journal(hass))._changes
+    recorded = [entity_id for change in changes for entity_id in change.details["states"]]
+    assert sorted(recorded) == sorted(lamps)
+    undone = await asyncio.gather(*(call_tool(UndoLastChangeTool()) for _ in changes))
+    assert sorted(entity_id for data in undone for entity_id in data["undone"]) == sorted(lamps)
+    assert [hass.states.get(entity_id).state for entity_id in lamps] == before  # type: ignore[union-attr]
+
+
+async def test_private(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What is stored holds no credentials, and only Home Assistant's own user may read it."""
+    state = hass.states.get("media_player.kitchen")
+    assert state
+    hass.states.async_set(
+        "media_player.kitchen", state.state, {**state.attributes, "entity_picture": "/api?token=1", "access_token": "2"}
+    )
+    target = {"entity_id": "media_player.kitchen"}
+    await call_tool(PerformActionTool(), action="media_player.volume_set", target=target, data={"volume_level": 0.1})
+    journal = await async_get_journal(hass)
+    (change,) = journal._changes
+    assert change.details["states"]["media_player.kitchen"]["attributes"].keys().isdisjoint(SECRET_ATTRIBUTES)
+    assert "token" not in json_dumps(change.details)
+    assert journal._store._private
+
+
+async def test_removed_with_the_last_entry(
+    hass: HomeAssistant, entry: MockConfigEntry, call_tool: CallTool, hass_storage: dict[str, Any]
+) -> None:
+    """Nothing stays behind when the integration is removed."""
+    await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
+    await hass.config_entries.async_remove(entry.entry_id)
+    assert (await async_get_journal(hass))._changes == []
+    assert "extended_assist.journal" not in hass_storage

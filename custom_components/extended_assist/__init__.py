@@ -18,6 +18,7 @@ from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_FUNCTION
 from .functions.served import async_load_functions, forget_functions
+from .journal import async_get_journal
 from .services import async_register_actions
 
 PLATFORMS = (Platform.CONVERSATION,)
@@ -64,8 +65,10 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
-    """Drop what was to be done later for an entry that is removed."""
+    """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
+    if not hass.config_entries.async_entries(DOMAIN):
+        await (await async_get_journal(hass)).async_clear()
 
 
 @callback

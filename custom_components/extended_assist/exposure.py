@@ -152,10 +152,8 @@ class Exposure:
         name or the area's name.
         """
         pool = list(self.entities.values() if among is None else among)
-        wanted = normalize(text)
-        if named := [
-            entity for entity in pool if entity.entity_id == text.strip().lower() or wanted in _labels(entity)
-        ]:
+        wanted, entity_id = normalize(text), text.strip().lower()
+        if named := [entity for entity in pool if entity.entity_id == entity_id or wanted in _labels(entity)]:
             return named
         words = wanted.split()
         return [

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from homeassistant.components.conversation.chat_log import current_chat_log
@@ -14,7 +14,7 @@ from homeassistant.util import dt as dt_util, ulid as ulid_util
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
-from .actions.targets import is_group, members_of
+from .actions.members import is_group, members_of
 from .const import DOMAIN
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MAX_CHANGES = 50
 MAX_STATES = 200
 """Entities of one change whose states are kept."""
+MAX_ALL_STATES = 1_000
+"""Entities of all changes together whose states are kept; the oldest changes go first."""
+MAX_ATTRIBUTE = 300
+"""Characters of an attribute that is kept; longer ones list what could be chosen, which nothing is brought back with."""
 STATES = "states"
 """The kind of change that is undone by bringing states back."""
 
@@ -82,8 +86,19 @@ class Journal:
     @callback
     def add(self, change: Change) -> None:
         """Add a change; the oldest goes when there are too many."""
-        self._changes = [*self._changes, change][-MAX_CHANGES:]
+        kept: list[Change] = []
+        room = MAX_ALL_STATES
+        for one in [change, *reversed(self._changes)][:MAX_CHANGES]:
+            if (room := room - len(one.details.get(STATES, ()))) < 0:
+                break
+            kept.insert(0, one)
+        self._changes = kept
         self._save()
+
+    async def async_clear(self) -> None:
+        """Forget everything, also on the disk."""
+        self._changes = []
+        await self._store.async_remove()
 
     @callback
     def last(self, llm_context: llm.LLMContext) -> Change | None:
@@ -99,7 +114,12 @@ class Journal:
     @callback
     def _save(self) -> None:
         """Store the changes soon."""
-        self._store.async_delay_save(lambda: {"changes": [asdict(change) for change in self._changes]}, _SAVE_DELAY)
+        self._store.async_delay_save(lambda: {"changes": [*map(_stored, self._changes)]}, _SAVE_DELAY)
+
+
+def _stored(change: Change) -> dict[str, Any]:
+    """Return a change as it is stored, without a copy of its details, which may be large."""
+    return {one.name: getattr(change, one.name) for one in fields(change)}
 
 
 def _is_own(change: Change, llm_context: llm.LLMContext) -> bool:
@@ -178,7 +198,8 @@ def recording(
             snapshot[entity_id] = _kept(exposure, old)
         if snapshot:
             kept = dict(list(snapshot.items())[:MAX_STATES])
-            recorded.changes.append(Change(STATES, recorded.what, {"states": kept}))
+            details = {STATES: kept, "more": len(snapshot) - len(kept)}
+            recorded.changes.append(Change(STATES, recorded.what, details))
         current_id, user_id, device_id = _speaker(llm_context)
         for change in recorded.changes:
             change.assistant = llm_context.assistant
@@ -215,4 +236,8 @@ def _single(hass: HomeAssistant, entity_ids: set[str], targets: set[str]) -> set
 
 def _kept(exposure: Exposure, state: State) -> dict[str, Any]:
     """Return what of a state is needed to bring it back."""
-    return {"state": state.state, "attributes": exposure.visible_attributes(state)}
+    visible = exposure.visible_attributes(state)
+    return {
+        "state": state.state,
+        "attributes": {name: value for name, value in visible.items() if len(str(value)) <= MAX_ATTRIBUTE},
+    }

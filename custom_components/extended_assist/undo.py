@@ -2,17 +2,17 @@
 
 import asyncio
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State, split_entity_id
-from homeassistant.exceptions import HomeAssistantError
+from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers.state import async_reproduce_state
 from homeassistant.loader import IntegrationNotFound, async_get_integration
 from homeassistant.util.json import JsonObjectType
 
-from .actions.perform import ChangeWatch, describe_change, safe_reason
-from .actions.targets import members_of
+from .actions.members import members_of
+from .actions.perform import ACTION_TIME, ChangeWatch, describe_change, fitting, safe_reason
 from .journal import Change
 from .results import ToolError
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Having been run or pressed is nothing to bring back; what it changed is recorded for each entity.
 _ONLY_RAN = frozenset({"automation", "button", "event", "input_button", "scene", "script"})
+_NOTES = 250
+"""Characters kept free for what is said besides, of each half of an answer."""
 _LIMITS = {
     "media_player": "what was playing and where in it",
     "vacuum": "where it had been",
@@ -35,7 +37,7 @@ async def async_undo_states(call: ToolCall, change: Change) -> JsonObjectType:
     }
     exposed = {entity_id: state for entity_id, state in before.items() if call.exposure.is_exposed(entity_id)}
     wanted: list[State] = []
-    not_undone: JsonObjectType = {}
+    not_undone: dict[str, str] = {}
     for entity_id, state in exposed.items():
         if reason := await _async_hindrance(call, state):
             if state.domain not in _ONLY_RAN or len(exposed) == 1:
@@ -43,15 +45,18 @@ async def async_undo_states(call: ToolCall, change: Change) -> JsonObjectType:
         else:
             wanted.append(state)
     answer: JsonObjectType = {}
-    if wanted:
-        answer["undone"] = await _async_restore(call, wanted, not_undone)
-    if not_undone:
-        answer["cannot_be_undone"] = not_undone
+    undone = await _async_restore(call, wanted, not_undone) if wanted else {}
+    room = call.budget // 2 - _NOTES
+    for key, reports in (("undone", undone), ("cannot_be_undone", not_undone)):
+        if reports:
+            answer[key] = told = fitting(reports, room)
+            if more := len(reports) - len(told):
+                answer[f"more_{key}"] = more
     if limits := sorted({_LIMITS[state.domain] for state in wanted if state.domain in _LIMITS}):
         answer["not_restored"] = f"This cannot be brought back: {'; '.join(limits)}."
-    if hidden := len(before) - len(exposed):
+    if hidden := len(before) - len(exposed) + change.details.get("more", 0):
         answer["note"] = f"{hidden} more of that change cannot be reached any more, and stayed as they are."
-    if not answer.get("undone") and not answer.get("cannot_be_undone"):
+    if not undone and not not_undone:
         raise ToolError("Nothing of the last change can be reached any more, so nothing was undone.")
     return answer
 
@@ -61,7 +66,7 @@ async def _async_hindrance(call: ToolCall, state: State) -> str | None:
     if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, state.entity_id)):
         return "it would also move what is not exposed"
     if await _async_platform(call.hass, state.domain) is None:
-        return f"what was done to a {state.domain} cannot be taken back"
+        return "what it did cannot be taken back"
     if state.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
         return f"it was {state.state} before"
     return None
@@ -75,29 +80,34 @@ async def _async_platform(hass: HomeAssistant, domain: str) -> ModuleType | None
         return None
 
 
-async def _async_restore(call: ToolCall, wanted: list[State], not_undone: JsonObjectType) -> JsonObjectType:
+async def _async_restore(call: ToolCall, wanted: list[State], not_undone: dict[str, str]) -> dict[str, str]:
     """Bring states back side by side and say what each became; failures are added to not_undone."""
     entity_ids = [state.entity_id for state in wanted]
     with ChangeWatch(call.hass, entity_ids) as watch:
-        outcomes: list[Any] = await asyncio.gather(
-            *(async_reproduce_state(call.hass, state, context=call.llm_context.context) for state in wanted),
-            return_exceptions=True,
-        )
-        failed = dict(zip(entity_ids, outcomes, strict=True))
+        tasks = {
+            state.entity_id: call.hass.async_create_task(
+                async_reproduce_state(call.hass, state, context=call.llm_context.context)
+            )
+            for state in wanted
+        }
+        # What takes longer goes on by itself, and is reported as not back yet.
+        await asyncio.wait(tasks.values(), timeout=ACTION_TIME)
+        failed = {entity_id: task.exception() if task.done() else None for entity_id, task in tasks.items()}
         await watch.async_settle(
             {state.entity_id for state in wanted if failed[state.entity_id] is None and not _is_back(call.hass, state)}
         )
-    done: JsonObjectType = {}
+    done: dict[str, str] = {}
     for state in wanted:
         entity_id = state.entity_id
-        if isinstance(error := failed[entity_id], HomeAssistantError):
+        if isinstance(error := failed[entity_id], Unauthorized):
+            not_undone[entity_id] = "the user who speaks may not do this"
+        elif isinstance(error, HomeAssistantError):
             not_undone[entity_id] = safe_reason(call.exposure, error)
         elif isinstance(error, BaseException):
             not_undone[entity_id] = f"the {split_entity_id(entity_id)[0]} refused"
         else:
-            done[entity_id] = describe_change(call, watch.before[entity_id], call.hass.states.get(entity_id))
-            if not _is_back(call.hass, state):
-                done[entity_id] = f"{done[entity_id]}; it was {state.state} before"
+            report = describe_change(call, watch.before[entity_id], call.hass.states.get(entity_id))
+            done[entity_id] = report if _is_back(call.hass, state) else f"{report}; it was {state.state} before"
     return done
 
 

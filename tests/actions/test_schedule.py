@@ -1,64 +1,26 @@
 """Tests of actions that are performed later."""
 
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from typing import Any
 
-from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
-from custom_components.extended_assist.actions.schedule import MAX_WAITING, Schedule, async_get_schedule
+from custom_components.extended_assist.actions.schedule import (
+    MAX_WAITING,
+    async_get_schedule,
+)
 from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Context, CoreState, Event, HomeAssistant
+from homeassistant.core import Context, Event, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 
 from ..acting import hidden_states
 from ..conftest import ASSISTANT, CallTool
-
-LAMP = {"entity_id": "light.bed_light"}
-KEY = "extended_assist.schedule"
-
-type Later = Callable[[float], Awaitable[None]]
-
-
-@pytest.fixture
-async def toolbox(hass: HomeAssistant, house: None, freezer: FrozenDateTimeFactory) -> MockConfigEntry:
-    """Return a loaded entry that holds tools only, at a known time: 2026-03-02 12:00 in Berlin."""
-    await hass.config.async_set_time_zone("Europe/Berlin")
-    freezer.move_to("2026-03-02T11:00:00+00:00")
-    entry = MockConfigEntry(domain="extended_assist", data={}, options={})
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    return entry
-
-
-@pytest.fixture
-def later(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Later:
-    """Return a function that lets seconds go by."""
-
-    async def go_by(seconds: float) -> None:
-        freezer.tick(timedelta(seconds=seconds))
-        async_fire_time_changed(hass)
-        await hass.async_block_till_done()
-
-    return go_by
-
-
-@pytest.fixture
-def perform(toolbox: MockConfigEntry) -> PerformActionTool:
-    """Return the tool as the entry offers it."""
-    return PerformActionTool(ToolboxOptions.of(toolbox.options, toolbox.entry_id))
-
-
-def is_on(hass: HomeAssistant, entity_id: str = "light.bed_light") -> bool:
-    """Return whether something is on."""
-    return hass.states.is_state(entity_id, "on")
+from .conftest import LAMP, Later, is_on
 
 
 async def test_delay(hass: HomeAssistant, perform: PerformActionTool, call_tool: CallTool, later: Later) -> None:
@@ -103,12 +65,14 @@ async def test_at(perform: PerformActionTool, call_tool: CallTool, at: str, expe
     ("arguments", "expected"),
     [
         ({"at": "soon"}, "is not a time"),
+        ({"at": "2026-02-30 10:00"}, "is not a time"),
+        ({"at": "25:00"}, "is not a time"),
         ({"at": "2026-03-02 11:59"}, "not within the next 31 days"),
         ({"at": "2027-03-02 11:59"}, "not within the next 31 days"),
         ({"at": "17:30", "delay": 5}, "either delay or at"),
-        ({"delay": 0}, "wrong arguments"),
-        ({"delay": 1e9}, "wrong arguments"),
-        ({"delay": "nan"}, "wrong arguments"),
+        ({"delay": 0}, "delay must be from 1 second to 2678400"),
+        ({"delay": 1e9}, "delay must be from 1 second to 2678400"),
+        ({"delay": "nan"}, "delay must be from 1 second to 2678400"),
         ({"delay": 60, "target": {"entity_id": "light.zebra"}}, "not found or is not exposed"),
         (
             {"delay": 60, "action": "weather.get_forecasts", "target": {"entity_id": "all"}, "data": {"type": "daily"}},
@@ -225,83 +189,6 @@ async def test_policy_when_due(
     await hass.async_block_till_done()
     await later(61)
     assert not is_on(hass)
-
-
-async def _restart(hass: HomeAssistant, entry: MockConfigEntry) -> Schedule:
-    """Forget everything in memory, and set the entry up again as a started Home Assistant does."""
-    assert await hass.config_entries.async_unload(entry.entry_id)
-    del hass.data["extended_assist_schedule"]
-    hass.set_state(CoreState.starting)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    hass.set_state(CoreState.running)
-    hass.bus.async_fire("homeassistant_started")
-    await hass.async_block_till_done()
-    return await async_get_schedule(hass)
-
-
-async def test_restart(
-    hass: HomeAssistant, toolbox: MockConfigEntry, perform: PerformActionTool, call_tool: CallTool, later: Later
-) -> None:
-    """What waits survives a restart, and runs once."""
-    await call_tool(perform, action="light.turn_on", target=LAMP, delay=600)
-    schedule = await _restart(hass, toolbox)
-    assert [item.action for item in schedule.waiting] == ["light.turn_on"]
-    await later(601)
-    assert is_on(hass)
-    schedule = await _restart(hass, toolbox)
-    assert schedule.waiting == []
-    assert len(schedule.outcomes) == 1
-
-
-@pytest.mark.parametrize(("minutes", "done"), [(4, True), (6, False), (300, False)])
-async def test_down_when_due(
-    hass: HomeAssistant,
-    toolbox: MockConfigEntry,
-    perform: PerformActionTool,
-    call_tool: CallTool,
-    later: Later,
-    minutes: int,
-    done: bool,
-) -> None:
-    """An action missed by a little is done when Home Assistant is back; one missed by more is not, and that is told."""
-    await call_tool(perform, action="light.turn_on", target=LAMP, delay=60)
-    assert await hass.config_entries.async_unload(toolbox.entry_id)
-    await later(60 + minutes * 60)
-    assert not is_on(hass)
-    await _restart_unloaded(hass, toolbox)
-    await later(1)
-    assert is_on(hass) is done
-    (ended,) = (await call_tool(ScheduledActionsTool()))["ended"]
-    assert ended["result"].startswith("done" if done else "missed: Home Assistant was not running")
-
-
-async def _restart_unloaded(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    """Set an unloaded entry up with nothing in memory."""
-    del hass.data["extended_assist_schedule"]
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
-
-
-async def test_out_of_the_store_before_it_begins(
-    hass: HomeAssistant,
-    perform: PerformActionTool,
-    call_tool: CallTool,
-    hass_storage: dict[str, Any],
-    later: Later,
-) -> None:
-    """When Home Assistant dies while an action runs, it is not done again."""
-    stored: list[dict[str, Any]] = []
-
-    def look(event: Event) -> None:
-        if event.data["domain"] == "light":
-            stored.append(hass_storage[KEY]["data"])
-
-    hass.bus.async_listen(EVENT_CALL_SERVICE, look)
-    await call_tool(perform, action="light.turn_on", target=LAMP, delay=60)
-    assert len(hass_storage[KEY]["data"]["waiting"]) == 1
-    await later(61)
-    assert stored[0]["waiting"] == []
-    assert "stopped before it was over" in stored[0]["outcomes"][0]["result"]
 
 
 async def test_removed_entry(

@@ -23,6 +23,11 @@ def _target(key: str, value: Any, action: str = ON) -> dict[str, Any]:
     return _act(action, target={key: value})
 
 
+def _play(media: str) -> dict[str, Any]:
+    data = {"media_content_id": media, "media_content_type": "image"}
+    return _act("media_player.play_media", target={"entity_id": "media_player.kitchen"}, data=data)
+
+
 TARGETS: list[Attack] = [
     ("hidden id", _target("entity_id", "light.zebra"), True),
     ("hidden id in a list", _target("entity_id", ["light.bed_light", "light.zebra"]), True),
@@ -105,24 +110,8 @@ DATA: list[Attack] = [
         True,
     ),
     ("speaker that plays with a hidden one", _target("entity_id", "media_player.group", "media_player.turn_off"), True),
-    (
-        "media of a hidden camera",
-        _act(
-            "media_player.play_media",
-            target={"entity_id": "media_player.kitchen"},
-            data={"media_content_id": "media-source://camera/camera.zebra", "media_content_type": "image"},
-        ),
-        True,
-    ),
-    (
-        "media of a hidden camera, escaped",
-        _act(
-            "media_player.play_media",
-            target={"entity_id": "media_player.kitchen"},
-            data={"media_content_id": "media-source://camera/camera%2Ezebra", "media_content_type": "image"},
-        ),
-        True,
-    ),
+    ("media of a hidden camera", _play("media-source://camera/camera.zebra"), True),
+    ("media of a hidden camera, escaped", _play("media-source://camera/camera%2Ezebra"), True),
     (
         "hidden id in a message",
         _act("notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": "light.zebra"}),
@@ -210,6 +199,38 @@ SCRIPTS: list[Attack] = [
         _act("script.turn_on", target={"entity_id": "script.visible"}, data={"variables": {"a": ["light.zebra"]}}),
         True,
     ),
+    *(
+        (
+            f"script with {key} by {action} in variables",
+            _act(action, target={"entity_id": "script.visible"}, data={"variables": {key: value}}),
+            True,
+        )
+        for action in ("script.turn_on", "homeassistant.turn_on", "script.toggle", "homeassistant.toggle")
+        for key, value in (
+            ("room", "axolotl_room"),
+            ("room", "kitchen"),
+            ("lamp", "Zebra lamp"),
+            ("unknown", "kitchen"),
+        )
+    ),
+    ("script with an undeclared variable", _act("script.visible", data={"answer": "axolotl_room"}), True),
+    ("script without fields", _act("script.outer", data={"room": "axolotl_room"}), True),
+    (
+        "script with an action of a service",
+        _act("script.visible", data={"x": [{"Perform_Action": "shell_command.zebra"}]}),
+        True,
+    ),
+    ("action in data", _act(target={"entity_id": "light.bed_light"}, data={"action": "shell_command.zebra"}), True),
+    (
+        "automation with variables",
+        _act("automation.trigger", target={"entity_id": "automation.visible"}, data={"variables": {"room": "kitchen"}}),
+        True,
+    ),
+    (
+        "all automations with a trigger",
+        _act("automation.trigger", target={"entity_id": "all"}, data={"variables": {"trigger": {"id": "x"}}}),
+        True,
+    ),
     ("hidden automation", _target("entity_id", "automation.zebra", "automation.trigger"), True),
     ("all automations triggered", _target("entity_id", "all", "automation.trigger"), False),
     ("hidden automation turned off", _target("entity_id", "automation.zebra", "automation.turn_off"), True),
@@ -247,5 +268,29 @@ NEVER: list[Attack] = [
         ("", {}),
     )
 ]
+
+LISTED_ACTIONS = frozenset(
+    {"scene.create", "persistent_notification.create", "notify.persistent_notification", "rest_command.zebra"}
+)
+LISTED: list[Attack] = [
+    (action, _act(action, **arguments), True)
+    for action, arguments in (
+        ("scene.create", {"data": {"scene_id": "x", "snapshot_entities": ["light.zebra"]}}),
+        ("scene.create", {"data": {"scene_id": "x", "snapshot_entities": ["light.bed_light", "Zebra lamp"]}}),
+        ("scene.create", {"data": {"scene_id": "x", "entities": {"light.zebra": "on"}}}),
+        ("scene.create", {"target": {"entity_id": "light.bed_light"}, "data": {"scene_id": "x"}}),
+        ("persistent_notification.create", {"data": {"message": "{{ states('light.zebra') }}"}}),
+        ("persistent_notification.create", {"data": {"message": "now light.zebra"}}),
+        ("notify.persistent_notification", {"data": {"message": "x", "data": {"entity_id": "light.zebra"}}}),
+        (
+            "notify.persistent_notification",
+            {"data": {"message": "x", "data": {"actions": [{"action": "light.turn_on"}]}}},
+        ),
+        ("rest_command.zebra", {"data": {"area_id": "kitchen"}}),
+        ("rest_command.zebra", {"data": {"device_id": HIDDEN_DEVICE}}),
+        ("rest_command.zebra", {"data": {"x": [{"label_id": "axolotl_label"}]}}),
+    )
+]
+"""Where the options list the actions."""
 
 ALL: list[Attack] = [*TARGETS, *DATA, *GROUPS, *SCRIPTS, *NEVER]

@@ -1,15 +1,22 @@
 """Tests of the toolbox's options."""
 
+from typing import Any
+
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.api import api_id
-from custom_components.extended_assist.const import CONF_FAMILIES, CONF_RESULT_BUDGET
+from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.const import CONF_FAMILIES, CONF_RESULT_BUDGET, CONF_TARGETLESS_ACTIONS
 from custom_components.extended_assist.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
+from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
+from homeassistant.helpers.service import async_set_service_schema
+from homeassistant.setup import async_setup_component
+from tests.conftest import CallTool
 
 
 async def tool_names(hass: HomeAssistant, entry: MockConfigEntry, context: llm.LLMContext) -> list[str]:
@@ -45,3 +52,132 @@ async def test_no_family_at_all(hass: HomeAssistant, entry: MockConfigEntry, llm
     assert await tool_names(hass, entry, llm_context) == []
     instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
     assert "extended_assist" not in instance.api_prompt
+
+
+async def show_options(hass: HomeAssistant, entry: MockConfigEntry) -> Any:
+    """Begin to change the options, in a home with actions of all kinds."""
+    for domain, config in (
+        ("light", {}),
+        ("script", {"hello": {"sequence": []}}),
+        ("shell_command", {"boom": "true"}),
+        ("rest_command", {"family": {"url": "http://127.0.0.1:1"}}),
+        ("input_boolean", {}),
+        ("scene", {}),
+        ("camera", {}),
+    ):
+        assert await async_setup_component(hass, domain, {domain: config}), domain
+    return await hass.config_entries.options.async_init(entry.entry_id)
+
+
+@pytest.mark.usefixtures("no_deprecations")
+async def test_actions_without_a_target(hass: HomeAssistant, entry: MockConfigEntry, call_tool: CallTool) -> None:
+    """Actions of this home that have no target are offered and, once listed, allowed; none is by default."""
+    form = await show_options(hass, entry)
+    assert form["data_schema"]({"policy": {}})[CONF_TARGETLESS_ACTIONS] == []
+    offered = form["data_schema"].schema[CONF_TARGETLESS_ACTIONS].config["options"]
+    assert {"rest_command.family", "scene.create", "camera.snapshot"} <= set(offered)
+    assert not {
+        *("light.turn_on", "script.hello", "script.reload", "shell_command.boom", "input_boolean.reload"),
+        *("homeassistant.restart", "homeassistant.turn_on", "homeassistant.update_entity", "scene.apply"),
+    } & set(offered)
+    refused = await call_tool(
+        PerformActionTool(ToolboxOptions.of(entry.options)), error=True, action="rest_command.family"
+    )
+    assert "do not allow it" in refused["error"]
+    changes = {CONF_TARGETLESS_ACTIONS: [" Rest_Command.Family ", "rest_command.family"], "policy": {}}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], changes)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert entry.options[CONF_TARGETLESS_ACTIONS] == ["rest_command.family"]
+    await hass.async_block_till_done()
+    calls: list[str] = []
+    hass.services.async_remove("rest_command", "family")
+    hass.services.async_register("rest_command", "family", lambda call: calls.append(call.service))
+    async_set_service_schema(hass, "rest_command", "family", {})
+    await call_tool(PerformActionTool(ToolboxOptions.of(entry.options)), action="rest_command.family")
+    assert calls == ["family"]
+    # It may be gone for a while, which must not stand in the way of other changes.
+    hass.services.async_remove("rest_command", "family")
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    changes = {CONF_TARGETLESS_ACTIONS: ["rest_command.family"], CONF_RESULT_BUDGET: 2000, "policy": {}}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], changes)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("shell_command.boom", "never_allowed"),
+        ("homeassistant.restart", "never_allowed"),
+        ("input_boolean.reload", "never_allowed"),
+        ("light.turn_on", "allowed_by_exposure"),
+        ("script.hello", "allowed_by_exposure"),
+        ("notify.nobody", "unknown_action"),
+        ("everything", "not_an_action"),
+        ("*", "not_an_action"),
+        ("{{ 'light.turn_on' }}", "not_an_action"),
+    ],
+)
+async def test_actions_that_cannot_be_listed(
+    hass: HomeAssistant, entry: MockConfigEntry, action: str, reason: str
+) -> None:
+    """What is written by hand and makes no sense is refused with the reason, and what was written stays in the form."""
+    form = await show_options(hass, entry)
+    changes = {CONF_TARGETLESS_ACTIONS: ["scene.create", action], CONF_RESULT_BUDGET: 3000, "policy": {}}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], changes)
+    assert result["type"] is FlowResultType.FORM
+    assert result["errors"] == {CONF_TARGETLESS_ACTIONS: reason}
+    assert result["description_placeholders"] == {"action": action.lower()}
+    suggested = {str(key): (key.description or {}).get("suggested_value") for key in result["data_schema"].schema}
+    assert suggested[CONF_TARGETLESS_ACTIONS] == ["scene.create", action.lower()]
+    assert suggested[CONF_RESULT_BUDGET] == 3000
+    result = await hass.config_entries.options.async_configure(
+        form["flow_id"], {CONF_TARGETLESS_ACTIONS: ["scene.create"], "policy": {}}
+    )
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_web(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Hosts and ports are stored as they are compared, and shown again."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    assert ToolboxOptions.of(entry.options).web_hosts == frozenset()
+    web = {"web_hosts": [" NAS.local", "192.168.1.10:8080", "nas.local."], "web_ports": ["8443", "443", "08443"]}
+    await hass.config_entries.options.async_configure(form["flow_id"], {"policy": {}, "web": web})
+    await hass.async_block_till_done()
+    assert entry.options["web_hosts"] == ["nas.local", "192.168.1.10:8080"]
+    assert entry.options["web_ports"] == ["8443"]
+    assert ToolboxOptions.of(entry.options).web_ports == {8443}
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    (section,) = [key for key in form["data_schema"].schema if key == "web"]
+    shown = {str(key): key.description["suggested_value"] for key in form["data_schema"].schema[section].schema.schema}
+    assert shown == {"web_hosts": ["nas.local", "192.168.1.10:8080"], "web_ports": ["8443"]}
+    await hass.config_entries.options.async_configure(form["flow_id"], {"policy": {}, "web": {}})
+    await hass.async_block_till_done()
+    assert "web_hosts" not in entry.options
+
+
+@pytest.mark.parametrize(
+    ("web", "error", "wrong"),
+    [
+        ({"web_hosts": ["nas.local", "http://nas.local/"]}, "invalid_host", "http://nas.local/"),
+        ({"web_hosts": ["127.0.0.1"]}, "invalid_host", "127.0.0.1"),
+        ({"web_hosts": ["me@nas.local"]}, "invalid_host", "me@nas.local"),
+        ({"web_ports": ["0"]}, "invalid_port", "0"),
+        ({"web_ports": ["65536"]}, "invalid_port", "65536"),
+        ({"web_ports": ["８０"]}, "invalid_port", "８０"),  # noqa: RUF001 - digits of another script
+        ({"web_ports": ["http"]}, "invalid_port", "http"),
+    ],
+)
+async def test_web_errors(
+    hass: HomeAssistant, entry: MockConfigEntry, web: dict[str, list[str]], error: str, wrong: str
+) -> None:
+    """What is no host or port is named, and the rest of the form is kept."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    entered = {CONF_RESULT_BUDGET: 2000, "policy": {}, "web": web}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
+    assert result["errors"] == {"base": error}
+    assert result["description_placeholders"]["wrong"] == wrong
+    suggested = {str(key): (key.description or {}).get("suggested_value") for key in result["data_schema"].schema}
+    assert suggested[CONF_RESULT_BUDGET] == 2000
+    entered["web"] = {}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
+    assert result["type"] is FlowResultType.CREATE_ENTRY

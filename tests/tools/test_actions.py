@@ -35,18 +35,22 @@ def _filled(hass: HomeAssistant, value: Any) -> Any:
 
 async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMContext) -> None:
     """No attempt moves anything hidden, calls what is never allowed, or tells of it."""
-    assert len(attacks.ALL) > 100
+    assert len(attacks.ALL) > 140
     assert await async_setup_component(hass, "shell_command", {"shell_command": {"zebra": "true"}})
     assert await async_setup_component(hass, "rest_command", {"rest_command": {"zebra": {"url": "http://127.0.0.1:1"}}})
+    assert await async_setup_component(hass, "persistent_notification", {})
+    assert all(hass.services.has_service(*action.split(".")) for action in attacks.LISTED_ACTIONS)
     calls: list[Event] = []
     hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
     tool = PerformActionTool()
+    listing = PerformActionTool(ToolboxOptions(targetless_actions=attacks.LISTED_ACTIONS))
     before = hidden_states(hass)
     assert {"light.zebra", "scene.zebra", "script.zebra", "lock.poorly_installed_door"} <= before.keys()
-    for name, arguments, refused in attacks.ALL:
+    attempts = [(tool, *attack) for attack in attacks.ALL] + [(listing, *attack) for attack in attacks.LISTED]
+    for used, name, arguments, refused in attempts:
         filled = _filled(hass, arguments)
         calls.clear()
-        result = await tool.async_call(hass, llm.ToolInput(tool.name, filled), llm_context)
+        result = await used.async_call(hass, llm.ToolInput(tool.name, filled), llm_context)
         await hass.async_block_till_done()
         assert result.error is refused, (name, result.data)
         assert "unexpectedly" not in str(result.data), name
@@ -64,7 +68,13 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
         ToolboxOptions(),
         ToolboxOptions(
             targetless_actions=frozenset(
-                {"shell_command.x", "homeassistant.restart", "group.set", "input_boolean.reload"}
+                {
+                    "shell_command.x",
+                    "homeassistant.restart",
+                    "group.set",
+                    "input_boolean.reload",
+                    "conversation.process",
+                }
             )
         ),
     ],
@@ -72,7 +82,10 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
 async def test_never(hass: HomeAssistant, house: None, call_tool: CallTool, options: ToolboxOptions) -> None:
     """Some actions are refused whatever the options list."""
     assert await async_setup_component(hass, "shell_command", {"shell_command": {"x": "true"}})
-    for action in ("shell_command.x", "homeassistant.restart", "group.set", "input_boolean.reload"):
+    for action in (
+        *("shell_command.x", "homeassistant.restart", "group.set", "input_boolean.reload"),
+        "conversation.process",
+    ):
         data = await call_tool(PerformActionTool(options), error=True, action=action)
         assert data["error"].startswith(f"{action} cannot be used by assistants.")
 
@@ -119,7 +132,7 @@ REPORTS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], bool]]] = [
     ),
     (
         {"action": "cover.open_cover", "target": {"entity_id": "Kitchen Window"}},
-        lambda data: data["entities"]["cover.kitchen_window"] == "closed → open",
+        lambda data: data["entities"]["cover.kitchen_window"].startswith("closed → open"),
     ),
     (
         {"action": "lock.unlock", "target": {"entity_id": "front door"}},

@@ -8,7 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 
 from custom_components.extended_assist.call import ToolboxOptions
-from custom_components.extended_assist.const import CONF_FAMILIES, CONF_WEB_PORTS
+from custom_components.extended_assist.const import CONF_FAMILIES, CONF_WEB_HOSTS, CONF_WEB_PORTS
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.web import FetchUrlTool, ScrapeUrlTool
 from custom_components.extended_assist.web import conversation as memory, page
@@ -140,7 +140,15 @@ async def test_cursors_end(
     monkeypatch.setattr(memory, "monotonic", lambda: clock[0])
     cursor = (await fetch())["cursor"]
     assert "text" in await fetch(cursor=cursor)
-    for wrong in ("", "x", "x-1", cursor + "0000000", cursor.replace("-", ""), f"{cursor.partition('-')[0]}--1"):
+    for wrong in (
+        "",
+        "x",
+        "x-1",
+        cursor + "0000000",
+        f"{cursor.partition('-')[0]}-{'9' * 9_000}",
+        cursor.replace("-", ""),
+        f"{cursor.partition('-')[0]}--1",
+    ):
         assert "Nothing is kept" in (await fetch(cursor=wrong, error=True))["error"]
     stranger = llm.LLMContext(platform="x", context=Context(), language="en", assistant="other", device_id="other")
     assert memory.Memory.of(hass).kept(stranger, cursor.partition("-")[0]) is None
@@ -381,3 +389,24 @@ async def test_scraping_follows_the_same_rule(site: Site, say: Say) -> None:
     assert first["values"]["h1"]["value"] == "Weather"
     assert same["values"]["a"]["value"] == "Tomorrow"
     assert asked["done"] is False
+
+
+async def test_a_page_does_not_reach_into_the_home(
+    hass: HomeAssistant, entry: MockConfigEntry, site: Site, say: Say
+) -> None:
+    """A link to a listed host of the own network is followed only when the user says so: it may do something there."""
+    home = f"nas.local:{site.port}"
+    hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_WEB_HOSTS: [home]})
+    site.pages["/weather"] = http(f"<a href='http://{home}/restart'>Tomorrow</a>")
+    _, asked = await say("Weather?", get(site.url("/weather")), get(f"http://{home}/restart"))
+    assert asked["done"] is False
+
+
+async def test_the_longest_address_and_the_smallest_budget(
+    call_tool: CallTool, site: Site, options: ToolboxOptions
+) -> None:
+    """There is always some text, and always an end."""
+    path = "/" + "x" * 1_900
+    site.pages[path] = http(f"<title>{'t' * 500}</title><p>{'<&> ' * 3_000}")
+    data = await call_tool(FetchUrlTool(ToolboxOptions(budget=1_000, web_ports=options.web_ports)), url=site.url(path))
+    assert data

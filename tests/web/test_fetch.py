@@ -50,7 +50,7 @@ async def test_a_plain_page(site: Site, get: Get) -> None:
     assert (answer.status, answer.media_type, answer.charset, body(answer)) == (200, "text/plain", "latin1", b"hello")
     assert answer.url == site.url("/")
     headers = dict(line.split(": ", 1) for line in site.requests[0].strip().split("\r\n")[1:])
-    assert set(headers) == {"Host", "Accept", "Accept-Encoding", "User-Agent"}
+    assert set(headers) == {"Host", "Accept", "Accept-Encoding", "User-Agent", "Connection"}
     assert re.fullmatch(r"ExtendedAssist/[\d.]+ \(Home Assistant\)", headers["User-Agent"])
 
 
@@ -135,6 +135,31 @@ async def test_redirects_in_a_ring_end(site: Site, get: Get, ring: int) -> None:
     with pytest.raises(ToolError, match="redirects more than 5 times"):
         await get("/0")
     assert len(site.requests) == 6
+
+
+async def test_the_internet_does_not_lead_into_the_home(
+    hass: HomeAssistant, site: Site, names: Names, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A listed host may lead to itself; another host may not lead to it."""
+    tried: list[Any] = []
+    connect = hass.loop.sock_connect
+
+    async def sock_connect(sock: Any, address: Any) -> None:
+        tried.append(address[0])
+        if address[0] != "127.0.0.1":
+            raise ConnectionRefusedError
+        await connect(sock, address)
+
+    monkeypatch.setattr(hass.loop, "sock_connect", sock_connect)
+    names.answers["nas.local"] = [["192.168.1.5"]]
+    guard = Guard.of({"nas.local"}, [site.port])
+    site.pages["/"] = redirect(site.url("/restart", "nas.local"))
+    with pytest.raises(ToolError, match=r"nas\.local is not a public host"):
+        await async_fetch(hass, guard, site.url("/"))
+    assert tried == ["127.0.0.1"]
+    with pytest.raises(ToolError, match="could not be reached"):
+        await async_fetch(hass, guard, site.url("/", "nas.local"))
+    assert tried == ["127.0.0.1", "192.168.1.5"]
 
 
 async def test_a_redirect_without_a_target_is_an_answer(site: Site, get: Get) -> None:

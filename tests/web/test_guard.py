@@ -134,6 +134,8 @@ async def test_a_socket_is_opened_for_checked_addresses_only(hass: HomeAssistant
         ({"192.168.1.5"}, "http://nas.local/", "192.168.1.5", False),
         ({"192.168.1.5:8080"}, "http://192.168.1.5:8080/", "192.168.1.5", True),
         ({"127.0.0.1"}, "http://127.0.0.1/", "127.0.0.1", False),
+        ({"[fd00::1]:81"}, "http://[fd00::1]:81/", "fd00::1", True),
+        ({"[fd00::1]:81"}, "http://[fd00::1:81]/", "fd00::1:81", False),
     ],
 )
 async def test_hosts_of_the_own_network(
@@ -153,7 +155,8 @@ async def test_neighbours_with_public_addresses(
     own: list[Any] = [ip_network("2a01:4f8:1:2::/64"), ip_network("8.8.8.0/24")]
     monkeypatch.setattr(guard, "own_networks", lambda: own)
     names.answers |= {"six.test": [["2a01:4f8:1:2::99"]], "four.test": [[OUTSIDE]]}
-    for url in ("http://six.test/", "http://four.test/", f"http://{OUTSIDE}/", "http://[2a01:4f8:1:2::1]/"):
+    urls = ["http://six.test/", "http://four.test/", f"http://{OUTSIDE}/", "http://[2a01:4f8:1:2::1]/"]
+    for url in (*urls, f"http://[::ffff:{OUTSIDE}]/", f"http://[64:ff9b::{OUTSIDE}]/"):
         with pytest.raises(ToolError, match="not a public host"):
             await async_fetch(hass, Guard(), url)
     assert connections == []
@@ -185,7 +188,8 @@ def test_own_networks(monkeypatch: pytest.MonkeyPatch) -> None:
         ("nas.local", "nas.local"),
         (" NAS.local. ", "nas.local"),
         ("192.168.1.10:8080", "192.168.1.10:8080"),
-        ("[fd00::1]:81", "fd00::1:81"),
+        ("[fd00::1]:81", "[fd00::1]:81"),
+        ("[fd00::1:81]", "fd00::1:81"),
         ("münchen.test", "xn--mnchen-3ya.test"),
         *(
             (text, None)

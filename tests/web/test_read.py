@@ -4,9 +4,9 @@ import asyncio
 import codecs
 from collections.abc import AsyncGenerator
 import contextlib
+import sys
 import threading
 import time
-import tracemalloc
 from typing import Any
 
 from hypothesis import given, settings, strategies as st
@@ -88,9 +88,6 @@ def test_a_character_that_was_cut() -> None:
         ("", b"[1]", Kind.JSON),
         ("", b"hello", Kind.TEXT),
         ("", b"\x7fELF\0\0", Kind.BINARY),
-        ("image/svg", b"<svg>", Kind.BINARY),
-        ("application/octet-stream", b"hello", Kind.BINARY),
-        ("video/mp4", b"", Kind.BINARY),
     ],
 )
 def test_kinds(media_type: str, body: bytes, kind: Kind) -> None:
@@ -198,11 +195,13 @@ def test_characters_that_nobody_sees() -> None:
         ("<h1></h1><h2>a</h2>", "# ## a"),
         ("a&nbsp;&amp;&lt;b&gt;&#x41;&bogus;", "a &<b>A&bogus;"),
         ("<p>a <b> b </b> c</p>", "a b c"),
+        ("<p>a\rb\fc\td</p>", "a b c d"),
         ("<pre>a\r\n  b\n</pre>c", "a\n  b\n\n\nc"),
         ("<?xml version='1.0'?><p>x</p>", "x"),
         ("<![CDATA[x]]>y", "y"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::bs4.XMLParsedAsHTMLWarning")
 def test_odd_pages(html: str, text: str) -> None:
     """Whatever is written is read as well as it can be."""
     assert text_of(html) == text
@@ -268,14 +267,27 @@ async def test_robots(hass: HomeAssistant, threads_end: None, name: str) -> None
     assert time.monotonic() - began < read.MAX_SECONDS + 1
 
 
-@pytest.mark.parametrize("name", ["deep blocks", "flat", "huge table", "one tag with many attributes"])
-def test_robots_take_bounded_memory(name: str) -> None:
-    """A page of two megabytes takes a bounded multiple of that."""
-    tracemalloc.start()
-    page.to_text(page.parse(ROBOTS[name])[0], URL)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 120_000_000
+MEASURE = """
+from pathlib import Path
+from custom_components.extended_assist.web import page
+from tests.web.test_read import ROBOTS
+
+def most():
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+
+before = most()
+for name in ("deep blocks", "flat", "huge table", "one tag with many attributes"):
+    page.to_text(page.parse(ROBOTS[name])[0], "https://example.com/")
+print(most() - before)
+"""
+
+
+async def test_robots_take_bounded_memory() -> None:
+    """The memory for pages of two megabytes is bounded: measured in a process of its own, the parser's included."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", MEASURE, stdout=asyncio.subprocess.PIPE)
+    output, _ = await process.communicate()
+    assert 10 < int(output) < 150
 
 
 async def test_reading_is_ended(hass: HomeAssistant, threads_end: None, monkeypatch: pytest.MonkeyPatch) -> None:

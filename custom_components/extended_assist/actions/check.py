@@ -1,46 +1,38 @@
 """What an action may do: which actions are allowed, and their targets and data made concrete on exposed entities."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
-import re
 from typing import TYPE_CHECKING, Any
-from unicodedata import normalize as normalize_unicode
-from urllib.parse import unquote
 
-from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE, Platform
+from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service, SupportsResponse, callback
 from homeassistant.helpers import entity_registry as er, service as service_helper
-from homeassistant.helpers.template import is_template_string
 
 from ..exposure import Exposure
 from ..policy import async_get_user
 from ..results import ToolError
+from .data import CheckText, DataCheck, refuse_templates, texts_in
+from .listed import ACTION
+from .members import hidden_beside
 from .rules import (
     APPLY,
-    NAMES_AREAS,
     ONLY_LISTED,
     SCRIPT_SERVICES,
     UPDATE,
+    fields_of,
     fits_of,
     is_entity_service,
     is_for_admins,
     is_never,
     selectors_of,
 )
-from .targets import PLACES, REFERENCES, Expander, Fits, check_whole, count, hidden_beside, members_of, texts
+from .targets import REFERENCES, Expander, Fits, count, texts
 
 if TYPE_CHECKING:
     from ..call import ToolCall
 
-_ACTION = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
-_ID_IN_TEXT = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
-_UNCHECKED_SELECTORS = frozenset({"action", "condition", "template", "trigger"})
-_ENTITY_SELECTORS = frozenset({"entity", "statistic"})
-_PLACE_SELECTORS = {place: key for key, place in PLACES.items()}
-
-type CheckText = Callable[[str], None]
-"""Raises ToolError for a text that may not be passed on, such as a template."""
+_VARIABLES = "variables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +68,6 @@ class ResolvedAction:
         return step | ({"data": self.data} if self.data else {})
 
 
-def refuse_templates(text: str) -> None:
-    """Raise ToolError for a template, which would be rendered with the reach of all of Home Assistant."""
-    if is_template_string(text):
-        raise ToolError("Templates cannot be used here. Write the value itself.")
-
-
 async def async_check_action(
     call: ToolCall,
     action: str,
@@ -96,7 +82,8 @@ async def async_check_action(
     """
     descriptions = await service_helper.async_get_all_descriptions(call.hass)
     user = await async_get_user(call.hass, call.llm_context)
-    check = _Check(call.hass, call.exposure, call.options.targetless_actions, descriptions, check_text)
+    data_check = DataCheck(call.hass, call.exposure, check_text)
+    check = _Check(call.hass, call.exposure, call.options.targetless_actions, descriptions, data_check)
     resolved, service = check.resolve(action.strip().lower(), target or {}, data or {})
     if is_for_admins(service) and (user is None or not user.is_admin):
         raise ToolError(f"Only an administrator of Home Assistant may use {resolved.name}. Tell the user to ask one.")
@@ -111,17 +98,14 @@ class _Check:
     exposure: Exposure
     listed: frozenset[str]
     descriptions: Mapping[str, Mapping[str, Any]]
-    check_text: CheckText
-    left_out: set[str] = field(default_factory=set)
-    used: dict[str, None] = field(default_factory=dict)
-    """Exposed entities named in the data."""
+    data: DataCheck
 
     @callback
     def resolve(
         self, action: str, target: Mapping[str, Any], data: Mapping[str, Any]
     ) -> tuple[ResolvedAction, Service]:
         """Check an action in lower case."""
-        if not _ACTION.fullmatch(action):
+        if not ACTION.fullmatch(action):
             raise ToolError(f"'{action}' is not an action. Write it like light.turn_on.")
         domain, name = action.split(".")
         if is_never(domain, name):
@@ -136,8 +120,7 @@ class _Check:
             action in ONLY_LISTED - self.listed
         ):
             raise self._unknown(domain, action)
-        selectors = dict(selectors_of(description.get("fields")))
-        wanted, given = self._split(target, data, targeted=targeted, place_fields=selectors)
+        wanted, given = self._split(target, data, targeted=targeted)
         entity_ids: tuple[str, ...] = (script,) if script else ()
         if targeted:
             entity_ids = self._expand(fits_of(self.hass, domain, name, description), wanted)
@@ -145,19 +128,26 @@ class _Check:
                 self._check_reach(action, service, entity_ids)
         elif wanted:
             raise ToolError(f"{action} takes no target; give what it needs as data.")
-        checked = {
-            key: self._field(action, key, value, selectors.get(key), targeted=targeted) for key, value in given.items()
-        }
+        if script:
+            checked = self._variables(script, given, "data")
+        else:
+            variables = self._passed_on(entity_ids, given)
+            selectors = dict(selectors_of(description.get("fields")))
+            checked = variables | {
+                key: self.data.check_field(action, key, value, selectors.get(key), targeted=targeted)
+                for key, value in given.items()
+                if key not in variables
+            }
         if action == APPLY:
             entity_ids = self._check_applied(checked)
         resolved = ResolvedAction(
             domain=domain,
             service=name,
-            entity_ids=entity_ids or tuple(self.used),
+            entity_ids=entity_ids or tuple(self.data.used),
             data=checked,
             targeted=targeted,
             supports_response=service.supports_response,
-            left_out=len(self.left_out),
+            left_out=len(self.data.left_out),
         )
         return resolved, service
 
@@ -170,6 +160,33 @@ class _Check:
             self.exposure.resolve(f"script.{name}")  # Raises, unless another script has that id by now.
             raise ToolError(f"Run script.{name} with script.turn_on and that entity as target.")
         return entity_id
+
+    def _passed_on(self, entity_ids: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+        """Check the variables that an action passes on to the scripts among its entities."""
+        variables = given.get(_VARIABLES)
+        runs = [entity_id for entity_id in entity_ids if entity_id.startswith(("automation.", "script."))]
+        if not runs or not variables:
+            return {}
+        if not isinstance(variables, Mapping) or any(entity_id.startswith("automation.") for entity_id in runs):
+            raise ToolError("data.variables: only scripts take variables, as an object.")
+        checked: dict[str, Any] = {}
+        for script in runs:
+            checked |= self._variables(script, variables, "data.variables")
+        return {_VARIABLES: checked}
+
+    def _variables(self, script: str, given: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Check what a script is given by its own fields; with any other variable, what it acts on could be changed."""
+        entry = er.async_get(self.hass).async_get(script)
+        name = entry.unique_id if entry else script.split(".")[1]
+        fields = self.descriptions.get("script", {}).get(name, {}).get("fields")
+        known, selectors = fields_of(fields), dict(selectors_of(fields))
+        if unknown := [key for key in given if key not in known]:
+            takes = f"It takes {', '.join(known)}." if known else "It takes none."
+            raise ToolError(f"{place}: {script} has no field {unknown[0]!r}. {takes}")
+        return {
+            key: self.data.check_field(f"script.{name}", key, value, selectors.get(key), targeted=False)
+            for key, value in given.items()
+        }
 
     def _unknown(self, domain: str, action: str) -> ToolError:
         """Return the error for an action that does not exist or is not listed: the two look the same."""
@@ -186,7 +203,7 @@ class _Check:
 
     @staticmethod
     def _split(
-        target: Mapping[str, Any], data: Mapping[str, Any], *, targeted: bool, place_fields: Mapping[str, Any]
+        target: Mapping[str, Any], data: Mapping[str, Any], *, targeted: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the target with what the data adds to it, and the rest of the data."""
         wanted: dict[str, list[Any]] = {}
@@ -207,12 +224,12 @@ class _Check:
 
     def _expand(self, fits: Fits, wanted: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the exposed entities of the target."""
-        for text in _texts_in(wanted):
+        for text in texts_in(wanted):
             refuse_templates(text)
         found = Expander(self.hass, self.exposure, fits).expand(wanted)
-        self.left_out |= found.hidden | found.shared
+        self.data.left_out |= found.hidden | found.shared
         if not found.entity_ids:
-            more = f" It also holds {count(self.left_out)} not exposed." if self.left_out else ""
+            more = f" It also holds {count(self.data.left_out)} not exposed." if self.data.left_out else ""
             raise ToolError(f"The target holds nothing exposed that can do {fits.action}.{more}")
         return tuple(found.entity_ids)
 
@@ -234,114 +251,6 @@ class _Check:
         states = data.get("entities")
         if not isinstance(states, dict):
             raise ToolError("data.entities: this must be an object with entity ids and their states.")
-        entity_ids = [self._named(key, f"data.entities.{key}") for key in states]
+        entity_ids = [self.data.named(key, f"data.entities.{key}") for key in states]
         data["entities"] = dict(zip(entity_ids, states.values(), strict=True))
         return tuple(entity_ids)
-
-    def _field(self, action: str, key: Any, value: Any, selector: str | None, *, targeted: bool) -> Any:
-        """Check one field of the data by its selector."""
-        place = f"data.{key}"
-        if selector is None and not targeted and isinstance(key, str) and key.strip().lower() in REFERENCES:
-            selector = PLACES.get(key.strip().lower(), "entity")
-        if selector in _UNCHECKED_SELECTORS and value not in (None, "", [], {}):
-            raise ToolError(f"{place}: this cannot be checked beforehand, so it must be left out.")
-        if selector in _ENTITY_SELECTORS and isinstance(value, str | list):
-            found = [self._named(text, place) for text in texts(value, place)]
-            return found[0] if isinstance(value, str) else found
-        if selector in _PLACE_SELECTORS and isinstance(value, str | list):
-            reference = _PLACE_SELECTORS[selector]
-            found = [self._place(action, reference, text, place) for text in texts(value, place)]
-            return found[0] if isinstance(value, str) else found
-        return self._value(value, place, key=key)
-
-    def _named(self, text: str, place: str) -> str:
-        """Return the one exposed entity that a text in the data means; it must move nothing hidden."""
-        refuse_templates(text)
-        try:
-            (entity_id,) = (
-                Expander(self.hass, self.exposure, Fits(place)).expand({ATTR_ENTITY_ID: text}, place).entity_ids
-            )
-        except ValueError as err:
-            raise ToolError(f"{place}: '{text}' must be one entity of which everything is exposed.") from err
-        if any(not self.exposure.is_exposed(member) for member in members_of(self.hass, entity_id)):
-            raise ToolError(f"{place}: '{text}' would also move what is not exposed.")
-        self.used[entity_id] = None
-        return entity_id
-
-    def _place(self, action: str, reference: str, text: str, place: str) -> str:
-        """Return the id of a device, area, floor or label in the data."""
-        refuse_templates(text)
-        if action in NAMES_AREAS:
-            Expander(self.hass, self.exposure, Fits(place)).expand({reference: text}, place)
-            return text
-        return check_whole(self.hass, self.exposure, reference, text, place)
-
-    def _value(self, value: Any, place: str, *, key: Any = None) -> Any:
-        """Check a value of any kind, with all that is inside; return it with its references made concrete."""
-        if key is not None:
-            self._text(key, place)
-        if isinstance(value, str):
-            self._text(value, place)
-            return value
-        if isinstance(value, Mapping):
-            return self._object(value, place)
-        if isinstance(value, list | tuple):
-            return [self._value(item, f"{place}[{index}]") for index, item in enumerate(value)]
-        return value
-
-    def _object(self, value: Mapping[Any, Any], place: str) -> dict[Any, Any]:
-        """Check an object: what it means by entity, device, area, floor or label becomes the exposed entities."""
-        references = {key: item for key, item in value.items() if str(key).strip().lower() in REFERENCES}
-        checked = {
-            key: self._value(item, f"{place}.{key}", key=key) for key, item in value.items() if key not in references
-        }
-        if not references:
-            return checked
-        wanted = {str(key).strip().lower(): texts(item, f"{place}.{key}") for key, item in references.items()}
-        for text in _texts_in(wanted):
-            refuse_templates(text)
-        found = Expander(self.hass, self.exposure, Fits(place)).expand(wanted, place)
-        self.left_out |= found.hidden | found.shared
-        self.used |= found.entity_ids
-        entity_ids = list(found.entity_ids)
-        alone = len(references) == len(entity_ids) == 1 and isinstance(next(iter(references.values())), str)
-        return checked | {ATTR_ENTITY_ID: entity_ids[0] if alone else entity_ids}
-
-    def _text(self, text: Any, place: str) -> None:
-        """Refuse a text that is a template or names what is not exposed; whether that exists makes no difference."""
-        if not isinstance(text, str):
-            return
-        try:
-            self.check_text(text)
-        except ToolError as err:
-            raise ToolError(f"{place}: {err}") from err
-        for entity_id in ids_in(self.hass, text):
-            if not self.exposure.is_exposed(entity_id):
-                raise ToolError(f"{place}: '{entity_id}' was not found or is not exposed.")
-            if any(not self.exposure.is_exposed(member) for member in members_of(self.hass, entity_id)):
-                raise ToolError(f"{place}: '{entity_id}' would also move what is not exposed.")
-        entry = er.async_get(self.hass).entities.get_entry(text.strip())
-        if entry is not None and not self.exposure.is_exposed(entry.entity_id):
-            raise ToolError(f"{place}: '{text}' was not found or is not exposed.")
-
-
-@callback
-def ids_in(hass: HomeAssistant, text: str) -> set[str]:
-    """Return what reads like an entity id in a text, however it is written."""
-    if "." not in (folded := normalize_unicode("NFKC", unquote(text))):
-        return set()
-    known = {*Platform, *(state.domain for state in hass.states.async_all())}
-    found = {name for form in (folded.lower(), folded.casefold(), text.lower()) for name in _ID_IN_TEXT.findall(form)}
-    return {name for name in found if name.split(".")[0] in known}
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """Yield every text inside a target."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts_in(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts_in(item)

@@ -1,7 +1,8 @@
 """Perform an action and report what happened, not what was hoped for."""
 
 import asyncio
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
+import re
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,8 +14,8 @@ from homeassistant.helpers.event import async_track_state_change_event, async_tr
 from homeassistant.util.json import JsonObjectType
 
 from ..const import LOGGER
-from ..exposure import Exposure
-from ..results import ToolError, format_state
+from ..exposure import SECRET_ATTRIBUTES, Exposure
+from ..results import ToolError, format_state, size
 from .check import ResolvedAction
 
 if TYPE_CHECKING:
@@ -25,9 +26,12 @@ SETTLE_TIME = 2.0
 ACTION_TIME = 6.0
 """Seconds until an action that is still going on, such as a long script, is reported as such."""
 
-_MAX_REPORTED = 40
+_NOTES = 300
+"""Characters kept free for what is said about entities left out."""
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
+# In addresses of pictures and media, which whoever has them can open.
+_SECRET = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
 _NOT_ALLOWED = "The user who speaks may not do this in Home Assistant. Tell them to ask an administrator."
 
 
@@ -89,13 +93,18 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
         call.recording.targets |= set(action.entity_ids)
     answer: JsonObjectType = {"action": action.name}
     with ChangeWatch(call.hass, action.entity_ids) as watch:
-        response, finished = await _async_call(call, action, return_response=asks)
+        try:
+            response, finished = await _async_call(call, action, return_response=asks)
+        except ToolError:
+            # What was refused changed nothing; where it did all the same, that is seen by its context.
+            call.recording.targets.difference_update(action.entity_ids)
+            raise
         if finished and not asks:
             await watch.async_settle(action.entity_ids)
     if not finished:
         answer["note"] = f"It has not finished after {ACTION_TIME:g} seconds and goes on."
     if response:
-        answer["response"] = call.exposure.visible_value(response)
+        answer["response"] = _without_secrets(call.exposure.visible_value(response))
     if changes:
         reports = {
             entity_id: report
@@ -103,12 +112,22 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
             if (report := _report(call, watch, entity_id, action, quiet=asks)) is not None
         }
         if reports:
-            answer["entities"] = dict(list(reports.items())[:_MAX_REPORTED])
-        if (more := len(reports) - _MAX_REPORTED) > 0:
-            answer["more"] = f"{more} more entities were acted on."
+            answer["entities"] = told = fitting(reports, call.budget - size(answer) - _NOTES)
+            if more := len(reports) - len(told):
+                answer["more"] = f"{more} more entities were acted on."
     if action.left_out:
         answer["left_out"] = f"{action.left_out} more in this target not touched: not exposed, or moving what is not."
     return answer
+
+
+def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
+    """Return as many of the first reports as fit into a number of characters."""
+    kept: JsonObjectType = {}
+    for entity_id, report in reports.items():
+        if (room := room - size({entity_id: report})) < 0:
+            break
+        kept[entity_id] = report
+    return kept
 
 
 async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response: bool) -> tuple[ServiceResponse, bool]:
@@ -141,6 +160,17 @@ async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response
         raise ToolError(_NOT_ALLOWED) from err
     except HomeAssistantError as err:
         raise ToolError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err
+
+
+def _without_secrets(value: Any) -> Any:
+    """Return a response without credentials."""
+    if isinstance(value, Mapping):
+        return {
+            key: _without_secrets(item)
+            for key, item in value.items()
+            if key not in SECRET_ATTRIBUTES and not (isinstance(item, str) and _SECRET.search(item))
+        }
+    return [_without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _log_failure(name: str) -> Callable[[asyncio.Task[ServiceResponse]], None]:

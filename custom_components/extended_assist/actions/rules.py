@@ -12,11 +12,13 @@ from homeassistant.helpers import service as service_helper
 from ..const import DOMAIN
 from .targets import Fits
 
-# Code, configuration, restarts, backups, logs and history: never, whatever the options list.
+# Code, configuration, restarts, backups, logs and history: never, whatever the options list. Nor talking to an agent, this
+# one too: what a model says there would count as the user's own word.
 _NEVER_DOMAINS = frozenset(
     {
-        *("appdaemon", "backup", "cloud", "command_line", "debugpy", "group", "hassio", "homeassistant", "logger"),
-        *("profiler", "pyscript", "python_script", "recorder", "shell_command", "system_log", DOMAIN),
+        *("appdaemon", "backup", "cloud", "command_line", "conversation", "debugpy", "group", "hassio"),
+        *("homeassistant", "logger", "profiler", "pyscript", "python_script", "recorder", "shell_command"),
+        *("system_log", DOMAIN),
     }
 )
 _NEVER_SERVICE = re.compile(r"reload(_.*)?")
@@ -70,6 +72,15 @@ def selectors_of(fields: Any) -> Iterator[tuple[str, str]]:
             yield from selectors_of(section)
         elif isinstance(selector := description.get("selector"), Mapping) and selector:
             yield key, next(iter(selector))
+
+
+def fields_of(fields: Any) -> list[str]:
+    """Return the names of the fields of an action's description, those in sections too."""
+    names: list[str] = []
+    for key, description in (fields or {}).items():
+        section = description.get("fields") if isinstance(description, Mapping) else None
+        names += fields_of(section) if isinstance(section, Mapping) else [key]
+    return names
 
 
 def fits_of(hass: HomeAssistant, domain: str, name: str, description: Mapping[str, Any]) -> Fits:

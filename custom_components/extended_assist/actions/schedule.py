@@ -1,6 +1,7 @@
 """Actions that are performed later: stored, at most once, and checked again when they are due."""
 
 from collections.abc import Awaitable, Callable
+from contextvars import Context as ContextVariables
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -109,6 +110,8 @@ class Schedule:
         self._store: Store[dict[str, list[dict[str, Any]]]] = Store(hass, _VERSION, f"{DOMAIN}.schedule", private=True)
         self._waiting: dict[str, ScheduledAction] = {}
         self._timers: dict[str, CALLBACK_TYPE] = {}
+        self._started: set[str] = set()
+        """The entries whose actions may be performed."""
         self.outcomes: list[Outcome] = []
 
     async def async_load(self) -> None:
@@ -130,6 +133,7 @@ class Schedule:
 
         @callback
         def arm(_: HomeAssistant) -> None:
+            self._started.add(entry.entry_id)
             for item in self._waiting.values():
                 if item.entry_id == entry.entry_id:
                     self._arm(item)
@@ -139,6 +143,7 @@ class Schedule:
         @callback
         def stop() -> None:
             cancel_start()
+            self._started.discard(entry.entry_id)
             for item in self._waiting.values():
                 if item.entry_id == entry.entry_id:
                     self._disarm(item.id)
@@ -171,10 +176,16 @@ class Schedule:
 
     @callback
     def _arm(self, item: ScheduledAction) -> None:
-        """Wait for the time of an action."""
+        """Wait for the time of an action, if it is not cancelled and its entry not unloaded by now."""
         self._disarm(item.id)
-        self._timers[item.id] = async_track_point_in_utc_time(
-            self._hass, partial(self._async_due, item.id), dt_util.utc_from_timestamp(item.due)
+        if item.id not in self._waiting or item.entry_id not in self._started:
+            return
+        # What is performed later is no part of the conversation in which it was asked for.
+        self._timers[item.id] = ContextVariables().run(
+            async_track_point_in_utc_time,
+            self._hass,
+            partial(self._async_due, item.id),
+            dt_util.utc_from_timestamp(item.due),
         )
 
     @callback
@@ -186,7 +197,8 @@ class Schedule:
     async def _async_due(self, item_id: str, _: datetime) -> None:
         """Perform an action, once: it is out of the store before it begins."""
         self._timers.pop(item_id, None)
-        if (item := self._waiting.pop(item_id, None)) is None:
+        # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
+        if self._hass.is_stopping or (item := self._waiting.pop(item_id, None)) is None:
             return
         outcome = Outcome(item, "begun; Home Assistant stopped before it was over")
         self.outcomes = [*self.outcomes, outcome][-MAX_OUTCOMES:]

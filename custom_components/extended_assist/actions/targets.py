@@ -22,13 +22,13 @@ from homeassistant.helpers import (
     device_registry as dr,
     entity_registry as er,
     floor_registry as fr,
-    group,
     label_registry as lr,
 )
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 
 from ..exposure import Exposure, NotExposedError, normalize
 from ..results import ToolError
+from .members import listed_members, members_of, moves_others
 
 PLACES = {ATTR_DEVICE_ID: "device", ATTR_AREA_ID: "area", ATTR_FLOOR_ID: "floor", ATTR_LABEL_ID: "label"}
 """The keys of a target that mean all entities of a place, and what the places are called."""
@@ -37,8 +37,6 @@ REFERENCES = frozenset({ATTR_ENTITY_ID, *PLACES})
 
 _MAX_NAMED = 6
 _GROUP_DOMAIN = "group"
-# Where entities tell which others they move: groups and scenes, groups of integrations, speakers that play together.
-_MEMBERS = ("entity_id", "group_entities", "group_members")
 # What moves one speaker alone, even while it plays together with others.
 _ALONE = frozenset(
     f"media_player.{name}" for name in ("unjoin", "volume_set", "volume_up", "volume_down", "volume_mute")
@@ -149,15 +147,17 @@ class Expander:
             state = self._hass.states.get(entity_id)
             if state is None or not self._fits.accepts(self._hass, state, by_name=False):
                 continue
-            if self._exposure.is_exposed(entity_id):
+            if not self._exposure.is_exposed(entity_id):
+                found.hidden.add(entity_id)
+            elif moves_others(self._hass, state):
                 self._settle(entity_id, found, lambda entity_id, _: found.shared.add(entity_id))
             else:
-                found.hidden.add(entity_id)
+                found.entity_ids[entity_id] = None
 
     def _settle(self, entity_id: str, found: Expansion, refuse: Callable[[str, str], None]) -> None:
         """Add an exposed entity, or its exposed members in its place where it would move hidden ones too."""
         members = members_of(self._hass, entity_id)
-        together = entity_id in _listed_members(self._hass, entity_id)
+        together = entity_id in listed_members(self._hass, entity_id)
         if together and self._fits.action in _ALONE:
             members = []
         hidden = {member for member in members if not self._exposure.is_exposed(member)}
@@ -213,38 +213,6 @@ class Expander:
 
 
 @callback
-def members_of(hass: HomeAssistant, entity_id: str) -> list[str]:
-    """Return all existing entities that an entity moves when it is acted on, through groups in groups."""
-    members: dict[str, None] = {}
-    waiting = [entity_id]
-    while waiting:
-        for member in _listed_members(hass, waiting.pop()):
-            if member not in members and member != entity_id and hass.states.get(member) is not None:
-                members[member] = None
-                waiting.append(member)
-    return list(members)
-
-
-@callback
-def is_group(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether an entity stands for its members, unlike a speaker that plays together with others."""
-    members = set(_listed_members(hass, entity_id))
-    return bool(members) and entity_id not in members
-
-
-def _listed_members(hass: HomeAssistant, entity_id: str) -> Iterable[str]:
-    """Yield the members that an entity lists."""
-    if (state := hass.states.get(entity_id)) is None:
-        return
-    for attribute in _MEMBERS:
-        if isinstance(listed := state.attributes.get(attribute), list | tuple | set | frozenset):
-            yield from (member for member in listed if isinstance(member, str))
-    entity = group.get_group_entities(hass).get(entity_id)
-    if entity is not None and entity.group is not None:
-        yield from entity.group.member_entity_ids
-
-
-@callback
 def place_ids(hass: HomeAssistant, key: str, text: str) -> list[str]:
     """Return the ids of the devices, areas, floors or labels that a text means: an id, a name or an alias."""
     wanted = normalize(text)
@@ -279,20 +247,6 @@ def check_whole(hass: HomeAssistant, exposure: Exposure, key: str, text: str, pl
             "whole. Name entities instead."
         )
     return place_ids(hass, key, text)[0]
-
-
-@callback
-def hidden_beside(hass: HomeAssistant, exposure: Exposure, entity_id: str) -> set[str]:
-    """Return the hidden entities of the same device, its settings included."""
-    registry = er.async_get(hass)
-    entry = registry.async_get(entity_id)
-    if entry is None or entry.device_id is None:
-        return set()
-    return {
-        sibling.entity_id
-        for sibling in er.async_entries_for_device(registry, entry.device_id)
-        if hass.states.get(sibling.entity_id) is not None and not exposure.is_exposed(sibling.entity_id)
-    }
 
 
 def texts(value: Any, place: str) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 import voluptuous as vol
 
 from homeassistant.config_entries import ConfigFlowResult, OptionsFlow
+from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
     BooleanSelector,
@@ -20,6 +21,7 @@ from homeassistant.helpers.selector import (
     TextSelectorConfig,
 )
 
+from ..actions.listed import async_may_be_listed, async_wrongly_listed
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ASK_FIRST,
@@ -27,6 +29,7 @@ from ..const import (
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_RESULT_BUDGET,
+    CONF_TARGETLESS_ACTIONS,
     CONF_WEB_HOSTS,
     CONF_WEB_PORTS,
     CONF_WHO_MAY,
@@ -81,7 +84,7 @@ _WEB_SCHEMA = vol.Schema(
 
 _FUNCTIONS_SCHEMA = vol.Schema({vol.Optional(CONF_DATABASE_FILES): TextSelector(TextSelectorConfig(multiple=True))})
 
-_SCHEMA = vol.Schema(
+_BASIC_SCHEMA = vol.Schema(
     {
         vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): _choice(
             list(FAMILIES), CONF_FAMILIES, multiple=True
@@ -91,12 +94,24 @@ _SCHEMA = vol.Schema(
             vol.Coerce(int),
         ),
         vol.Optional(CONF_EXTERNAL_STATISTICS): StatisticSelector(StatisticSelectorConfig(multiple=True)),
-        vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
-        # Those who set options over the API need not know of it.
-        vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": True}),
-        vol.Optional(_FUNCTIONS, default=dict): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
     }
 )
+
+
+async def _async_schema(hass: HomeAssistant) -> vol.Schema:
+    """Return the form, with the actions that this home has."""
+    listed = SelectSelectorConfig(
+        options=await async_may_be_listed(hass), multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN
+    )
+    return _BASIC_SCHEMA.extend(
+        {
+            vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
+            vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
+            # Those who set options over the API need not know of it.
+            vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": True}),
+            vol.Optional(_FUNCTIONS, default=dict): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
+        }
+    )
 
 
 class ToolboxOptionsFlow(OptionsFlow):
@@ -105,49 +120,53 @@ class ToolboxOptionsFlow(OptionsFlow):
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show the form and store what it says."""
         errors: dict[str, str] = {}
-        wrong = ""
+        placeholders: dict[str, str] = {}
         if user_input is not None:
-            web, errors, wrong = _checked_web(user_input.get(_WEB, {}))
-            if not errors:
-                rest = {key: value for key, value in user_input.items() if key not in (_POLICY, _WEB, _FUNCTIONS)}
-                return self.async_create_entry(
-                    data={**rest, **_completed(user_input[_POLICY]), **web, **user_input.get(_FUNCTIONS, {})}
-                )
+            actions = [action.strip().lower() for action in user_input[CONF_TARGETLESS_ACTIONS]]
+            user_input[CONF_TARGETLESS_ACTIONS] = list(dict.fromkeys(actions))
+            # What is kept from before may belong to an integration that is not running now.
+            before = self.config_entry.options.get(CONF_TARGETLESS_ACTIONS, ())
+            if wrong := await async_wrongly_listed(self.hass, [action for action in actions if action not in before]):
+                placeholders["action"], errors[CONF_TARGETLESS_ACTIONS] = wrong
+            if wrong_web := _wrong_web(user_input[_WEB]):
+                placeholders["wrong"], errors["base"] = wrong_web
+        if user_input is not None and not errors:
+            web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
+            functions = user_input.pop(_FUNCTIONS)
+            if CONF_ASK_FIRST in policy:
+                # What is not offered here must not lose its question when it comes.
+                later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
+                policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
+            return self.async_create_entry(data={**user_input, **policy, **web, **functions})
         options = self.config_entry.options
         policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}
         if CONF_ASK_FIRST in policy:
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
         web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
-        functions = {CONF_DATABASE_FILES: options.get(CONF_DATABASE_FILES, [])}
+        functions = {key: value for key, value in options.items() if key in map(str, _FUNCTIONS_SCHEMA.schema)}
+        stored = {**options, _POLICY: policy, _WEB: web, _FUNCTIONS: functions}
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(
-                _SCHEMA, user_input or {**options, _POLICY: policy, _WEB: web, _FUNCTIONS: functions}
-            ),
-            errors=errors,
-            description_placeholders={"wrong": wrong},
+            data_schema=self.add_suggested_values_to_schema(await _async_schema(self.hass), user_input or stored),
+            errors=errors or None,
+            description_placeholders=placeholders or None,
         )
 
 
-def _completed(policy: dict[str, Any]) -> dict[str, Any]:
-    """Return the policy with the questions that are not offered here: they must not be lost when their tools come."""
-    if CONF_ASK_FIRST not in policy:
-        return policy
-    later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
-    return {**policy, CONF_ASK_FIRST: [*policy[CONF_ASK_FIRST], *later]}
+def _wrong_web(web: dict[str, list[str]]) -> tuple[str, str] | None:
+    """Return the first host or port that is none, and the error."""
+    for host in web.get(CONF_WEB_HOSTS, ()):
+        if normalized_host(host) is None:
+            return host, "invalid_host"
+    for port in web.get(CONF_WEB_PORTS, ()):
+        if not (port.isascii() and port.isdecimal() and len(port) <= 5 and 0 < int(port) < 65536):
+            return port, "invalid_port"
+    return None
 
 
-def _checked_web(web: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], str]:
-    """Return the hosts and ports as they are stored, or an error and what is wrong."""
-    hosts, ports = [], []
-    for text in web.get(CONF_WEB_HOSTS, []):
-        if (host := normalized_host(text)) is None:
-            return {}, {"base": "invalid_host"}, text
-        hosts.append(host)
-    for text in web.get(CONF_WEB_PORTS, []):
-        if not (text.isascii() and text.isdecimal() and 0 < int(text) < 65536):
-            return {}, {"base": "invalid_port"}, text
-        if int(text) not in PORTS:
-            ports.append(str(int(text)))
-    checked = {CONF_WEB_HOSTS: list(dict.fromkeys(hosts)), CONF_WEB_PORTS: list(dict.fromkeys(ports))}
-    return {key: value for key, value in checked.items() if value}, {}, ""
+def _normalized_web(web: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return hosts and ports as they are stored, each once."""
+    hosts = dict.fromkeys(host for text in web.get(CONF_WEB_HOSTS, ()) if (host := normalized_host(text)))
+    ports = dict.fromkeys(str(port) for text in web.get(CONF_WEB_PORTS, ()) if (port := int(text)) not in PORTS)
+    stored = {CONF_WEB_HOSTS: list(hosts), CONF_WEB_PORTS: list(ports)}
+    return {key: value for key, value in stored.items() if value}

@@ -41,8 +41,8 @@ class PerformActionTool(ExtendedTool):
     name = "extended_assist__perform_action"
     title = "Perform action"
     description = (
-        "Perform any Home Assistant action, e.g. light.turn_on, climate.set_temperature, weather.get_forecasts. Reaches "
-        "exposed entities only. Returns the response, or what each entity was and is: report that, not what was wanted."
+        "Perform any action on exposed entities, e.g. light.turn_on, weather.get_forecasts. Returns the response, or what "
+        "each entity was and is: report that, not what was wanted."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
     family = "actions"
@@ -52,13 +52,11 @@ class PerformActionTool(ExtendedTool):
             vol.Required("action", description="domain.action"): cv.string,
             vol.Optional(
                 "target",
-                description="Any of entity_id, device_id, area_id, floor_id, label_id: ids or names, or lists.",
+                description="entity_id, area_id, floor_id, label_id, device_id: ids or names.",
             ): dict,
-            vol.Optional("data", description="The action's fields, e.g. {'brightness_pct': 50}. No templates."): dict,
-            vol.Optional("delay", description="Perform it in this many seconds instead of now."): vol.All(
-                vol.Coerce(float), vol.Range(min=1, max=MAX_DELAY.total_seconds())
-            ),
-            vol.Optional("at", description="Perform it at this local time: 17:30 or 2026-03-01 17:30."): cv.string,
+            vol.Optional("data", description="Fields, e.g. {'brightness_pct': 50}. No templates."): dict,
+            vol.Optional("delay", description="Seconds to wait first."): vol.Coerce(float),
+            vol.Optional("at", description="Local time to wait for: 17:30 or 2026-03-01 17:30."): cv.string,
         }
     )
 
@@ -84,11 +82,11 @@ class ScheduledActionsTool(ExtendedTool):
 
     name = "extended_assist__scheduled_actions"
     title = "Scheduled actions"
-    description = "List the actions that perform_action scheduled and what became of the last ones, or cancel one."
+    description = "List what perform_action scheduled and what became of it, or cancel one."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=True, open_world=False)
     family = "actions"
     tier = Tier.CONTROL
-    parameters = vol.Schema({vol.Optional("cancel", description="Id of the one to cancel."): cv.string})
+    parameters = vol.Schema({vol.Optional("cancel", description="Its id."): cv.string})
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -124,8 +122,8 @@ class UndoLastChangeTool(ExtendedTool):
     name = "extended_assist__undo_last_change"
     title = "Undo last change"
     description = (
-        "Undo what you changed last in this conversation or for this user, with any tool; again, to undo the change before "
-        "it. Returns what came back and what cannot be undone: tell both."
+        "Undo your last change, by any tool, in this conversation or for this user; call again for the one before. Tell "
+        "what came back and what did not."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
     family = "actions"
@@ -139,7 +137,7 @@ class UndoLastChangeTool(ExtendedTool):
         journal = await async_get_journal(call.hass)
         if (change := journal.last(call.llm_context)) is None:
             raise ToolError(_NOTHING)
-        about: JsonObjectType = {"change": change.what, "made_at": format_time(change.time)}
+        about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
         return about | await journal.async_undo(call, change)
 
     @override
@@ -147,14 +145,19 @@ class UndoLastChangeTool(ExtendedTool):
         """Say what would be undone."""
         if (change := (await async_get_journal(call.hass)).last(call.llm_context)) is None:
             raise ToolError(_NOTHING)
-        spoken = f"Undo {change.what} of {format_time(change.time)}"
+        spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
         states: Mapping[str, Any] = change.details.get("states", {})
         wanted = [
-            f"{call.exposure.entities[entity_id].name} back to {kept['state']}"
+            f"{call.exposure.resolve(entity_id)[0].name} back to {kept['state']}"
             for entity_id, kept in states.items()
-            if entity_id in call.exposure.entities
+            if call.exposure.is_exposed(entity_id)
         ]
         return f"{spoken}: {_listed(wanted)}" if wanted else spoken
+
+
+def _what(call: ToolCall, change: Change) -> str:
+    """Return what was done; the action of a script has the script's own id, which may be hidden by now."""
+    return call.exposure.visible_value(change.what) or "running a script"
 
 
 @undoes(SCHEDULED)
@@ -190,22 +193,34 @@ def _due(call: ToolCall) -> datetime | None:
     now = dt_util.now()
     if {"delay", "at"} <= call.arguments.keys():
         raise ToolError("Give either delay or at, not both.")
-    if "delay" in call.arguments:
-        return now + timedelta(seconds=call.arguments["delay"])
+    if (delay := call.arguments.get("delay")) is not None:
+        if not 1 <= delay <= MAX_DELAY.total_seconds():
+            raise ToolError(
+                f"delay must be from 1 second to {MAX_DELAY.total_seconds():.0f}, which is {MAX_DELAY.days} days."
+            )
+        return now + timedelta(seconds=delay)
     if (at := call.arguments.get("at")) is None:
         return None
-    if (moment := dt_util.parse_datetime(at)) is not None:
-        due = dt_util.as_local(moment)
-    elif (clock := dt_util.parse_time(at)) is not None:
-        day = now.date() + timedelta(days=int(datetime.combine(now, clock, now.tzinfo) <= now))
-        due = datetime.combine(day, clock, now.tzinfo)
-    else:
+    if (due := _moment(at, now)) is None:
         raise ToolError(f"at '{at}' is not a time. Write it like 17:30 or 2026-03-01 17:30, in local time.")
     if not now < due <= now + MAX_DELAY:
         raise ToolError(
             f"{format_time(due)} is not within the next {MAX_DELAY.days} days; it is now {format_time(now)}."
         )
     return due
+
+
+def _moment(text: str, now: datetime) -> datetime | None:
+    """Return the moment that a text means, a clock time being the next one; None for anything else."""
+    try:
+        if (moment := dt_util.parse_datetime(text)) is not None:
+            return dt_util.as_local(moment)
+    except ValueError:  # A date such as 2026-02-30.
+        return None
+    if (clock := dt_util.parse_time(text)) is None:
+        return None
+    day = now.date() + timedelta(days=int(datetime.combine(now, clock, now.tzinfo) <= now))
+    return datetime.combine(day, clock, now.tzinfo)
 
 
 async def _async_schedule(call: ToolCall, action: ResolvedAction, due: datetime) -> JsonObjectType:
@@ -247,7 +262,7 @@ def _words(exposure: Exposure, item: ScheduledAction) -> str:
 
 def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
     """Return what an action does, in words that a person can hear."""
-    names = [exposure.entities[entity_id].name for entity_id in entity_ids if entity_id in exposure.entities]
+    names = [exposure.resolve(entity_id)[0].name for entity_id in entity_ids if exposure.is_exposed(entity_id)]
     verb = action.split(".")[1].replace("_", " ").capitalize()
     parts = [f"{verb}: {_listed(names)} ({action})" if names else f"{verb} ({action})"]
     parts += [_spoken(key, value) for key, value in data.items()]

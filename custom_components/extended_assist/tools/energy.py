@@ -116,16 +116,16 @@ class GetEnergyTool(ExtendedTool):
     name = "extended_assist__get_energy"
     title = "Get energy"
     description = (
-        "The home's energy dashboard for a span: solar, grid, battery, gas, water, cost, share of own production and the "
-        "largest consumers, beside the span before."
+        "The energy dashboard for a span, beside the span before: solar, grid, battery, gas, water, cost, share of own "
+        "production, largest consumers."
     )
     annotations = READ_ONLY
     family = "energy"
     tier = Tier.READ
     parameters = vol.Schema(
         {
-            vol.Optional("start", description="Local time or date (default: today)."): cv.string,
-            vol.Optional("end", description="Default: now. All of March: start 2026-03-01, end 2026-04-01."): cv.string,
+            vol.Optional("start", description="Default: today."): cv.string,
+            vol.Optional("end", description="Default: now. All of March: 2026-03-01 to 2026-04-01."): cv.string,
             vol.Optional("compare_start", description="Compare with the span from here instead."): cv.string,
         }
     )

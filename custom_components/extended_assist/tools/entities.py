@@ -31,25 +31,23 @@ class GetEntitiesTool(ExtendedTool):
     name = "extended_assist__get_entities"
     title = "Get entities"
     description = (
-        "Find entities and read their current state, as CSV with entity id, name, area, state and unit. Filters combine. "
-        "Use it to learn entity ids for other tools, to list what is in an area, or to read attributes."
+        "Find entities: CSV with entity id, name, area, state and unit. Filters combine. Use it to learn entity ids, what "
+        "is in an area, or attributes."
     )
     annotations = READ_ONLY
     family = "entities"
     tier = Tier.READ
     parameters = vol.Schema(
         {
-            vol.Optional("name", description="Entity id, name, alias, or words that occur in them."): cv.string,
-            vol.Optional("area", description="Name or alias of an area."): cv.string,
-            vol.Optional("domain", description="Domains, e.g. ['light', 'switch']."): vol.All(
+            vol.Optional("name", description="Entity id, name, alias, or words in them."): cv.string,
+            vol.Optional("area", description="Name or alias."): cv.string,
+            vol.Optional("domain", description="E.g. ['light', 'switch']."): vol.All(
                 cv.ensure_list, [vol.All(cv.string, vol.Lower)]
             ),
-            vol.Optional(
-                "attributes", description="Attributes to add, e.g. ['brightness']; ['*'] for all of them."
-            ): vol.All(cv.ensure_list, [cv.string]),
-            vol.Optional("offset", description="Skip this many entities, to read on after a cut result."): vol.All(
-                int, vol.Range(min=0)
+            vol.Optional("attributes", description="To add, e.g. ['brightness']; ['*'] for all."): vol.All(
+                cv.ensure_list, [cv.string]
             ),
+            vol.Optional("offset", description="Skip so many, to read on after a cut."): vol.All(int, vol.Range(min=0)),
         }
     )
 

@@ -80,8 +80,8 @@ class GetHistoryTool(ExtendedTool):
     name = "extended_assist__get_history"
     title = "Get history"
     description = (
-        "What happened to entities: for states, changes, time in each, longest stretch, first and last change; for "
-        "numbers, min, max and time-weighted mean. With state, above or below: the stretches in which that held."
+        "What happened to entities: changes, time in each state, longest stretch, first and last change; of numbers, "
+        "min, max and time-weighted mean. With state, above or below: the stretches in which that held."
     )
     annotations = READ_ONLY
     family = "history"
@@ -95,17 +95,17 @@ class GetHistoryTool(ExtendedTool):
             vol.Optional("domain", description="With area, e.g. 'light'."): vol.All(cv.string, vol.Lower),
             vol.Optional("start", description="Local, e.g. 2026-03-01 06:00:00."): cv.string,
             vol.Optional("end", description="Default: now."): cv.string,
-            vol.Optional("hours", description="Length back from end, instead of start (default: 24)."): vol.All(
+            vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
-            vol.Optional("state", description="Only stretches in this state, e.g. 'on'."): cv.string,
-            vol.Optional("above", description="Only stretches above this number."): vol.Coerce(float),
-            vol.Optional("below", description="Only stretches below this number."): vol.Coerce(float),
-            vol.Optional("min_seconds", description="Shortest stretch that counts."): vol.All(
+            vol.Optional("state", description="Only while in this state, e.g. 'on'."): cv.string,
+            vol.Optional("above", description="Only while above this number."): vol.Coerce(float),
+            vol.Optional("below", description="Only while below it."): vol.Coerce(float),
+            vol.Optional("min_seconds", description="Shortest stretch to count."): vol.All(
                 vol.Coerce(float), vol.Range(min=0)
             ),
             vol.Optional("attribute", description="An attribute instead of the state."): cv.string,
-            vol.Optional("rows", description="How many rows to list, newest first (default: only if few)."): vol.All(
+            vol.Optional("rows", description="Rows to list, newest first (default: only if few)."): vol.All(
                 vol.Coerce(int), vol.Range(min=0, max=_MAX_ROWS)
             ),
             vol.Optional("cursor", description="From an earlier answer: list older rows."): cv.string,

@@ -32,21 +32,21 @@ class GetLogbookTool(ExtendedTool):
     name = "extended_assist__get_logbook"
     title = "Get logbook"
     description = (
-        "What happened, newest first, and why: which automation or script with its trigger, which user, which device. "
-        "For questions such as why a light went on, or what happened last night."
+        "What happened, newest first, and why, e.g. why a light went on: which automation or script with its trigger, "
+        "which user, which device."
     )
     annotations = READ_ONLY
     family = "history"
     tier = Tier.READ
     parameters = vol.Schema(
         {
-            vol.Optional("entities", description="Entity ids, names or aliases (default: all)."): vol.All(
+            vol.Optional("entities", description="Ids, names or aliases (default: all)."): vol.All(
                 cv.ensure_list, [cv.string]
             ),
-            vol.Optional("area", description="Name or alias of an area."): cv.string,
-            vol.Optional("start", description="Local time or date, e.g. 2026-03-01 06:00:00."): cv.string,
-            vol.Optional("end", description="Local time or date (default: now)."): cv.string,
-            vol.Optional("hours", description="Length back from end, instead of start (default: 24)."): vol.All(
+            vol.Optional("area", description="Name or alias."): cv.string,
+            vol.Optional("start", description="Local time or date."): cv.string,
+            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
             vol.Optional("rows", description=f"How many to list (default: {_DEFAULT_ROWS})."): vol.All(

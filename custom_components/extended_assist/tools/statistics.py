@@ -75,25 +75,23 @@ class GetStatisticsTool(ExtendedTool):
     name = "extended_assist__get_statistics"
     title = "Get statistics"
     description = (
-        "Totals of sensors over any span, however long ago: the change of meters, and mean, min and max of measurements, "
-        "by period as CSV, with gaps, and compared with another span."
+        "Totals of sensors over any span, however long ago: change of meters; mean, min and max of measurements; by period "
+        "as CSV, and compared with another span."
     )
     annotations = READ_ONLY
     family = "history"
     tier = Tier.READ
     parameters = vol.Schema(
         {
-            vol.Required("statistics", description="Entity ids, names or external statistic ids."): vol.All(
+            vol.Required("statistics", description="Entity ids, names, external statistic ids."): vol.All(
                 cv.ensure_list, [cv.string], vol.Length(min=1, max=_MAX_STATISTICS)
             ),
-            vol.Optional("start", description="Local time or date; a date is its first moment."): cv.string,
-            vol.Optional("end", description="Default: now. All of March: start 2026-03-01, end 2026-04-01."): cv.string,
-            vol.Optional("hours", description="Length back from end, instead of start (default: 24)."): vol.All(
+            vol.Optional("start", description="Local time, or a date for its first moment."): cv.string,
+            vol.Optional("end", description="Default: now. All of March: 2026-03-01 to 2026-04-01."): cv.string,
+            vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
-            vol.Optional("period", description="Of the rows; default: by the span, none when comparing."): vol.In(
-                PERIODS
-            ),
+            vol.Optional("period", description="Of rows; default: by the span, none when comparing."): vol.In(PERIODS),
             vol.Optional("types", description="Default: all but state, a meter's reading."): vol.All(
                 cv.ensure_list, [vol.In(_TYPES)]
             ),

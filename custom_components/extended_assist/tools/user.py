@@ -17,7 +17,7 @@ class GetUserNameTool(ExtendedTool):
 
     name = "extended_assist__get_user_name"
     title = "Get user name"
-    description = "The name of the user who is speaking now. A voice satellite does not know who speaks; this says so."
+    description = "The name of the user who speaks, where it is known."
     annotations = READ_ONLY
     family = "user"
     tier = Tier.READ

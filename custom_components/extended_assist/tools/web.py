@@ -17,13 +17,15 @@ from ..web.conversation import Memory, Text
 from ..web.fetch import Answer, Method, async_fetch
 from ..web.guard import Guard
 from ..web.read import Document, Kind, async_read
-from ..web.words import may_carry_out
+from ..web.words import needs_a_word
 from .base import ExtendedTool
 
 _MAX_TITLE = 200
 _MAX_SELECTORS = 20
 _NOTES = 250
 """Characters kept free for a cursor and notes."""
+_LEAST = 200
+"""Characters of text in every answer, however long its address is."""
 _CUT = "Only the first part was read, because the document is very large."
 _READ_WEB = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=True)
 
@@ -40,16 +42,17 @@ class _WebTool(ExtendedTool):
     @override
     def asks_first(self, call: ToolCall) -> bool:
         """An address can carry out what strangers want to know."""
-        return super().asks_first(call) or ("cursor" not in call.arguments and may_carry_out(call.arguments["url"]))
+        asks = super().asks_first(call)
+        return asks or ("cursor" not in call.arguments and needs_a_word(_guard(call), call.arguments["url"]))
 
     @override
     async def async_preview(self, call: ToolCall) -> str:
         """Say where."""
-        return f"Request {call.arguments['url']}, an address that is neither the user's nor on a page that was fetched."
+        return f"Request {call.arguments['url']}, which the user did not write, after text of strangers was read."
 
     async def _async_request(self, call: ToolCall, method: Method = "GET") -> Answer:
         """Request the address, within the options and the rate."""
-        guard = Guard.of(call.options.web_hosts, call.options.web_ports)
+        guard = _guard(call)
         guard.check_url(call.arguments["url"])
         Memory.of(call.hass).count_request(call.llm_context)
         return await async_fetch(call.hass, guard, call.arguments["url"], method)
@@ -153,6 +156,11 @@ class ScrapeUrlTool(_WebTool):
         }
 
 
+def _guard(call: ToolCall) -> Guard:
+    """Return the rules that the options set."""
+    return Guard.of(call.options.web_hosts, call.options.web_ports)
+
+
 def _account(answer: Answer) -> JsonObjectType:
     """Return what is told of every answer: where it came from, when, and what it is where that is no plain success."""
     data: JsonObjectType = {"address": answer.url, "fetched": format_time(dt_util.utcnow())}
@@ -194,7 +202,7 @@ def _read_on(call: ToolCall, cursor: str) -> JsonObjectType:
     """Return the next part of a text that was fetched earlier."""
     key, _, start = cursor.partition("-")
     text = Memory.of(call.hass).kept(call.llm_context, key)
-    if text is None or not start.isdecimal() or int(start) >= len(text.text):
+    if text is None or not (start.isdecimal() and len(start) < 10) or int(start) >= len(text.text):
         raise ToolError(f"Nothing is kept for the cursor '{cursor}'. Fetch the address again without it.")
     data: JsonObjectType = {"address": text.address, "fetched": text.fetched}
     return data | _fitted(call, text, int(start), size(data), key)
@@ -209,7 +217,7 @@ def _fitted(call: ToolCall, text: Text, start: int, used: int, key: str | None =
         data["note"] = text.note
     if not text.text.strip():
         return data | {"text": "", "note": "The document holds no text. A page may need scripts to show any."}
-    end = _end(text.text, start, call.budget - used - size(data) - _NOTES)
+    end = _end(text.text, start, max(_LEAST, call.budget - used - size(data) - _NOTES))
     data["text"] = text.text[start:end].strip()
     if end < len(text.text):
         key = key or Memory.of(call.hass).keep(call.llm_context, text)

@@ -89,11 +89,15 @@ async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: M
                 max_field_size=MAXIMUM_HEADER_SIZE,
             ) as session:
                 for _ in range(MAX_REDIRECTS + 1):
-                    connector.admit(url)
+                    connector.admit(guard, url)
                     async with session.request(method, url, allow_redirects=False) as response:
                         if response.status not in _REDIRECTS or hdrs.LOCATION not in response.headers:
                             return await _async_read(response, method)
-                        url = _redirected(guard, url, response)
+                        target = _redirected(guard, url, response)
+                        if target.host != url.host:
+                            # Others do not lead into the home: a link there may do something.
+                            guard = guard.public_only()
+                        url = target
     except TimeoutError as err:
         raise ToolError(f"{url.host} did not answer within {MAX_SECONDS:g} seconds. Try another address.") from err
     except aiohttp.ClientError as err:
@@ -120,7 +124,7 @@ async def _async_read(response: ClientResponse, method: Method) -> Answer:
         media_type = ""
     compression = response.headers.get(hdrs.CONTENT_ENCODING, "").strip().lower()
     body: bytearray | None = None
-    if method == "GET" and is_text(media_type):
+    if method == "GET" and _is_text(media_type):
         if compression not in _COMPRESSIONS:
             raise ToolError(f"{response.url} answered with a compression that was not asked for. Try another address.")
         body = bytearray()
@@ -140,7 +144,7 @@ async def _async_read(response: ClientResponse, method: Method) -> Answer:
     )
 
 
-def is_text(media_type: str) -> bool:
+def _is_text(media_type: str) -> bool:
     """Return whether a media type is text; what has none is looked at."""
     return media_type.startswith("text/") or media_type in _TEXT_TYPES or media_type.endswith(("+json", "+xml"))
 

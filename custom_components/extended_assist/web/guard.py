@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import errno
 from ipaddress import (
     IPv4Address,
@@ -99,19 +99,26 @@ class Guard:
         _literal(host)
         if self.anywhere:
             return url
-        if port not in self.ports and f"{host}:{port}" not in self.hosts and (host, port) not in TEST_SERVERS:
+        if port not in self.ports and _with_port(host, port) not in self.hosts and (host, port) not in TEST_SERVERS:
             raise NotReachableError(f"Port {port} is not allowed. An administrator can allow it in the options.")
         return url.with_host(host)
+
+    def lists(self, host: str, port: int) -> bool:
+        """Return whether a host is listed with this port."""
+        return _with_port(host, port) in self.hosts or (host in self.hosts and port in self.ports)
+
+    def public_only(self) -> Guard:
+        """Return the same rules without the hosts of the own network."""
+        return replace(self, hosts=frozenset())
 
     def check(self, host: str, port: int, address: Address, own: Iterable[Network]) -> None:
         """Raise NotReachableError unless a host may be reached at an address."""
         if self.anywhere or (str(address), port) in TEST_SERVERS:
             return
         own = [*own]
-        if is_public(address) and not _within(address, own):
+        if is_public(address) and not _within(_meant(address), own):
             return
-        listed = f"{host}:{port}" in self.hosts or (host in self.hosts and port in self.ports)
-        if not (listed and is_of_home(address, own)):
+        if not (self.lists(host, port) and is_of_home(address, own)):
             raise NotReachableError(
                 f"{host} is not a public host. Hosts of the home's own network can be fetched only if an administrator "
                 "lists them in the options."
@@ -130,18 +137,16 @@ def normalized_host(text: str) -> str | None:
         return None
     if address is not None and not (is_public(address) or is_of_home(address, ())):
         return None
-    return host if url.explicit_port is None else f"{host}:{url.port}"
+    return host if url.explicit_port is None else _with_port(host, url.port)
 
 
 def is_public(address: Address) -> bool:
     """Return whether an address is one of the public internet, and stands for no other."""
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return is_public(address.ipv4_mapped)
-        if address in _NAT64:
-            return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
-        if address not in _GLOBAL_UNICAST or address.scope_id is not None or _is_isatap(address):
-            return False
+    address = _meant(address)
+    if isinstance(address, IPv6Address) and (
+        address not in _GLOBAL_UNICAST or address.scope_id is not None or _is_isatap(address)
+    ):
+        return False
     return (
         address.is_global
         and not (address.is_multicast or address.is_reserved or address.is_unspecified)
@@ -170,6 +175,13 @@ def own_networks() -> list[Network]:
     return list(found)
 
 
+def _meant(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address stands for, or the address itself."""
+    if isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address
+
+
 def _is_isatap(address: IPv6Address) -> bool:
     """Return whether an address carries an IPv4 address in its interface identifier."""
     return (int(address) >> 32) & 0xFDFFFFFF == 0x00005EFE
@@ -178,6 +190,11 @@ def _is_isatap(address: IPv6Address) -> bool:
 def _within(address: Address, networks: Iterable[Network]) -> bool:
     """Return whether an address is in one of the networks."""
     return any(network.version == address.version and address in network for network in networks)
+
+
+def _with_port(host: str, port: int) -> str:
+    """Return a host with a port, as Guard.hosts holds it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _literal(host: str) -> Address | None:
@@ -207,7 +224,7 @@ class _Resolver(AbstractResolver):
         self, guard: Guard, own: list[Network], look_up: Callable[[str], Awaitable[list[ResolveResult]]]
     ) -> None:
         """Take the rules, and the look-up that asks outside."""
-        self._guard = guard
+        self.guard = guard
         self._own = own
         self._look_up = look_up
         self._checked: set[tuple[str, int]] = set()
@@ -224,7 +241,7 @@ class _Resolver(AbstractResolver):
 
     def admit(self, host: str, port: int, address: Address) -> None:
         """Check an address of a host and remember it."""
-        self._guard.check(host, port, address, self._own)
+        self.guard.check(host, port, address, self._own)
         self._checked.add((str(address), port))
 
     def open_socket(self, info: AddrInfoType) -> socket.socket:
@@ -252,12 +269,14 @@ class GuardedConnector(TCPConnector):
             resolver=resolver,
             socket_factory=resolver.open_socket,
             use_dns_cache=False,
+            force_close=True,  # what was open under other rules is not used again
             ssl=ssl_util.client_context(ssl_util.SSLCipherList.PYTHON_DEFAULT, ssl_util.SSL_ALPN_HTTP11),
         )
         self._guarded = resolver
 
-    def admit(self, url: URL) -> None:
-        """Check an address that holds no name: the connector asks no resolver for it."""
+    def admit(self, guard: Guard, url: URL) -> None:
+        """Take the rules for what is requested next, and check an address that holds no name: no resolver is asked."""
+        self._guarded.guard = guard
         if url.raw_host and url.port and (address := _literal(url.raw_host)) is not None:
             self._guarded.admit(url.raw_host, url.port, address)
 

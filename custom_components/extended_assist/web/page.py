@@ -33,7 +33,7 @@ _LAYOUT = frozenset({"table", "ul", "ol", *_HEADINGS})
 _HIDDEN_STYLE = re.compile(r"(display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Nobody sees these characters, so they are no place for words to a model.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
 )
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 

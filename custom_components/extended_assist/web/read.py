@@ -16,7 +16,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..results import ToolError
 from ..thread import async_in_thread
-from .fetch import Answer, decompress, is_text
+from .fetch import Answer, decompress
 
 MAX_SECONDS: Final = 4.0
 """Seconds for reading one document, several times what the largest takes that is let in."""
@@ -66,8 +66,6 @@ async def async_read[R](hass: HomeAssistant, answer: Answer, read: Callable[[Doc
 
 def decode(answer: Answer) -> Document:
     """Return an answer as text."""
-    if not is_text(answer.media_type):
-        return Document(Kind.BINARY, "", cut=False)
     body, cut = decompress(answer)
     if (
         not answer.media_type

@@ -1,0 +1,166 @@
+"""What the data of an action may hold: its references made concrete on exposed entities, its texts checked."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+import re
+from typing import Any
+from unicodedata import normalize as normalize_unicode
+from urllib.parse import unquote
+
+from homeassistant.const import ATTR_ENTITY_ID, Platform
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.template import is_template_string
+
+from ..exposure import Exposure
+from ..results import ToolError
+from .listed import ACTION
+from .members import members_of
+from .rules import NAMES_AREAS
+from .targets import PLACES, REFERENCES, Expander, Fits, check_whole, texts
+
+_ID_IN_TEXT = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
+_UNCHECKED_SELECTORS = frozenset({"action", "condition", "template", "trigger"})
+_ENTITY_SELECTORS = frozenset({"entity", "statistic"})
+_PLACE_SELECTORS = {place: key for key, place in PLACES.items()}
+_PLATFORMS = frozenset(map(str, Platform))
+_ACTION_KEYS = frozenset({"action", "perform_action", "service"})
+
+type CheckText = Callable[[str], None]
+"""Raises ToolError for a text that may not be passed on, such as a template."""
+
+
+def refuse_templates(text: str) -> None:
+    """Raise ToolError for a template, which would be rendered with the reach of all of Home Assistant."""
+    if is_template_string(text):
+        raise ToolError("Templates cannot be used here. Write the value itself.")
+
+
+@dataclass(slots=True)
+class DataCheck:
+    """The check of the data of one action."""
+
+    hass: HomeAssistant
+    exposure: Exposure
+    check_text: CheckText
+    left_out: set[str] = field(default_factory=set)
+    """What references in the data also mean but is not exposed."""
+    used: dict[str, None] = field(default_factory=dict)
+    """Exposed entities named in the data."""
+
+    def check_field(self, action: str, key: Any, value: Any, selector: str | None, *, targeted: bool) -> Any:
+        """Check one field of the data by its selector."""
+        place = f"data.{key}"
+        if selector is None and not targeted and isinstance(key, str) and key.strip().lower() in REFERENCES:
+            selector = PLACES.get(key.strip().lower(), "entity")
+        if selector in _UNCHECKED_SELECTORS and value not in (None, "", [], {}):
+            raise ToolError(f"{place}: this cannot be checked beforehand, so it must be left out.")
+        if selector in _ENTITY_SELECTORS and isinstance(value, str | list):
+            found = [self.named(text, place) for text in texts(value, place)]
+            return found[0] if isinstance(value, str) else found
+        if selector in _PLACE_SELECTORS and isinstance(value, str | list):
+            reference = _PLACE_SELECTORS[selector]
+            found = [self._place(action, reference, text, place) for text in texts(value, place)]
+            return found[0] if isinstance(value, str) else found
+        return self._value(value, place, key=key)
+
+    def named(self, text: str, place: str) -> str:
+        """Return the one exposed entity that a text in the data means; it must move nothing hidden."""
+        refuse_templates(text)
+        try:
+            (entity_id,) = (
+                Expander(self.hass, self.exposure, Fits(place)).expand({ATTR_ENTITY_ID: text}, place).entity_ids
+            )
+        except ValueError as err:
+            raise ToolError(f"{place}: '{text}' must be one entity of which everything is exposed.") from err
+        if any(not self.exposure.is_exposed(member) for member in members_of(self.hass, entity_id)):
+            raise ToolError(f"{place}: '{text}' would also move what is not exposed.")
+        self.used[entity_id] = None
+        return entity_id
+
+    def _place(self, action: str, reference: str, text: str, place: str) -> str:
+        """Return the id of a device, area, floor or label in the data."""
+        refuse_templates(text)
+        if action in NAMES_AREAS:
+            Expander(self.hass, self.exposure, Fits(place)).expand({reference: text}, place)
+            return text
+        return check_whole(self.hass, self.exposure, reference, text, place)
+
+    def _value(self, value: Any, place: str, *, key: Any = None) -> Any:
+        """Check a value of any kind, with all that is inside; return it with its references made concrete."""
+        if key is not None:
+            self._text(key, place)
+        if (
+            str(key).strip().lower() in _ACTION_KEYS
+            and isinstance(value, str)
+            and ACTION.fullmatch(value.strip().lower())
+        ):
+            raise ToolError(f"{place}: an action inside data cannot be checked. Perform it by itself.")
+        if isinstance(value, str):
+            self._text(value, place)
+            return value
+        if isinstance(value, Mapping):
+            return self._object(value, place)
+        if isinstance(value, list | tuple):
+            return [self._value(item, f"{place}[{index}]") for index, item in enumerate(value)]
+        return value
+
+    def _object(self, value: Mapping[Any, Any], place: str) -> dict[Any, Any]:
+        """Check an object: what it means by entity, device, area, floor or label becomes the exposed entities."""
+        references = {key: item for key, item in value.items() if str(key).strip().lower() in REFERENCES}
+        checked = {
+            key: self._value(item, f"{place}.{key}", key=key) for key, item in value.items() if key not in references
+        }
+        if not references:
+            return checked
+        wanted = {str(key).strip().lower(): texts(item, f"{place}.{key}") for key, item in references.items()}
+        for text in texts_in(wanted):
+            refuse_templates(text)
+        found = Expander(self.hass, self.exposure, Fits(place)).expand(wanted, place)
+        self.left_out |= found.hidden | found.shared
+        self.used |= found.entity_ids
+        entity_ids = list(found.entity_ids)
+        alone = len(references) == len(entity_ids) == 1 and isinstance(next(iter(references.values())), str)
+        return checked | {ATTR_ENTITY_ID: entity_ids[0] if alone else entity_ids}
+
+    def _text(self, text: Any, place: str) -> None:
+        """Refuse a text that is a template or names what is not exposed; whether that exists makes no difference."""
+        if not isinstance(text, str):
+            return
+        try:
+            self.check_text(text)
+        except ToolError as err:
+            raise ToolError(f"{place}: {err}") from err
+        for entity_id in ids_in(self.hass, text):
+            if not self.exposure.is_exposed(entity_id):
+                raise ToolError(f"{place}: '{entity_id}' was not found or is not exposed.")
+            if any(not self.exposure.is_exposed(member) for member in members_of(self.hass, entity_id)):
+                raise ToolError(f"{place}: '{entity_id}' would also move what is not exposed.")
+        entry = er.async_get(self.hass).entities.get_entry(text.strip())
+        if entry is not None and not self.exposure.is_exposed(entry.entity_id):
+            raise ToolError(f"{place}: '{text}' was not found or is not exposed.")
+
+
+@callback
+def ids_in(hass: HomeAssistant, text: str) -> set[str]:
+    """Return what reads like an entity id in a text, however it is written."""
+    if "." not in (folded := normalize_unicode("NFKC", unquote(text))):
+        return set()
+    found = {name for form in (folded.lower(), folded.casefold(), text.lower()) for name in _ID_IN_TEXT.findall(form)}
+    return {
+        name
+        for name in found
+        if (domain := name.split(".")[0]) in _PLATFORMS or hass.states.async_entity_ids_count(domain)
+    }
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text inside a target."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from texts_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_in(item)
