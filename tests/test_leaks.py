@@ -18,6 +18,7 @@ from custom_components.extended_assist.actions.schedule import Outcome, Schedule
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.journal import Change, async_get_journal
+from custom_components.extended_assist.policy import Policy
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from custom_components.extended_assist.web import guard
 from homeassistant.components.recorder import Recorder
@@ -142,6 +143,33 @@ CASES["extended_assist__perform_action"] = lambda: [
     {"action": UPDATE, "target": {"entity_id": "group.everything"}, "delay": 60},
     {"action": UPDATE, "target": {"entity_id": "sensor.visible"}, "at": "zebra"},
     {"action": UPDATE, "data": {"entity_id": "sensor.visible", "zebra": ["sensor.zebra"]}},
+]
+CASES["extended_assist__execute_script"] = lambda: [
+    *({"script": name, "variables": {"x": "sensor.zebra"}} for name in (*NAMES, "script.zebra")),
+    *(
+        {"sequence": [step, {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}]}
+        for name in NAMES
+        for step in (
+            {"action": UPDATE, "target": {"entity_id": name}},
+            {"condition": "state", "entity_id": name, "state": "7"},
+            {"wait_for_trigger": {"trigger": "state", "entity_id": name}, "timeout": {"milliseconds": 1}},
+        )
+    ),
+    *(
+        {"sequence": [{"variables": {"x": template}}, {"set_conversation_response": "{{ x }}"}]}
+        for template in (
+            *REACH,
+            "{{ states('sensor.visible') }} visible",
+            "{{ states.group.everything.attributes | string | replace('.', ' ') }}",
+            "{{ state_attr('group.everything', 'entity_id') | join | upper | lower }}",
+        )
+    ),
+    {
+        "sequence": [
+            {"wait_for_trigger": {"trigger": "state", "entity_id": "group.everything"}, "timeout": {"milliseconds": 1}},
+            {"set_conversation_response": "{{ wait }}"},
+        ]
+    },
 ]
 CASES["extended_assist__scheduled_actions"] = lambda: [
     {},
@@ -278,7 +306,7 @@ async def test_no_trace_in_results_and_errors(
     hass: HomeAssistant, home: None, web_site: None, llm_context: llm.LLMContext, tool_class: type
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
-    tool = tool_class(ToolboxOptions(budget=40_000))
+    tool = tool_class(ToolboxOptions(budget=40_000, policy=Policy(ask_first=frozenset())))
     cases = CASES[tool.name]()
     assert cases
     visible = False

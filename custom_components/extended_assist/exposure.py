@@ -209,11 +209,16 @@ class Exposure:
         folded = f" {normalize(re.sub(r'[^\w.]+', ' ', text))} "
         if any(map(self._is_hidden, _ENTITY_ID.findall(text.lower()))):
             return True
+        return any(f" {name} " in folded for name in self._hidden_names)
+
+    @cached_property
+    def _hidden_names(self) -> set[str]:
+        """Return the names of hidden entities that are no names of exposed ones."""
         known = {normalize(name) for entity in self.entities.values() for name in entity.names} | _COMMON_NAMES
         hidden = {
             normalize(state.name) for state in self._hass.states.async_all() if not self.is_exposed(state.entity_id)
         }
-        return any(f" {name} " in folded for name in hidden - known)
+        return hidden - known
 
     def _visible(self, value: Any) -> Any:
         """Return a value without what names a hidden entity, or None when nothing is left."""

@@ -184,7 +184,7 @@ def recording(
     try:
         yield
     finally:
-        touched = _single(hass, recorded.targets | _changed(hass, before, llm_context), recorded.targets)
+        touched = _single(hass, recorded.targets | changed_in_context(hass, before, llm_context), recorded.targets)
         seen = hass.data.setdefault(_SEEN, {})
         snapshot = {}
         for entity_id in sorted(touched):
@@ -211,7 +211,7 @@ _SEEN: HassKey[dict[str, State]] = HassKey(f"{DOMAIN}_seen_changes")
 """The last recorded change of each entity."""
 
 
-def _changed(hass: HomeAssistant, before: Mapping[str, State], llm_context: llm.LLMContext) -> set[str]:
+def changed_in_context(hass: HomeAssistant, before: Mapping[str, State], llm_context: llm.LLMContext) -> set[str]:
     """Return the entities whose states were changed in the context of a speaker."""
     if (context := llm_context.context) is None:
         return set()

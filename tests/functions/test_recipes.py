@@ -280,7 +280,7 @@ class TestPast:
         assert "name an exposed" in await ask("ask_database_checked", everything, error=True)
         tricked = {"query": "SELECT entity_id FROM states_meta WHERE entity_id = 'light.lamp' OR 1 = 1"}
         assert await ask("ask_database_checked", tricked) == [{"entity_id": "light.lamp"}]
-        assert "cannot be run" in await ask("ask_database", {"query": "DELETE FROM states"}, error=True)
+        assert "Only SELECT" in await ask("ask_database", {"query": "DELETE FROM states"}, error=True)
 
     async def test_state_at(self, install: Install, ask: Ask) -> None:
         """The state at a moment, though it requires what it does not describe."""

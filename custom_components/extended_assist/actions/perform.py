@@ -31,7 +31,7 @@ _NOTES = 300
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
 # In addresses of pictures and media, which whoever has them can open.
-_SECRET = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
+SECRET_TEXT = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
 _NOT_ALLOWED = "The user who speaks may not do this in Home Assistant. Tell them to ask an administrator."
 
 
@@ -81,8 +81,10 @@ class ChangeWatch:
         return entity_id in self._written
 
 
-async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectType:
+async def async_perform(call: ToolCall, action: ResolvedAction, patience: float = ACTION_TIME) -> JsonObjectType:
     """Perform an action with the speaker's context; return its response, or what each entity was and is.
+
+    What takes longer than patience goes on by itself.
 
     Raises ToolError when Home Assistant refuses or fails.
     """
@@ -94,7 +96,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
     answer: JsonObjectType = {"action": action.name}
     with ChangeWatch(call.hass, action.entity_ids) as watch:
         try:
-            response, finished = await _async_call(call, action, return_response=asks)
+            response, finished = await _async_call(call, action, patience, return_response=asks)
         except ToolError:
             # What was refused changed nothing; where it did all the same, that is seen by its context.
             call.recording.targets.difference_update(action.entity_ids)
@@ -102,7 +104,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
         if finished and not asks:
             await watch.async_settle(action.entity_ids)
     if not finished:
-        answer["note"] = f"It has not finished after {ACTION_TIME:g} seconds and goes on."
+        answer["note"] = f"It has not finished after {patience:g} seconds and goes on."
     if response:
         answer["response"] = _without_secrets(call.exposure.visible_value(response))
     if changes:
@@ -130,7 +132,9 @@ def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
     return kept
 
 
-async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response: bool) -> tuple[ServiceResponse, bool]:
+async def _async_call(
+    call: ToolCall, action: ResolvedAction, patience: float, *, return_response: bool
+) -> tuple[ServiceResponse, bool]:
     """Call and return the response, and whether it came in time; after that it goes on by itself."""
     task = call.hass.async_create_task(
         call.hass.services.async_call(
@@ -144,7 +148,7 @@ async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response
         ),
         f"extended_assist {action.name}",
     )
-    done, _ = await asyncio.wait({task}, timeout=ACTION_TIME)
+    done, _ = await asyncio.wait({task}, timeout=patience)
     if not done:
         task.add_done_callback(_log_failure(action.name))
         return None, False
@@ -168,7 +172,7 @@ def _without_secrets(value: Any) -> Any:
         return {
             key: _without_secrets(item)
             for key, item in value.items()
-            if key not in SECRET_ATTRIBUTES and not (isinstance(item, str) and _SECRET.search(item))
+            if key not in SECRET_ATTRIBUTES and not (isinstance(item, str) and SECRET_TEXT.search(item))
         }
     return [_without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
 

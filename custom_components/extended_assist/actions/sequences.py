@@ -4,246 +4,278 @@ Whatever is named must be exposed and whatever is done allowed; what cannot be k
 and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
 """
 
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import voluptuous as vol
 
-from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant, callback, split_entity_id, valid_entity_id
+from homeassistant.core import callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.script import async_validate_actions_config
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure
 from ..results import ToolError
+from .check import ResolvedAction, async_check_action
+from .computed import async_check_computed
+from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
+from .members import members_of
+from .perform import safe_reason
+from .targets import REFERENCES
+from .texts import Texts, holds_template
+
+if TYPE_CHECKING:
+    from ..call import ToolCall
 
 MAX_STEPS = 100
-MAX_DEPTH = 8
+"""Steps of one sequence, nested ones included."""
 
-type Step = dict[str, Any]
-type CheckAction = Callable[[str, Any, Any], Awaitable[Step]]
-"""Takes an action, its target and its data; returns the step that performs it on exposed entities only."""
-type CheckTemplate = Callable[[str], None]
-"""Raises ToolError for a template that could read what is not exposed."""
-
-_CONDITIONS = frozenset({"state", "numeric_state", "template", "time", "sun", "zone"})
-_TRIGGERS = frozenset({"state", "numeric_state", "template", "time", "time_pattern", "sun", "zone"})
-_NESTED = {"and", "or", "not"}
+_BASE = frozenset({"alias", "note", "enabled", "continue_on_error"})
+# What each kind of step may hold; anything else could be used in a way that was not checked.
+_STEPS = {
+    "call_service": {
+        "action",
+        "service",
+        "target",
+        "entity_id",
+        "data",
+        "data_template",
+        "metadata",
+        "response_variable",
+    },
+    "choose": {"choose", "default"},
+    "delay": {"delay"},
+    "if": {"if", "then", "else"},
+    "parallel": {"parallel"},
+    "repeat": {"repeat"},
+    "scene": {"scene", "metadata"},
+    "sequence": {"sequence", "metadata"},
+    "set_conversation_response": {"set_conversation_response"},
+    "stop": {"stop", "error", "response_variable"},
+    "variables": {"variables"},
+    "wait_for_trigger": {"wait_for_trigger", "timeout", "continue_on_timeout"},
+    "wait_template": {"wait_template", "timeout", "continue_on_timeout"},
+}
 _REFUSED = {
     "event": "Firing an event may set off what is not exposed. Perform an action instead.",
     "device": "Device actions are not supported. Perform an action on an entity instead.",
 }
+_NESTED_STEPS = ("sequence", "then", "else", "default")
+_REPEAT = frozenset({"count", "for_each", "while", "until", "sequence"})
+_OPTION = frozenset({"alias", "note", "conditions", "sequence"})
+BREATH = {"delay": {"milliseconds": 1}}
+"""Comes first in whatever repeats in a sequence that is run at once, so that it can always be ended."""
 
 
 class SequenceWalker:
-    """Checks sequences, conditions and triggers for one speaker; returns them with their targets made concrete."""
+    """Checks sequences, conditions and triggers for one speaker.
 
-    def __init__(
-        self, hass: HomeAssistant, exposure: Exposure, check_action: CheckAction, check_template: CheckTemplate
-    ) -> None:
-        """Take what is exposed and the checks of actions and templates."""
-        self._hass = hass
-        self._exposure = exposure
-        self._check_action = check_action
-        self._check_template = check_template
-        self._steps = 0
+    Returns what is ready to run, with concrete targets. With `keep`, returns what was given as it is written, provided
+    that it means to Home Assistant just what was checked.
+    """
 
-    async def async_sequence(self, sequence: Any) -> list[Step]:
-        """Return a sequence that is ready to run; raises ToolError with the place and the reason."""
-        walked = await self._async_steps(sequence, "sequence", 0)
+    def __init__(self, call: ToolCall, *, keep: bool = False, variables: Iterable[str] = ()) -> None:
+        """Take who asks, and the names of variables that are defined from outside."""
+        self._call = call
+        self._keep = keep
+        self._texts = Texts(call.hass, call.exposure, variables, returns=not keep)
+        self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, keep=keep)
+        self._moved: set[str] = set()
+        self.steps = 0
+        """How many steps there are."""
+        self.actions: list[ResolvedAction] = []
+        """Every action that was found, in order."""
+
+    @property
+    def entity_ids(self) -> set[str]:
+        """Return every entity that is read or acted on, by its id; all of them are exposed."""
+        return self._texts.entity_ids | {entity_id for action in self.actions for entity_id in action.entity_ids}
+
+    @callback
+    def is_still_exposed(self) -> bool:
+        """Return whether all that was checked is exposed now, with what it moves and what its templates look up."""
         try:
-            return await async_validate_actions_config(self._hass, cv.SCRIPT_SCHEMA(walked))
-        except vol.Invalid as err:
-            raise ToolError(f"The sequence is not valid: {err}") from err
+            self._texts.check_again()
+        except ToolError:
+            return False
+        return all(map(self._call.exposure.is_exposed, self.entity_ids | self._moved))
 
-    async def _async_steps(self, steps: Any, place: str, depth: int) -> list[Step]:
+    async def async_actions(self, actions: Any, place: str = "sequence") -> Any:
+        """Check a sequence; raises ToolError with the place and the reason."""
+        await self._async_prepare(actions, place)
+        walked = await self._async_steps(actions, place, 0)
+        if self._keep:
+            return actions
+        try:
+            return await async_validate_actions_config(self._call.hass, cv.SCRIPT_SCHEMA(walked))
+        except (vol.Invalid, HomeAssistantError) as err:
+            raise ToolError(f"{place} is not valid: {safe_reason(self._call.exposure, err)}") from err
+
+    async def async_conditions(self, conditions: Any, place: str = "conditions") -> Any:
+        """Check conditions, as async_actions does."""
+        await self._async_prepare(conditions, place)
+        walked = self._conditions.conditions(conditions, place)
+        return conditions if self._keep else walked
+
+    async def async_triggers(self, triggers: Any, place: str = "triggers") -> Any:
+        """Check triggers, as async_actions does."""
+        await self._async_prepare(triggers, place)
+        walked = self._conditions.triggers(triggers, place)
+        return triggers if self._keep else walked
+
+    async def async_values(self, values: Any, place: str = "variables") -> Any:
+        """Check values that are rendered but act on nothing, such as an automation's variables."""
+        await self._async_prepare({place: values}, place)
+        self._texts.check(values, place)
+        return values
+
+    async def _async_prepare(self, part: Any, place: str) -> None:
+        """Read ahead what cannot be read on the event loop."""
+        await self._texts.async_prepare(part, place)
+        await self._conditions.async_prepare()
+
+    async def _async_steps(self, steps: Any, place: str, depth: int) -> list[Part]:
         """Check a list of steps; a single step counts as a list of one."""
-        if depth > MAX_DEPTH:
-            raise ToolError(f"{place}: nested more than {MAX_DEPTH} deep. Make it flatter.")
+        check_depth(depth, place)
         if isinstance(steps, dict):
             steps = [steps]
         if not isinstance(steps, list):
             raise ToolError(f"{place}: this must be a list of steps.")
         return [await self._async_step(step, f"{place}[{index}]", depth) for index, step in enumerate(steps)]
 
-    async def _async_step(self, step: Any, place: str, depth: int) -> Step:
+    async def _async_step(self, step: Any, place: str, depth: int) -> Part:
         """Check one step."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        await asyncio.sleep(0)  # Names can take milliseconds to be found, and there may be many.
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise ToolError(f"{place}: more than {MAX_STEPS} steps. Do less at once.")
-        if isinstance(step, str):
-            return self._condition({"condition": "template", "value_template": step}, place)
         if not isinstance(step, dict):
             raise ToolError(f"{place}: a step must be an object.")
         try:
             kind = cv.determine_script_action(step)
-        except ValueError as err:
-            raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(cv.ACTIONS_MAP)}.") from err
+        except (ValueError, TypeError) as err:
+            raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(_STEPS)}, condition.") from err
         if kind in _REFUSED:
             raise ToolError(f"{place}: {_REFUSED[kind]}")
+        if kind == "condition":
+            return self._conditions.condition(step, place, depth)
+        known = _BASE | _STEPS.get(kind, set())
+        if unknown := [str(key) for key in step if key not in known]:
+            raise ToolError(f"{place}: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
         match kind:
             case "call_service":
                 return await self._async_action(step, place)
             case "scene":
-                return await self._async_action(
-                    {"action": "scene.turn_on", "target": {"entity_id": step["scene"]}}, place
-                )
-            case "condition":
-                return self._condition(step, place)
+                target = {"entity_id": step["scene"]}
+                base = {key: value for key, value in step.items() if key in _BASE}
+                return await self._async_action({**base, "action": "scene.turn_on", "target": target}, place)
             case "choose" | "if" | "repeat" | "parallel" | "sequence":
                 return await self._async_nested(step, place, depth)
             case "wait_for_trigger":
-                return {
-                    **self._texts(step, place, without={"wait_for_trigger"}),
-                    "wait_for_trigger": self._triggers(step["wait_for_trigger"], f"{place}.wait_for_trigger"),
-                }
-        checked: Step = self._texts(step, place)
-        return checked
+                triggers = self._conditions.triggers(step["wait_for_trigger"], f"{place}.wait_for_trigger", depth)
+                return {**self._rest(step, place, {"wait_for_trigger"}), "wait_for_trigger": triggers}
+        return self._rest(step, place)
 
-    async def _async_action(self, step: Step, place: str) -> Step:
+    async def _async_action(self, step: Part, place: str) -> Part:
         """Check the action of a step."""
         action = step.get("action", step.get("service"))
-        if not isinstance(action, str) or is_template_string(action):
-            raise ToolError(f"{place}: name the action, such as light.turn_on; a template cannot be checked.")
-        target = dict(step.get("target") or {})
+        if not isinstance(action, str) or is_template_string(action) or {"action", "service"} <= step.keys():
+            raise ToolError(f"{place}: name one action, such as light.turn_on; a template cannot be checked.")
+        target = step.get("target") or {}
+        data = {**self._object(step, "data", place), **self._object(step, "data_template", place)}
+        if isinstance(target, str):
+            refuse_templates_in(target, f"{place}.target")
+        if not isinstance(target, dict):
+            raise ToolError(f"{place}.target: this must be an object.")
         if "entity_id" in step:
-            target["entity_id"] = step["entity_id"]
-        data = step.get("data", step.get("data_template")) or {}
-        self._texts(data, f"{place}.data")
+            if "entity_id" in target:
+                raise ToolError(f"{place}: entity_id is given twice. Give it in target only.")
+            target = {**target, "entity_id": step["entity_id"]}
+        refuse_templates_in(target, f"{place}.target")
+        refuse_templates_in({key: data[key] for key in data if str(key).strip().lower() in REFERENCES}, f"{place}.data")
+        computed = {key: value for key, value in data.items() if holds_template({key: value})}
+        await async_check_computed(self._call.hass, self._texts, action.strip().lower(), computed, f"{place}.data")
+        plain = {key: value for key, value in data.items() if key not in computed}
         try:
-            checked = await self._check_action(action, target, data)
+            resolved = await async_check_action(self._call, action, target, plain)
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
-        kept = {"action", "service", "service_template", "target", "entity_id", "data", "data_template"}
-        return {**self._texts(step, place, without=kept), **checked}
-
-    async def _async_nested(self, step: Step, place: str, depth: int) -> Step:
-        """Check a step that holds others."""
-        walked: Step = self._texts(
-            step, place, without={"choose", "if", "repeat", "parallel", "sequence", "then", "else", "default"}
+        self.actions.append(replace(resolved, data=resolved.data | computed))
+        members = {member for entity_id in resolved.entity_ids for member in members_of(self._call.hass, entity_id)}
+        self._moved |= set(filter(self._call.exposure.is_exposed, members))
+        if self._keep:
+            written = target | {key: plain[key] for key in plain if key in REFERENCES} if resolved.targeted else target
+            check_written(self._call.hass, written, f"{place}.target", left_out=resolved.left_out)
+            if resolved.data != {key: plain[key] for key in plain if not (resolved.targeted and key in REFERENCES)}:
+                raise ToolError(f"{place}.data: name entities by id here, and no areas, devices or labels.")
+        walked = self._rest(
+            step, place, {"action", "service", "target", "entity_id", "data", "data_template", "metadata"}
         )
-        for key in ("parallel", "sequence", "then", "else", "default"):
+        walked |= resolved.as_step()
+        return walked | ({"data": resolved.data | computed} if computed else {})
+
+    async def _async_nested(self, step: Part, place: str, depth: int) -> Part:
+        """Check a step that holds others."""
+        walked = self._rest(step, place, {"choose", "if", "repeat", "parallel", *_NESTED_STEPS})
+        for key in _NESTED_STEPS:
             if key in step:
                 walked[key] = await self._async_steps(step[key], f"{place}.{key}", depth + 1)
+        if "parallel" in step:
+            branches = step["parallel"] if isinstance(step["parallel"], list) else [step["parallel"]]
+            walked["parallel"] = [
+                await self._async_steps(branch, f"{place}.parallel[{index}]", depth + 1)
+                if isinstance(branch, list)
+                else await self._async_step(branch, f"{place}.parallel[{index}]", depth + 1)
+                for index, branch in enumerate(branches)
+            ]
         if "if" in step:
-            walked["if"] = self._conditions(step["if"], f"{place}.if")
+            walked["if"] = self._conditions.conditions(step["if"], f"{place}.if", depth)
         if "choose" in step:
+            options = step["choose"] if isinstance(step["choose"], list) else [step["choose"]]
             walked["choose"] = [
-                {
-                    **self._texts(option, f"{place}.choose[{index}]", without={"conditions", "sequence"}),
-                    "conditions": self._conditions(option.get("conditions"), f"{place}.choose[{index}].conditions"),
-                    "sequence": await self._async_steps(
-                        option.get("sequence"), f"{place}.choose[{index}].sequence", depth + 1
-                    ),
-                }
-                for index, option in enumerate(_objects(step["choose"], f"{place}.choose"))
+                await self._async_option(option, f"{place}.choose[{index}]", depth)
+                for index, option in enumerate(options)
             ]
         if "repeat" in step:
-            (repeat,) = _objects(step["repeat"], f"{place}.repeat")
-            walked["repeat"] = self._texts(repeat, f"{place}.repeat", without={"sequence", "while", "until"})
-            walked["repeat"]["sequence"] = await self._async_steps(
-                repeat.get("sequence"), f"{place}.repeat.sequence", depth + 1
-            )
-            for key in ("while", "until"):
-                if key in repeat:
-                    walked["repeat"][key] = self._conditions(repeat[key], f"{place}.repeat.{key}")
+            walked["repeat"] = await self._async_repeat(step["repeat"], f"{place}.repeat", depth)
         return walked
 
-    def _conditions(self, conditions: Any, place: str) -> list[Any]:
-        """Check conditions."""
-        if isinstance(conditions, str | dict):
-            conditions = [conditions]
-        if not isinstance(conditions, list):
-            raise ToolError(f"{place}: this must be a list of conditions.")
-        return [self._condition(condition, f"{place}[{index}]") for index, condition in enumerate(conditions)]
+    async def _async_option(self, option: Any, place: str, depth: int) -> Part:
+        """Check one option of a choice."""
+        self._check_object(option, _OPTION, place)
+        return {
+            **self._rest(option, place, {"conditions", "sequence"}),
+            "conditions": self._conditions.conditions(option.get("conditions"), f"{place}.conditions", depth),
+            "sequence": await self._async_steps(option.get("sequence"), f"{place}.sequence", depth + 1),
+        }
 
-    def _condition(self, condition: Any, place: str) -> Step:
-        """Check one condition."""
-        if isinstance(condition, str):
-            condition = {"condition": "template", "value_template": condition}
-        if not isinstance(condition, dict):
-            raise ToolError(f"{place}: a condition must be an object or a template.")
-        for key in _NESTED & condition.keys():
-            nested = self._conditions(condition[key], f"{place}.{key}")
-            return {**self._texts(condition, place, without={key}), key: nested}
-        kind = condition.get("condition")
-        if kind in _NESTED:
-            nested = self._conditions(condition.get("conditions"), f"{place}.conditions")
-            return {**self._texts(condition, place, without={"conditions"}), "conditions": nested}
-        if kind not in _CONDITIONS:
-            raise ToolError(
-                f"{place}: conditions of type {kind!r} cannot be checked. Use {', '.join(sorted(_CONDITIONS))}."
-            )
-        return self._entities(self._texts(condition, place), place)
+    async def _async_repeat(self, repeat: Any, place: str, depth: int) -> Part:
+        """Check what is repeated."""
+        self._check_object(repeat, _REPEAT, place)
+        walked = self._rest(repeat, place, {"sequence", "while", "until"})
+        for key in ("while", "until"):
+            if key in repeat:
+                walked[key] = self._conditions.conditions(repeat[key], f"{place}.{key}", depth)
+        walked["sequence"] = [BREATH, *await self._async_steps(repeat.get("sequence"), f"{place}.sequence", depth + 1)]
+        return walked
 
-    def _triggers(self, triggers: Any, place: str) -> list[Step]:
-        """Check triggers."""
-        checked = []
-        for index, trigger in enumerate(_objects(triggers, place)):
-            kind = trigger.get("trigger", trigger.get("platform"))
-            if kind not in _TRIGGERS:
-                raise ToolError(
-                    f"{place}[{index}]: triggers of type {kind!r} cannot be checked. Use {', '.join(sorted(_TRIGGERS))}."
-                )
-            checked.append(self._entities(self._texts(trigger, f"{place}[{index}]"), f"{place}[{index}]"))
-        return checked
+    @staticmethod
+    def _object(step: Part, key: str, place: str) -> Part:
+        """Return an object of a step, empty where there is none."""
+        if not isinstance(value := step.get(key) or {}, dict):
+            raise ToolError(f"{place}.{key}: this must be an object.")
+        return value
 
-    def _entities(self, part: Step, place: str) -> Step:
-        """Return a condition or trigger with its entities, given as people name them, by id."""
-        if "entity_id" not in part:
-            return part
-        named = part["entity_id"] if isinstance(part["entity_id"], list) else str(part["entity_id"]).split(",")
-        try:
-            found = [entity.entity_id for text in named for entity in self._exposure.resolve(str(text).strip())]
-        except ToolError as err:
-            raise ToolError(f"{place}.entity_id: {err}") from err
-        return {**part, "entity_id": found}
+    @staticmethod
+    def _check_object(value: Any, known: frozenset[str], place: str) -> None:
+        """Refuse anything but an object with known keys."""
+        if not isinstance(value, dict) or (value.keys() - known):
+            raise ToolError(f"{place}: this must be an object with {', '.join(sorted(known))}.")
 
-    def _texts(self, part: Any, place: str, without: frozenset[str] | set[str] = frozenset()) -> Any:
+    def _rest(self, part: Part, place: str, without: Iterable[str] = ()) -> Part:
         """Return a part without some keys, once every text in it is checked."""
-        if isinstance(part, dict):
-            part = {key: value for key, value in part.items() if key not in without}
-        for text, where in _texts(part, place):
-            self._check_text(text, where)
-        return part
-
-    def _check_text(self, text: str, place: str) -> None:
-        """Check a text: a template may read only what is exposed, and nothing else may name what is not."""
-        if is_template_string(text):
-            try:
-                self._check_template(text)
-            except ToolError as err:
-                raise ToolError(f"{place}: {err}") from err
-        elif self._names_something_hidden(text):
-            raise ToolError(f"{place}: '{text}' was not found or is not exposed.")
-
-    @callback
-    def _names_something_hidden(self, text: str) -> bool:
-        """Return whether a text holds an id that is not that of an exposed entity; whether it exists makes no difference."""
-        known = {*Platform, *(state.domain for state in self._hass.states.async_all())} if "." in text else set()
-        return any(
-            valid_entity_id(name) and split_entity_id(name)[0] in known and not self._exposure.is_exposed(name)
-            for name in (part.strip().lower() for part in text.split(","))
-        )
-
-
-def _objects(value: Any, place: str) -> list[Step]:
-    """Return one object or a list of them as a list."""
-    values = value if isinstance(value, list) else [value]
-    if not values or not all(isinstance(item, dict) for item in values):
-        raise ToolError(f"{place}: this must be an object or a list of objects.")
-    return values
-
-
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Yield every text inside a value with its place, keys included."""
-    if isinstance(value, str):
-        yield value, place
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield str(key), place
-            yield from _texts(item, f"{place}.{key}")
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _texts(item, f"{place}[{index}]")
+        rest = {key: value for key, value in part.items() if key not in without}
+        self._texts.check(rest, place)
+        return rest

@@ -58,6 +58,10 @@ class Kind(ABC):
         """Return whether results may hold text that strangers wrote."""
         return False
 
+    def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether it reaches what is exposed only, whatever its arguments name."""
+        return False
+
     def stands_for(self, settings: Mapping[str, Any]) -> frozenset[str]:
         """Return the tools of ours, without prefix, that a function is another form of."""
         return frozenset()
@@ -92,6 +96,11 @@ class Step:
     def brings_outside_text(self) -> bool:
         """Return whether results may hold text that strangers wrote."""
         return self.kind.brings_outside_text(self.settings)
+
+    @property
+    def has_its_own_bound(self) -> bool:
+        """Return whether it reaches what is exposed only, whatever its arguments name."""
+        return self.kind.has_its_own_bound(self.settings)
 
     @property
     def stands_for(self) -> frozenset[str]:

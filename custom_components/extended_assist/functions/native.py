@@ -304,6 +304,11 @@ class NativeKind(Kind):
         return _NATIVES[settings["name"]].tier
 
     @override
+    def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:
+        """Return that our tools do, and say what is nearest to a wrong name."""
+        return True
+
+    @override
     def stands_for(self, settings: Mapping[str, Any]) -> frozenset[str]:
         """Return the tool of ours."""
         name = _NATIVES[settings["name"]].stands_for

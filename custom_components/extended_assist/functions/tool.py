@@ -63,7 +63,7 @@ class UserFunctionTool(ExtendedTool):
         """Run the function, or schedule it."""
         arguments = dict(call.arguments)
         if self._definition.can_wait and (delay := _delay(arguments.pop(DELAY, None))):
-            check_named(call.hass, call.exposure, arguments)
+            self._check_named(call, arguments)
             return await self._async_schedule(call, arguments, delay)
         result = await self._definition.step.async_run(self._run(call, arguments))
         plain = json_loads(json_dumps(result))
@@ -84,11 +84,16 @@ class UserFunctionTool(ExtendedTool):
 
     def _run(self, call: ToolCall, arguments: Mapping[str, Any]) -> Run:
         """Return the run of a call; what the function does not declare, it does not get."""
-        check_named(call.hass, call.exposure, arguments)
+        self._check_named(call, arguments)
         schema = self._definition.written
         if not schema.get("additionalProperties"):
             arguments = {key: value for key, value in arguments.items() if key in schema.get("properties", {})}
         return Run(call=call, variables=dict(arguments), words=self._definition.words)
+
+    def _check_named(self, call: ToolCall, arguments: Mapping[str, Any]) -> None:
+        """Raise ToolError where an argument names what is not exposed to a function that could reach it."""
+        if not self._definition.step.has_its_own_bound:
+            check_named(call.hass, call.exposure, dict(arguments))
 
     async def _async_schedule(self, call: ToolCall, arguments: dict[str, Any], delay: timedelta) -> JsonObjectType:
         """Store the call for later."""

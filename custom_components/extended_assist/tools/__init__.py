@@ -7,6 +7,7 @@ from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
+from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
@@ -23,6 +24,7 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     PerformActionTool,
     ScheduledActionsTool,
     UndoLastChangeTool,
+    ExecuteScriptTool,
     QueryDatabaseTool,
     FetchUrlTool,
     ScrapeUrlTool,
