@@ -1,6 +1,5 @@
 """The integration's own actions."""
 
-from dataclasses import replace
 from typing import Final
 
 import voluptuous as vol
@@ -55,7 +54,7 @@ async def _async_call_function(call: ServiceCall) -> ServiceResponse:
     entry, function = found[0]
     options = ToolboxOptions.of(entry.options, entry.entry_id)
     known = call.context.user_id is not None
-    tool = function.tool(replace(options, policy=for_trusted(options.policy, known=known)))
+    tool = function.tool(for_trusted(options, known=known))
     context = llm.LLMContext(
         platform=DOMAIN,
         context=call.context,

@@ -1,7 +1,6 @@
 """The steps for a function: write, try, import, export, copy."""
 
 from contextlib import suppress
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, override
 
@@ -73,7 +72,7 @@ _EDIT_SCHEMA = vol.Schema(
         vol.Required(CONF_FUNCTION): CodeSelector(),
         vol.Optional(CONF_NAME): TextSelector(),
         vol.Required(CONF_TIER, default=_BY_TYPE): _choice(
-            [_BY_TYPE, *(tier.name.lower() for tier in Tier if tier > Tier.READ)], CONF_TIER
+            [_BY_TYPE, *(tier.name.lower() for tier in Tier)], CONF_TIER
         ),
         vol.Required(CONF_ENABLED, default=True): BooleanSelector(),
         vol.Required(_THEN, default="save"): _choice(["save", "try"], "then_edit"),
@@ -186,8 +185,7 @@ class FunctionFlow(ConfigSubentryFlow):
             return "Write the arguments as name: value, one a line."
         arguments = {name: value for name, value in arguments.items() if value is not None}
         entry = self._get_entry()
-        options = ToolboxOptions.of(entry.options, entry.entry_id)
-        options = replace(options, policy=for_trusted(options.policy, known=False))
+        options = for_trusted(ToolboxOptions.of(entry.options, entry.entry_id), known=False)
         context = llm.LLMContext(
             platform=DOMAIN,
             context=Context(),

@@ -71,6 +71,16 @@ class CompositeKind(Kind):
         return max(step.tier for step in _of(settings))
 
     @override
+    def least_tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Return that of the step which reaches furthest for certain."""
+        return max(step.least_tier for step in _of(settings))
+
+    @override
+    def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether all steps have."""
+        return all(step.has_its_own_bound for step in _of(settings))
+
+    @override
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
         """Return whether a step does."""
         return any(step.brings_outside_text for step in _of(settings))

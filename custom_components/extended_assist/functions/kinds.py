@@ -54,6 +54,10 @@ class Kind(ABC):
         """Return how far a function of this type reaches."""
         return Tier.READ
 
+    def least_tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Return how far it reaches for certain: what its user says of it cannot be below."""
+        return self.tier(settings)
+
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
         """Return whether results may hold text that strangers wrote."""
         return False
@@ -91,6 +95,11 @@ class Step:
     def tier(self) -> Tier:
         """Return how far it reaches."""
         return self.kind.tier(self.settings)
+
+    @property
+    def least_tier(self) -> Tier:
+        """Return how far it reaches for certain."""
+        return self.kind.least_tier(self.settings)
 
     @property
     def brings_outside_text(self) -> bool:

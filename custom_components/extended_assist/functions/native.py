@@ -24,7 +24,7 @@ from ..tools.actions import describe
 from ..tools.base import ExtendedTool
 from ..tools.energy_dashboard import async_preferences
 from ..tools.history import parse_time
-from .kinds import Kind, Run, kind
+from .kinds import KINDS, Kind, Run, kind
 from .reading import FunctionError, read
 
 MAX_ACTIONS: Final = 20
@@ -313,3 +313,6 @@ class NativeKind(Kind):
         """Return the tool of ours."""
         name = _NATIVES[settings["name"]].stands_for
         return frozenset() if name is None else frozenset({name})
+
+
+KINDS["predefined"] = KINDS["native"]

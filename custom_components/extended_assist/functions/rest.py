@@ -43,6 +43,11 @@ class RestKind(Kind):
         return Tier.CONTROL
 
     @override
+    def least_tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Return read: only its user knows what a request does."""
+        return Tier.READ
+
+    @override
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
         """Return that strangers may have written the answer."""
         return True

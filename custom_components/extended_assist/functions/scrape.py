@@ -92,6 +92,11 @@ class ScrapeKind(Kind):
         return Tier.READ if settings["method"] in _READING else Tier.CONTROL
 
     @override
+    def least_tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Return read: only its user knows what a request does."""
+        return Tier.READ
+
+    @override
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
         """Return that strangers may have written the page."""
         return True

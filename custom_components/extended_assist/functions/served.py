@@ -1,7 +1,7 @@
 """Which functions an entry serves; one that cannot be served is left out, and a repair issue names it."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,12 +15,11 @@ from homeassistant.util.hass_dict import HassKey
 from ..actions.schedule import ScheduledAction, performs
 from ..call import ToolboxOptions
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, LOGGER, SUBENTRY_FUNCTION
-from ..policy import Policy, Speaker, Tier
+from ..policy import Speaker, Tier
 from ..registry import RegisteredTool, registered_tools
-from ..results import ToolError
+from ..results import MAX_BUDGET, ToolError
 from ..tools import CATALOGUE
 from ..tools.base import ExtendedTool
-from . import composite, native, rest, scrape, script, sqlite, template  # noqa: F401 - they declare the types
 from .definition import Definition, read_definition
 from .reading import FunctionError, PartError, read
 from .tool import CALL_FUNCTION, UserFunctionTool
@@ -37,7 +36,7 @@ class ServedFunction:
     subentry_id: str
     title: str
     definition: Definition
-    tier: Tier
+    tier: Tier | None
 
     def tool(self, options: ToolboxOptions) -> UserFunctionTool:
         """Return the function as a tool."""
@@ -67,9 +66,14 @@ async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
         except FunctionError as err:
             _report(hass, subentry.subentry_id, subentry.title, str(err))
             continue
-        tier = Tier[str(subentry.data.get(CONF_TIER, Tier.READ.name)).upper()]
+        tier = tier_of(subentry.data)
         served[definition.name] = ServedFunction(subentry.subentry_id, subentry.title, definition, tier)
     hass.data.setdefault(_SERVED, {})[entry.entry_id] = list(served.values())
+
+
+def tier_of(data: Mapping[str, Any]) -> Tier | None:
+    """Return the tier that the user chose, or None where the type decides."""
+    return Tier[data[CONF_TIER].upper()] if CONF_TIER in data else None
 
 
 @callback
@@ -179,13 +183,14 @@ async def async_call_function(
     return await asyncio.create_task(call, context=context)
 
 
-def for_trusted(policy: Policy, *, known: bool) -> Policy:
-    """Return a policy for a call that asks nobody: of a person, an automation or the editor, not of a model.
+def for_trusted(options: ToolboxOptions, *, known: bool) -> ToolboxOptions:
+    """Return options for a call that asks nobody: of a person, an automation or the editor, not of a model.
 
     known says that there is a user, to whom the policy's tiers apply.
     """
-    who_may = policy.who_may if known else dict.fromkeys(Tier, Speaker.ANYONE)
-    return replace(policy, ask_first=frozenset(), allow_without_chat=True, who_may=who_may)
+    who_may = options.policy.who_may if known else dict.fromkeys(Tier, Speaker.ANYONE)
+    policy = replace(options.policy, ask_first=frozenset(), allow_without_chat=True, who_may=who_may)
+    return replace(options, policy=policy, budget=MAX_BUDGET)
 
 
 @performs(CALL_FUNCTION)
@@ -195,7 +200,7 @@ async def _async_perform(hass: HomeAssistant, item: ScheduledAction, options: To
     function = next((one for one in served_functions(hass, item.entry_id) if one.definition.name == name), None)
     if function is None:
         raise ToolError(f"there is no function {name} any more.")
-    tool = function.tool(replace(options, policy=for_trusted(options.policy, known=True)))
+    tool = function.tool(for_trusted(options, known=True))
     result = await async_call_function(hass, tool, item.data["arguments"], item.llm_context())
     if result.error:
         raise ToolError(str(result.data.get("error")))

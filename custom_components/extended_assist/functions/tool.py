@@ -36,8 +36,8 @@ class UserFunctionTool(ExtendedTool):
 
     family = "functions"
 
-    def __init__(self, definition: Definition, options: ToolboxOptions | None = None, tier: Tier = Tier.READ) -> None:
-        """Take a function; its tier can be raised above that of its type."""
+    def __init__(self, definition: Definition, options: ToolboxOptions | None = None, tier: Tier | None = None) -> None:
+        """Take a function, and the tier that its user chose; it cannot be below what the function does for certain."""
         super().__init__(options)
         step = definition.step
         self._definition = definition
@@ -45,7 +45,7 @@ class UserFunctionTool(ExtendedTool):
         self.title = definition.name.replace("_", " ").strip().capitalize()
         self.description = definition.description
         self.parameters = definition.parameters
-        self.tier = max(tier, step.tier)
+        self.tier = step.tier if tier is None else max(tier, step.least_tier)
         self.brings_outside_text = step.brings_outside_text
         self.deadline = SLOW_DEADLINE if step.stands_for & _SLOW else DEADLINE
         reads = self.tier is Tier.READ
