@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import voluptuous as vol
 
+from . import composite, native, rest, scrape, script, sqlite, template  # noqa: F401 - they declare the types
 from .kinds import Step, read_step
 from .parameters import WrittenSchema, check_parameters, words_of
 from .plain import TOOL_NAME
