@@ -138,7 +138,7 @@ class _Values:
                     merged = part | merged
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
-                raise FunctionError("A key must be a text", line)
+                raise FunctionError("A key must be a text; a template needs quotes around it", line)
             if key_node.value in own:
                 raise FunctionError(f"'{key_node.value}' is there twice", line)
             own[key_node.value] = value
