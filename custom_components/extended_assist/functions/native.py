@@ -37,7 +37,9 @@ MAX_STATES: Final = 10_000
 _TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 _PERIODS = ("5minute", "hour", "day", "week", "month", "year")
 _TYPES = frozenset({"change", "last_reset", "max", "mean", "min", "state", "sum"})
-_ENERGY_KEYS = frozenset({"type", "name", "included_in_stat", "number_energy_price"})
+_IDS = ("stat_", "entity_", "included_in_stat")
+"""How the keys of statistics and entities begin in the energy dashboard's configuration."""
+_ENERGY_KEYS = frozenset({"type", "name", "number_energy_price"})
 
 
 async def _async_execute_services(run: Run) -> Any:
@@ -167,11 +169,9 @@ def _row(exposure: Exposure, state: State, *, attributes: bool) -> dict[str, Any
         "last_updated": state.last_updated.isoformat(),
     }
     if attributes:
-        row["attributes"] = {
-            name: visible
-            for name, value in state.attributes.items()
-            if name not in SECRET_ATTRIBUTES and (visible := exposure.visible_value(value)) is not None
-        }
+        row["attributes"] = exposure.visible_value(
+            {name: value for name, value in state.attributes.items() if name not in SECRET_ATTRIBUTES}
+        )
     return row
 
 
@@ -232,14 +232,11 @@ async def _async_get_energy(run: Run) -> Any:
 
 def _visible_meter(run: Run, meter: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a source or device of the dashboard, or None when nothing of it is exposed."""
-    kept = {
-        key: value
-        for key, value in meter.items()
-        if key in _ENERGY_KEYS or (key.startswith(("stat_", "entity_")) and isinstance(value, str))
-    }
-    for key in [key for key in kept if key.startswith(("stat_", "entity_", "included_"))]:
-        if kept[key] is None or not run.call.exposure.is_statistic_exposed(kept[key]):
-            del kept[key]
+    ids = {key: value for key, value in meter.items() if key.startswith(_IDS) and isinstance(value, str)}
+    kept = {key: value for key, value in ids.items() if run.call.exposure.is_statistic_exposed(value)}
+    # What is said of the whole is told where all of it may be seen.
+    said = _ENERGY_KEYS if kept == ids else {"type"}
+    kept |= {key: value for key, value in meter.items() if key in said}
     return kept if any(key.startswith(("stat_energy", "stat_consumption")) for key in kept) else None
 
 
