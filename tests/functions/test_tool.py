@@ -11,6 +11,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions import rendering, script
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
@@ -43,6 +44,18 @@ async def test_schema_as_written(converse: Converse, claude_server: ClaudeServer
     (told,) = [tool for tool in claude_server.message_requests[-1]["tools"] if tool["name"] == "add_later"]
     assert told["description"] == "Put something on a list, now or later."
     assert told["input_schema"]["properties"]["delay"]["properties"]["hours"] == {"type": "integer", "minimum": 0}
+    assert told["input_schema"]["required"] == ["item", "list"]
+
+
+async def test_schema_beside_another_api(
+    hass: HomeAssistant, entry: MockConfigEntry, install: Install, llm_context: llm.LLMContext
+) -> None:
+    """Where APIs are merged, another one's serializer may come first: the fields are told all the same."""
+    await install(recipes.TIMER)
+    tool = (await tools(hass, entry, llm_context))["add_later"]
+    (told,) = to_tools(llm.APIInstance(None, "", llm_context, [tool], custom_serializer=llm.selector_serializer))
+    assert told["input_schema"]["properties"]["list"] == {"type": "string", "enum": ["todo.shopping_list"]}
+    assert told["input_schema"]["properties"]["delay"]["type"] == "object"
     assert told["input_schema"]["required"] == ["item", "list"]
 
 

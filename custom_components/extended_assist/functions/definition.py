@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import voluptuous as vol
-
 from . import composite, native, rest, scrape, script, sqlite, template  # noqa: F401 - they declare the types
 from .kinds import Step, read_step
 from .parameters import WrittenSchema, check_parameters, words_of
@@ -24,7 +22,7 @@ class Definition:
 
     name: str
     description: str
-    parameters: vol.Schema
+    parameters: WrittenSchema
     words: frozenset[str]
     """Texts that the parameters' enums list."""
     step: Step
@@ -38,8 +36,7 @@ class Definition:
     @property
     def written(self) -> dict[str, Any]:
         """Return the parameters as the user wrote them."""
-        schema = self.parameters.schema
-        return schema.schema if isinstance(schema, WrittenSchema) else {}
+        return self.parameters.written
 
 
 def read_definition(text: str) -> Definition:
@@ -87,7 +84,7 @@ def _definition(value: Any) -> Definition:
     return Definition(
         name=name,
         description=(description or "").strip(),
-        parameters=vol.Schema(WrittenSchema(parameters)),
+        parameters=WrittenSchema(parameters),
         words=words_of(parameters),
         step=step,
     )

@@ -14,30 +14,62 @@ from .reading import PartError
 
 _NONE: Final = {"type": "object", "properties": {}}
 _MAX_SHOWN = 300
+_KINDS: Final[Mapping[str, Any]] = {
+    "string": str,
+    "integer": int,
+    "number": vol.Coerce(float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
 
 
-class WrittenSchema:
-    """A validator that tells its JSON Schema to models just as the user wrote it."""
+class _Fields(dict[Any, Any]):
+    """The fields of a written schema, for those who do not know it as it is written."""
+
+    def __init__(self, written: dict[str, Any]) -> None:
+        """Describe each field by its name, description and type."""
+        required = written.get("required", ())
+        super().__init__(
+            {
+                (vol.Required if name in required else vol.Optional)(
+                    name, description=field.get("description") if isinstance(field, dict) else None
+                ): _kind(field)
+                for name, field in written.get("properties", {}).items()
+            }
+        )
+        self.written = written
+
+
+def _kind(field: Any) -> Any:
+    """Return a validator that tells the type of a field."""
+    if not isinstance(field, dict):
+        return object
+    if isinstance(values := field.get("enum"), list):
+        return vol.In(values)
+    kind = field.get("type")
+    return _KINDS.get(kind, object) if isinstance(kind, str) else object
+
+
+class WrittenSchema(vol.Schema):
+    """A schema that is told to models just as the user wrote it, and validates as JSON Schema does."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         """Take a schema that was checked."""
-        self.schema = dict(schema)
+        self.written = dict(schema)
+        super().__init__(_Fields(self.written), extra=vol.ALLOW_EXTRA)
         # An address in $ref leads nowhere: nothing is fetched to validate a call.
-        self._validator = Draft202012Validator(_lenient(self.schema), registry=Registry())
+        self._validator = Draft202012Validator(_lenient(self.written), registry=Registry())
 
-    def __call__(self, arguments: Any) -> Any:
+    @override
+    def __call__(self, data: Any, *, context: Any = None) -> Any:
         """Return arguments that fit; raise Invalid with the place of the first that does not."""
-        for error in self._validator.iter_errors(arguments):
+        for error in self._validator.iter_errors(data):
             message = error.message
             if len(message) > _MAX_SHOWN:
                 message = f"{message[:_MAX_SHOWN]}…"
             raise vol.Invalid(message, path=list(error.absolute_path))
-        return arguments
-
-    @override
-    def __repr__(self) -> str:
-        """Return the schema."""
-        return repr(self.schema)
+        return data
 
 
 def check_parameters(parameters: Any) -> dict[str, Any]:
@@ -119,8 +151,8 @@ def as_written(serializer: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
     """Return a serializer that tells written schemas as they are, and everything else as another does."""
 
     def serialize(value: Any) -> Any:
-        if isinstance(value, WrittenSchema):
-            return value.schema
+        if isinstance(value, _Fields):
+            return value.written
         return UNSUPPORTED if serializer is None else serializer(value)
 
     return serialize
