@@ -307,7 +307,7 @@ async def test_delays(hass: HomeAssistant, entry: MockConfigEntry, install: Inst
     arguments = {"item": "milk", "list": "todo.shopping_list"}
     hass.states.async_set("todo.shopping_list", "0")
     expose(hass, "todo.shopping_list")
-    for delay in ({"hours": 10_000}, {"hours": -1}):
+    for delay in ({"hours": 10_000}, {"hours": -1}, {"weeks_of_years": 1}, {"hours": 1, "years": 1}):
         assert await ask("add_later", {**arguments, "delay": delay}, error=True)
     await ask("add_later", {**arguments, "delay": {"hours": 1}})
     (waiting,) = (await ask("extended_assist__scheduled_actions"))["scheduled"]

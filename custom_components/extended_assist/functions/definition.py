@@ -1,6 +1,5 @@
 """A function as it is defined: what the model is told of it, and what it does."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,8 +29,7 @@ class Definition:
     @property
     def can_wait(self) -> bool:
         """Return whether the model may ask for a delay."""
-        schema = self.written.get("properties", {}).get(DELAY)
-        return isinstance(schema, Mapping) and schema.get("type") == "object"
+        return DELAY in self.written.get("properties", {})
 
     @property
     def written(self) -> dict[str, Any]:

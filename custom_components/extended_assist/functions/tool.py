@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final, override
 
+import voluptuous as vol
+
 from homeassistant.components.conversation.chat_log import current_chat_log
-from homeassistant.helpers import llm
+from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, json_loads
@@ -123,17 +125,10 @@ def _delay(value: Any) -> timedelta | None:
     """Return how long to wait; None for not at all."""
     if not value:
         return None
-    if isinstance(value, int | float):
-        value = {"seconds": value}
-    parts = {
-        key: number
-        for key in ("days", "hours", "minutes", "seconds")
-        if isinstance(value, dict) and isinstance(number := value.get(key), int | float)
-    }
     try:
-        delay = timedelta(**parts)
-    except OverflowError as err:
-        raise ToolError(f"The delay can be at most {MAX_DELAY.days} days.") from err
-    if not timedelta(0) <= delay <= MAX_DELAY:
+        delay: timedelta = cv.positive_time_period(value)
+    except (vol.Invalid, OverflowError) as err:
+        raise ToolError(f"'{value}' is no delay. Give hours, minutes and seconds.") from err
+    if delay > MAX_DELAY:
         raise ToolError(f"The delay can be at most {MAX_DELAY.days} days.")
     return delay or None
