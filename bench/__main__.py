@@ -11,7 +11,7 @@ import tempfile
 
 from .table import Row, to_text
 
-NAMES = ("agent", "history", "sql", "targets", "template")
+NAMES = ("agent", "automations", "history", "sql", "targets", "template")
 """Each is a module of this package with `async def run() -> list[Row]`; each runs in a process of its own."""
 
 

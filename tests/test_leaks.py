@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from datetime import timedelta
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
 from custom_components.extended_assist.journal import Change, async_get_journal
-from custom_components.extended_assist.policy import Policy
+from custom_components.extended_assist.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from custom_components.extended_assist.web import guard
 from homeassistant.components.recorder import Recorder
@@ -29,6 +30,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er, ll
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
+from homeassistant.util.yaml import parse_yaml
 from tests.attacks.templates import REACH
 from tests.conftest import expose
 from tests.recorded import meter, record, steps
@@ -181,6 +183,45 @@ CASES["extended_assist__scheduled_actions"] = lambda: [
     {},
 ]
 CASES["extended_assist__undo_last_change"] = lambda: [{}] * 4
+CASES["extended_assist__get_automations"] = lambda: [
+    {},
+    *({"name": name} for name in NAMES),
+    *({"name": name, "details": True} for name in (*NAMES, "visible", "mixed", "automation.zebra", "hidden")),
+    *({"entity": name} for name in NAMES),
+    *({"area": area} for area in AREAS),
+]
+STEP = {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}
+CASES["extended_assist__add_automation"] = lambda: [
+    {"automation": {"alias": "A visible one", "triggers": [], "actions": [STEP]}},
+    {"automation": {"alias": "Narwhal", "triggers": [], "actions": [STEP | {"target": {"area_id": "Kitchen"}}]}},
+    *({"automation": {"alias": "A", **config}} for config in _configs()),
+]
+CASES["extended_assist__update_automation"] = lambda: [
+    *({"automation": name, "changes": {"alias": "B"}} for name in (*NAMES, "hidden", "mixed", "automation.zebra")),
+    *({"automation": "mixed", "changes": config} for config in _configs()),
+    {"automation": "mixed", "changes": {"triggers": [], "actions": [STEP]}},
+    {"automation": "visible", "changes": {"description": "more"}},
+]
+CASES["extended_assist__remove_automation"] = lambda: [
+    {"automation": name} for name in (*NAMES, "hidden", "automation.zebra", "mixed", "visible")
+]
+AUTOMATIONS = """
+- id: seen
+  alias: Visible
+  triggers: []
+  actions: [{action: homeassistant.update_entity, target: {entity_id: sensor.visible}}]
+- id: both
+  alias: Mixed
+  description: Turns the Quokka meter
+  variables: {x: "{{ states('sensor.zebra') }}"}
+  triggers: [{trigger: state, entity_id: sensor.zebra, to: narwhal}]
+  conditions: "{{ is_state('sensor.zebra', '31415.926') }}"
+  actions: [{action: homeassistant.update_entity, target: {entity_id: sensor.zebra, area_id: axolotl_room}}]
+- id: hidden
+  alias: Zebra
+  triggers: []
+  actions: []
+"""
 SITE = Site()
 """Serves a page, for the tools that read the web: they know nothing of the home."""
 CASES["extended_assist__fetch_url"] = lambda: [
@@ -213,6 +254,18 @@ PREFERENCES: dict[str, Any] = {
 }
 
 
+def _configs() -> list[dict[str, Any]]:
+    """Return parts of automations that name hidden things."""
+    return [
+        *({"triggers": [{"trigger": "state", "entity_id": name}], "actions": []} for name in NAMES),
+        *({"triggers": [], "actions": [{"action": UPDATE, "target": {"area_id": area}}]} for area in AREAS),
+        {"triggers": [], "actions": [STEP], "conditions": ["{{ states('sensor.zebra') == 'narwhal' }}"]},
+        {"triggers": [], "actions": [STEP], "variables": {"x": "{{ area_entities('axolotl_room') }}"}},
+        {"triggers": [], "actions": [{"action": "script.zebra"}]},
+        {"use_blueprint": {"path": "zebra.yaml", "input": {}}},
+    ]
+
+
 def _today(days: int = 0) -> str:
     """Return the date some days from today."""
     return (dt_util.now().date() + timedelta(days=days)).isoformat()
@@ -220,7 +273,11 @@ def _today(days: int = 0) -> str:
 
 @pytest.fixture
 async def home(
-    recorder_mock: Recorder, hass: HomeAssistant, entry: MockConfigEntry, hass_storage: dict[str, Any]
+    recorder_mock: Recorder,
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    hass_storage: dict[str, Any],
+    tmp_path: Path,
 ) -> None:
     """One visible sensor and group beside hidden things, all of it recorded."""
     hidden_area = ar.async_get(hass).async_create("Axolotl Room")
@@ -254,8 +311,18 @@ async def home(
         name = "Visible" if statistic_id == "sensor.visible" else "Quokka utility"
         await record(hass, statistic_id, rows, name=name, unit_of_measurement="kWh", unit_class="energy")
     await _act(hass, entry)
-    expose(hass, "sensor.visible", "group.everything")
+    await _automate(hass, tmp_path)
+    expose(hass, "sensor.visible", "group.everything", "automation.visible", "automation.mixed")
     await async_wait_recording_done(hass)
+
+
+async def _automate(hass: HomeAssistant, folder: Path) -> None:
+    """Set up automations of which some are hidden, and one that is not names hidden things."""
+    hass.config.config_dir = str(folder)
+    (folder / "configuration.yaml").write_text("automation: !include automations.yaml")
+    (folder / "automations.yaml").write_text(AUTOMATIONS)
+    assert await async_setup_component(hass, "automation", {"automation": parse_yaml(AUTOMATIONS)})
+    await hass.async_block_till_done()
 
 
 @pytest.fixture
@@ -308,7 +375,8 @@ async def test_no_trace_in_results_and_errors(
     hass: HomeAssistant, home: None, web_site: None, llm_context: llm.LLMContext, tool_class: type
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
-    tool = tool_class(ToolboxOptions(budget=40_000, policy=Policy(ask_first=frozenset())))
+    everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset())
+    tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone))
     cases = CASES[tool.name]()
     assert cases
     visible = False

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HassJob, HassJobType, HomeAssistant, callback
+from homeassistant.helpers.event import async_call_later
 from homeassistant.util.thread import ThreadWithException
 
 from .const import LOGGER
@@ -65,4 +66,5 @@ def _end(hass: HomeAssistant, thread: ThreadWithException, tries: int = _GIVE_UP
         thread.raise_exc(_Stop)
     except ValueError:  # It ended in this moment.
         return
-    hass.loop.call_later(_TRY_AGAIN, _end, hass, thread, tries - 1)
+    again = HassJob(lambda _: _end(hass, thread, tries - 1), cancel_on_shutdown=True, job_type=HassJobType.Callback)
+    async_call_later(hass, _TRY_AGAIN, again)

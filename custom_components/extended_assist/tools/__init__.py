@@ -1,6 +1,8 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
 from .actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
+from .automation_changes import AddAutomationTool, RemoveAutomationTool, UpdateAutomationTool
+from .automations import GetAutomationsTool
 from .base import ExtendedTool
 from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
@@ -25,6 +27,10 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     ScheduledActionsTool,
     UndoLastChangeTool,
     ExecuteScriptTool,
+    GetAutomationsTool,
+    AddAutomationTool,
+    UpdateAutomationTool,
+    RemoveAutomationTool,
     QueryDatabaseTool,
     FetchUrlTool,
     ScrapeUrlTool,
