@@ -11,7 +11,7 @@ from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.reading import FunctionError, join, split
 from custom_components.extended_assist.functions.served import async_validate
-from custom_components.extended_assist.registry import FunctionTool, async_register_tool
+from custom_components.extended_assist.registry import FunctionTool, async_register_tool, async_remove_tool
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir, llm
@@ -128,6 +128,10 @@ async def test_name_that_is_taken_later(
     assert (await instance.async_call_tool(llm.ToolInput("good", {}))).data == {"result": "theirs"}
     (issue,) = [issue for issue in ir.async_get(hass).issues.values() if issue.translation_key == "function_not_served"]
     assert "has a tool named 'good' too" in issue.translation_placeholders["reason"]
+    async_remove_tool(hass, "good")
+    instance = await llm.async_get_api(hass, api_id(tools.entry_id), llm_context)
+    assert (await instance.async_call_tool(llm.ToolInput("good", {}))).data == {"result": "fine"}
+    assert not [one for one in ir.async_get(hass).issues.values() if one.translation_key == "function_not_served"]
 
 
 @pytest.mark.parametrize("name", recipes.EVERY)

@@ -15,9 +15,12 @@ from custom_components.extended_assist.functions.sql import only_value, to_sql
 from custom_components.extended_assist.results import ToolError
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant, ServiceCall
+from tests.automating import StartHome, start_home
 from tests.conftest import expose
 
 from .conftest import Ask, Install, Site
+
+__all__ = ["start_home"]
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -98,6 +101,7 @@ async def test_undeclared_arguments(install: Install, ask: Ask) -> None:
             "light.lamp, lock.zebra",
             "lock.unknown",
         ),
+        *("light.lam", "light.lampe"),
         *(["light.lamp", "lock.zebra"], {"a": ["lock.zebra"]}, {"lock.zebra": 1}, "sensor.unknown"),
     ],
 )
@@ -106,6 +110,7 @@ async def test_ids_that_are_not_exposed(hass: HomeAssistant, install: Install, a
     done: list[ServiceCall] = []
     hass.services.async_register("lock", "unlock", done.append)
     hass.states.async_set("lock.zebra", "locked")
+    hass.states.async_set("light.lam", "on")  # A part of the id of what is exposed.
     hass.states.async_set("light.lamp", "on")
     expose(hass, "light.lamp")
     await install(written("{type: script, sequence: [{action: lock.unlock, data: {entity_id: '{{ x }}'}}]}", "x"))
@@ -327,12 +332,12 @@ async def test_payloads(install: Install, ask: Ask, site: Site, template: str, t
     ],
 )
 async def test_yaml_of_automations(
-    hass: HomeAssistant, entry: MockConfigEntry, install: Install, ask: Ask, config: str
+    hass: HomeAssistant, entry: MockConfigEntry, start_home: StartHome, install: Install, ask: Ask, config: str
 ) -> None:
     """YAML that a model writes is read as plain values."""
+    path = await start_home(secrets="password: zebra")
     hass.config_entries.async_update_entry(entry, options={"who_may_administer": "anyone", "ask_first": []})
     await hass.async_block_till_done()
-    await install(
-        "spec:\n  name: probe\n  parameters: {properties: {automation_config: {}}}\nfunction: {type: native, name: add_automation}"
-    )
-    await ask("probe", {"automation_config": config}, error=True)
+    await install(written("{type: native, name: add_automation}", "automation_config"))
+    assert "automation_config" in await ask("probe", {"automation_config": config}, error=True)
+    assert path.read_text() == "[]\n"

@@ -15,11 +15,15 @@ from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from tests.conftest import expose
+from tests.automating import StartHome, start_home
+from tests.claude_server import ClaudeServer, Turn, text, tool_use
+from tests.conftest import Converse, expose
 from tests.recorded import meter, record, steps
 
 from . import recipes
 from .conftest import Ask, Install, Site
+
+__all__ = ["start_home"]
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -337,12 +341,46 @@ def _local(moment: str) -> str:
     return dt_util.parse_datetime(f"{moment}+00:00").astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-async def test_automation(hass: HomeAssistant, entry: MockConfigEntry, install: Install, ask: Ask) -> None:
-    """Only an administrator may, and only after being asked; the tool of ours does it."""
+EVENING = """
+alias: Evening
+trigger:
+  platform: time
+  at: 17:30:00
+condition: []
+action:
+  - service: input_boolean.turn_on
+    entity_id: input_boolean.porch
+"""
+
+
+async def test_automation(
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    start_home: StartHome,
+    install: Install,
+    converse: Converse,
+    claude_server: ClaudeServer,
+) -> None:
+    """Administrators only, and only after being asked; then it is written as our own tool writes it."""
+    path = await start_home()
     await install(recipes.AUTOMATION)
-    config = (
-        "alias: Evening\ntrigger:\n  platform: time\n  at: 17:30:00\naction:\n  - service: homeassistant.update_entity"
-    )
-    error = await ask("write_automation", {"automation_config": config}, error=True)
-    assert "Nobody is logged in" in error
-    assert Context
+    call = tool_use("write_automation", {"automation_config": EVENING})
+
+    def result() -> dict[str, Any]:
+        block = claude_server.message_requests[-1]["messages"][-1]["content"][-1]
+        data: dict[str, Any] = json.loads(block["content"])
+        return data
+
+    await converse("Turn the porch on every evening.", Turn([call]), Turn([text("No.")]))
+    assert "Nobody is logged in" in result()["error"]
+    hass.config_entries.async_update_entry(entry, options={"who_may_administer": "anyone"})
+    await hass.async_block_till_done()
+    asked = await converse("Turn the porch on every evening.", Turn([call]), Turn([text("Shall I?")]))
+    assert result()["done"] is False
+    assert "Evening" in result()["would"]
+    assert path.read_text() == "[]\n"
+    await converse("Yes.", Turn([call]), Turn([text("Done.")]), conversation_id=asked.conversation_id)
+    assert result()["result"]["added"] == "automation.evening"
+    assert 'at: "17:30:00"' in path.read_text().replace("'", '"')
+    assert hass.states.get("automation.evening").state == "on"
+    await hass.services.async_call("automation", "turn_off", {"entity_id": "automation.evening"}, blocking=True)

@@ -7,9 +7,10 @@ from typing import Any, Final
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 
-from ..exposure import Exposure
+from ..exposure import Exposure, NotExposedError
 
 _ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
+_SUGGESTIONS = 4
 _SEPARATORS = re.compile(r"[\s,]+")
 _DOMAINS: Final = frozenset(
     {
@@ -36,7 +37,17 @@ def check_named(hass: HomeAssistant, exposure: Exposure, arguments: Any) -> None
                 continue
             if hass.states.get(part) is None and hass.services.has_service(domain, name):
                 continue  # The name of an action.
-            exposure.resolve(part)
+            raise _not_exposed(exposure, part)
+
+
+def _not_exposed(exposure: Exposure, entity_id: str) -> NotExposedError:
+    """Return the error for an id, with what is exposed and like it."""
+    try:
+        like = exposure.resolve(entity_id)
+    except NotExposedError as err:
+        return err
+    names = ", ".join(f"{entity.name} ({entity.entity_id})" for entity in like[:_SUGGESTIONS])
+    return NotExposedError(f"'{entity_id}' was not found or is not exposed. Nearest: {names}.")
 
 
 def _texts(value: Any) -> Iterator[str]:

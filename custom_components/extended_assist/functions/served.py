@@ -57,8 +57,8 @@ async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
     served: dict[str, ServedFunction] = {}
     _settle_removed(hass)
     for subentry in function_subentries(entry):
-        ir.async_delete_issue(hass, DOMAIN, f"{ISSUE}_{subentry.subentry_id}")
         if not subentry.data.get(CONF_ENABLED, True):
+            _settle(hass, subentry.subentry_id)
             continue
         try:
             definition = await hass.async_add_executor_job(read_definition, subentry.data[CONF_FUNCTION])
@@ -66,6 +66,7 @@ async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
         except FunctionError as err:
             _report(hass, subentry.subentry_id, subentry.title, str(err))
             continue
+        _settle(hass, subentry.subentry_id)
         tier = tier_of(subentry.data)
         served[definition.name] = ServedFunction(subentry.subentry_id, subentry.title, definition, tier)
     hass.data.setdefault(_SERVED, {})[entry.entry_id] = list(served.values())
@@ -91,10 +92,11 @@ def _settle_removed(hass: HomeAssistant) -> None:
 
 @callback
 def forget_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Serve nothing of an entry any more, and settle its issues."""
+    """Serve nothing of an entry any more, and settle its issues; those that a user ignores outlast a restart."""
     hass.data.get(_SERVED, {}).pop(entry.entry_id, None)
-    for subentry in function_subentries(entry):
-        ir.async_delete_issue(hass, DOMAIN, f"{ISSUE}_{subentry.subentry_id}")
+    if not hass.is_stopping:
+        for subentry in function_subentries(entry):
+            _settle(hass, subentry.subentry_id)
 
 
 @callback
@@ -122,6 +124,7 @@ def added_tools(
             reason = f"{owner} has a tool named '{function.definition.name}' too; choose another name"
             _report(hass, function.subentry_id, function.title, reason)
         else:
+            _settle(hass, function.subentry_id)
             tools.append(function.tool(options))
     return tools
 
@@ -157,6 +160,12 @@ def _check_name(name: str, others: Collection[str]) -> None:
         raise FunctionError(f"Names that begin with {RESERVED} are those of Extended Assist's own tools")
     if name in others:
         raise FunctionError(f"There is a function named '{name}' already")
+
+
+@callback
+def _settle(hass: HomeAssistant, subentry_id: str) -> None:
+    """Settle the issue of a function that can be served, is off or is gone."""
+    ir.async_delete_issue(hass, DOMAIN, f"{ISSUE}_{subentry_id}")
 
 
 @callback
