@@ -25,6 +25,8 @@ from .reading import FunctionError, PartError, read
 from .tool import CALL_FUNCTION, UserFunctionTool
 
 ISSUE = "function_not_served"
+_MAX_OUTCOME = 500
+"""Characters that are kept of what a call said for which nobody waited."""
 RESERVED = f"{DOMAIN}__"
 """How the names of our own tools begin."""
 
@@ -213,4 +215,4 @@ async def _async_perform(hass: HomeAssistant, item: ScheduledAction, options: To
     result = await async_call_function(hass, tool, item.data["arguments"], item.llm_context())
     if result.error:
         raise ToolError(str(result.data.get("error")))
-    return f"done: {result.data.get('result')}"
+    return f"done: {str(result.data.get('result'))[:_MAX_OUTCOME]}"
