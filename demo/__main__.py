@@ -30,9 +30,18 @@ CONVERSATIONS = (
     ("What happened today?",),
     ("Turn on the kitchen light.", "Undo that."),
     ("Blink the kitchen light.", "Yes, please do."),
+    (
+        "Turn on the garden lights at sunset.",
+        "Yes, please do.",
+        "Start 'Garden lights at sunset' half an hour earlier.",
+        "Yes.",
+        "Run 'Garden lights at sunset'.",
+        "Undo that.",
+        "Undo that.",
+    ),
 )
-# The last one is off unless a user turns it on.
-FAMILIES = ("entities", "history", "energy", "user", "actions", "scripts")
+# The last two are off unless a user turns them on.
+FAMILIES = ("entities", "history", "energy", "user", "actions", "scripts", "automations")
 
 
 class SetUpError(Exception):

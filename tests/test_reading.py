@@ -81,6 +81,10 @@ QUESTIONS: dict[str, Calls] = {
             {"query": "SELECT entity_id, count(*) FROM states JOIN states_meta USING (metadata_id) GROUP BY entity_id"},
         )
     ],
+    "Which automations are there?": [
+        ("extended_assist__get_automations", {}),
+        ("extended_assist__get_automations", {"name": "automation.visible", "details": True}),
+    ],
     "What will you do later?": [("extended_assist__scheduled_actions", {})],
 }
 

@@ -85,3 +85,14 @@ async def test_copies_are_limited(
     for number in range(MAX_CHANGES + 3):
         await call_tool(UPDATE, automation=added["id"], changes={"description": str(number)})
     assert len(list((tmp_path / ".storage" / "extended_assist.automations").iterdir())) == MAX_CHANGES
+
+
+async def test_refused_undo_uses_nothing_up(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:
+    """Who may not change automations may not undo that either; who may still can."""
+    before = old_home.read_bytes()
+    await call_tool(ADD, automation=switching())
+    answer = await call_tool(UndoLastChangeTool(), error=True)
+    assert "Nobody is logged in" in answer["error"]
+    assert old_home.read_bytes() != before
+    await call_tool(UNDO)
+    assert old_home.read_bytes() == before
