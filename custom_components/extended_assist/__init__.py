@@ -114,5 +114,10 @@ def _reload_when_changed(entry: ConfigEntry) -> UpdateListenerType:
 
 def _settings_of(entry: ConfigEntry) -> Any:
     """Return everything that an entry says, without its functions."""
-    others = [subentry for subentry in entry.subentries.values() if subentry.subentry_type != SUBENTRY_FUNCTION]
+    # Taken apart: Home Assistant changes subentries in place.
+    others = [
+        (subentry.subentry_id, subentry.title, subentry.data)
+        for subentry in entry.subentries.values()
+        if subentry.subentry_type != SUBENTRY_FUNCTION
+    ]
     return (entry.title, entry.data, entry.options, others)

@@ -47,6 +47,8 @@ class ServedFunction:
 
 _SERVED: HassKey[dict[str, list[ServedFunction]]] = HassKey(f"{DOMAIN}_functions")
 
+_LOADING: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_functions_loading")
+
 
 @callback
 def function_subentries(entry: ConfigEntry) -> list[ConfigSubentry]:
@@ -55,7 +57,13 @@ def function_subentries(entry: ConfigEntry) -> list[ConfigSubentry]:
 
 
 async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Read the functions of an entry anew."""
+    """Read the functions of an entry anew; what changes meanwhile is read after that."""
+    async with hass.data.setdefault(_LOADING, asyncio.Lock()):
+        hass.data.setdefault(_SERVED, {})[entry.entry_id] = await _async_read(hass, entry)
+
+
+async def _async_read(hass: HomeAssistant, entry: ConfigEntry) -> list[ServedFunction]:
+    """Return the functions that an entry serves; report the others."""
     served: dict[str, ServedFunction] = {}
     _settle_removed(hass)
     for subentry in function_subentries(entry):
@@ -71,7 +79,7 @@ async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
         _settle(hass, subentry.subentry_id)
         tier = tier_of(subentry.data)
         served[definition.name] = ServedFunction(subentry.subentry_id, subentry.title, definition, tier)
-    hass.data.setdefault(_SERVED, {})[entry.entry_id] = list(served.values())
+    return list(served.values())
 
 
 def tier_of(data: Mapping[str, Any]) -> Tier | None:
