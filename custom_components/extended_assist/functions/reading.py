@@ -5,6 +5,7 @@ Values are what is written: `on`, `off`, 17:30:00 and dates stay texts, which ol
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 import re
 import textwrap
 from typing import Any, Final
@@ -19,7 +20,7 @@ _MAX_VALUES = 20_000
 """Values in a text, with each use of an anchor counted: a few lines of anchors could stand for billions."""
 _MAX_DEPTH = 50
 _TAG = "tag:yaml.org,2002:"
-_INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*|0x[0-9a-fA-F]+)")
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]{0,30}|0x[0-9a-fA-F]{1,16})")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)")
 
 type Path = Sequence[str | int]
@@ -158,7 +159,7 @@ def _scalar(node: yaml.ScalarNode, line: int) -> Any:
         case "int" if _INT.fullmatch(text):
             return int(text.replace("_", ""), 16 if "x" in text else 10)
         case "float" if _FLOAT.fullmatch(text):
-            return float(text)
+            return number if math.isfinite(number := float(text)) else text
         case "merge":
             return text
     raise FunctionError(f"{node.tag.removeprefix(_TAG)} cannot be used here", line)
@@ -202,6 +203,8 @@ def _with_comments(lines: list[str], start: int, end: int) -> int:
 
 def _item_text(lines: list[str], start: int, value: Any) -> str:
     """Return the text of an item without the dash of the list; written anew where it cannot stand alone."""
+    if not lines:  # Another item is in the same line.
+        return dump(value)
     comments, first, rest = lines[:start], lines[start], lines[start + 1 :]
     body = textwrap.dedent("\n".join([first.replace("-", " ", 1), *rest]))
     text = "\n".join([*comments, body]).strip("\n") + "\n"
