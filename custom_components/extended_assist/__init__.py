@@ -16,12 +16,13 @@ from homeassistant.helpers.typing import ConfigType
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
+from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_FUNCTION
 from .functions.served import async_load_functions, forget_functions
 from .journal import async_get_journal
 from .services import async_register_actions
 
-PLATFORMS = (Platform.CONVERSATION,)
+PLATFORMS = (Platform.CONVERSATION, Platform.SENSOR)
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload((await async_get_schedule(hass)).async_start(entry))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
+        await _async_forget_meters(hass)
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
@@ -67,8 +69,15 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
+    await _async_forget_meters(hass)
     if not hass.config_entries.async_entries(DOMAIN):
         await (await async_get_journal(hass)).async_clear()
+
+
+async def _async_forget_meters(hass: HomeAssistant) -> None:
+    """Forget what agents used that are gone."""
+    entries = hass.config_entries.async_entries(DOMAIN)
+    (await async_get_meters(hass)).async_keep(subentry_id for entry in entries for subentry_id in entry.subentries)
 
 
 @callback

@@ -105,8 +105,8 @@ def llm_tool(
 
 @callback
 def registered_tools(hass: HomeAssistant, options: ToolboxOptions) -> list[RegisteredTool]:
-    """Return what other integrations registered, in that order."""
-    return [RegisteredTool(tool, options) for tool in hass.data.get(_TOOLS, {}).values()]
+    """Return what other integrations registered; ordered, for another order after a restart would cost a cached prefix."""
+    return [RegisteredTool(tool, options) for _, tool in sorted(hass.data.get(_TOOLS, {}).items())]
 
 
 def owner_of(tool: llm.Tool) -> str:

@@ -11,6 +11,7 @@ from homeassistant.const import CONF_LLM_HASS_API
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 
+from .allowance import AllowanceFlow
 from .const import DOMAIN
 
 _WITHOUT_TOOLS = "agent_without_tools"
@@ -97,4 +98,7 @@ async def async_create_fix_flow(
     hass: HomeAssistant, issue_id: str, data: dict[str, str | int | float | None] | None
 ) -> RepairsFlow:
     """Return the dialog that mends an issue."""
-    return LetThroughFlow(str((data or {})["agent_id"]))
+    data = data or {}
+    if "subentry_id" in data:
+        return AllowanceFlow(str(data["entry_id"]), str(data["subentry_id"]))
+    return LetThroughFlow(str(data["agent_id"]))

@@ -28,12 +28,10 @@ class Issuer:
         self._count += 1
         return f"{prefix}_01{self._count:022d}"
 
-    def message(self, turn: Turn, request: dict[str, Any], input_tokens: int) -> dict[str, Any]:
-        """Return the whole message that answers a request."""
+    def message(self, turn: Turn, request: dict[str, Any], input_usage: dict[str, int]) -> dict[str, Any]:
+        """Return the whole message that answers a request; input_usage tells what reading it took."""
         usage = {
-            "input_tokens": input_tokens,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            **input_usage,
             "output_tokens": tokens(turn.content),
             "service_tier": "standard",
         }
@@ -142,7 +140,7 @@ def _opening(block: Block) -> Block:
             return block | {"text": ""}
         case "thinking":
             return block | {"thinking": "", "signature": ""}
-        case "tool_use":
+        case "tool_use" | "server_tool_use":
             return {key: value for key, value in block.items() if key != "input_json"} | {"input": {}}
     return block
 
@@ -156,7 +154,7 @@ def _deltas(block: Block, turn: Turn) -> Iterator[dict[str, Any]]:
             for part in _pieces(block["thinking"], turn.chunk):
                 yield {"type": "thinking_delta", "thinking": part}
             yield {"type": "signature_delta", "signature": block["signature"]}
-        case "tool_use":
+        case "tool_use" | "server_tool_use":
             # The API opens with an empty piece, and sends nothing else for a call without arguments.
             yield {"type": "input_json_delta", "partial_json": ""}
             if "input_json" in block or block["input"]:

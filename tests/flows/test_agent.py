@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, DOMAIN
+from custom_components.extended_assist.claude.client import ANTHROPIC_URL
+from custom_components.extended_assist.const import (
+    CONF_MAX_TOKENS,
+    CONF_MAX_TOOL_ROUNDS,
+    CONF_MONTHLY_TOKENS,
+    CONF_PROMPT_CACHE,
+    DOMAIN,
+)
+from custom_components.extended_assist.flows.cost import cost_fields
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from tests.claude_server import ClaudeServer, Fault
@@ -13,7 +21,7 @@ from tests.conftest import MODEL
 
 pytestmark = pytest.mark.usefixtures("assist", "no_deprecations")
 
-LIMITS = {CONF_MAX_TOKENS: 1000, CONF_MAX_TOOL_ROUNDS: 3}
+LIMITS = {CONF_MAX_TOKENS: 1000, CONF_MAX_TOOL_ROUNDS: 3, CONF_PROMPT_CACHE: "off"}
 
 
 async def add(hass: HomeAssistant, entry: MockConfigEntry) -> Any:
@@ -98,3 +106,21 @@ async def test_entry_not_loaded(hass: HomeAssistant, entry: MockConfigEntry, cla
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "entry_not_loaded")
     result = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "entry_not_loaded")
+
+
+async def test_limit_of_the_month(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """A monthly limit is stored as a whole number, and emptied again."""
+    (agent,) = entry.subentries.values()
+    for limit in ({CONF_MONTHLY_TOKENS: 1_000_000}, {}):
+        form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
+        form = await configure(hass, form, {"model": MODEL})
+        await configure(hass, form, LIMITS | limit)
+        (agent,) = entry.subentries.values()
+        assert dict(agent.data) == {"model": MODEL, **LIMITS, **limit}
+
+
+@pytest.mark.parametrize(("base_url", "default"), [(ANTHROPIC_URL, "5m"), ("http://192.168.1.10:11434", "off")])
+def test_cache_is_for_servers_that_know_it(base_url: str, default: str) -> None:
+    """Only Anthropic's own server is asked to cache unless the user says so."""
+    (key,) = [key for key in cost_fields(base_url, None) if key == CONF_PROMPT_CACHE]
+    assert key.default() == default

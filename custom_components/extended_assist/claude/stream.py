@@ -129,6 +129,10 @@ class ResponseStream:
                     "name": block.name,
                     "input": block.input if isinstance(block.input, dict) else {},
                 }
+            case "server_tool_use" | "tool_search_tool_result":
+                # A search for tools is the server's own affair, but goes back to it as it came.
+                self._arguments[index] = ""
+                self._open[index] = block.to_dict()
             case unknown:
                 LOGGER.debug("Passing over a content block of type %s", unknown)
         return []
@@ -166,6 +170,8 @@ class ResponseStream:
                 return []
             case "tool_use":
                 return [self._on_tool_call(block, self._arguments.pop(index))]
+            case "server_tool_use":
+                block["input"] = json.loads(self._arguments.pop(index) or "{}")
         self._blocks.append(block)
         return []
 

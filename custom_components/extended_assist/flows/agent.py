@@ -25,7 +25,15 @@ from homeassistant.helpers.selector import (
 from ..claude.client import CHECK_TIMEOUT
 from ..claude.loop import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..claude.models import default_model, find_model, output_limit
-from ..const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, DOMAIN, SUBENTRY_CONVERSATION
+from ..const import (
+    CONF_BASE_URL,
+    CONF_MAX_TOKENS,
+    CONF_MAX_TOOL_ROUNDS,
+    CONF_MONTHLY_TOKENS,
+    DOMAIN,
+    SUBENTRY_CONVERSATION,
+)
+from .cost import cost_fields
 
 _DEFAULT_NAME = "Claude"
 _MIN_TOKENS = 256
@@ -141,12 +149,16 @@ class AgentFlow(ConfigSubentryFlow):
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for what depends on the model."""
         if user_input is not None:
-            return self._finish({**self._data, **user_input})
-        limit = output_limit(find_model(self._get_entry().runtime_data.models, self._data[CONF_MODEL])) or _MAX_TOKENS
+            # As above: a limit that the user emptied must not stay.
+            kept = {key: value for key, value in self._data.items() if key != CONF_MONTHLY_TOKENS}
+            return self._finish({**kept, **user_input})
+        model = find_model(self._get_entry().runtime_data.models, self._data[CONF_MODEL])
+        limit = output_limit(model) or _MAX_TOKENS
         schema = vol.Schema(
             {
                 vol.Required(CONF_MAX_TOKENS): _whole_number(_MIN_TOKENS, limit),
                 vol.Required(CONF_MAX_TOOL_ROUNDS): _whole_number(1, _MAX_TOOL_ROUNDS),
+                **cost_fields(self._get_entry().data[CONF_BASE_URL], model),
             }
         )
         suggested = {**self._data, CONF_MAX_TOKENS: min(self._data[CONF_MAX_TOKENS], limit)}
