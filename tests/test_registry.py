@@ -116,7 +116,6 @@ async def test_what_the_model_is_told(
             "second": {"type": "integer", "default": 2},
         },
         "required": ["first"],
-        "additionalProperties": False,
     }
     assert told["compliment"]["description"].startswith("Say something nice.\n\nTo one")
     schema = told["compliment"]["input_schema"]
