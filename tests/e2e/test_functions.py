@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from .client import Client
+from .client import Client, RequestError
 from .instance import HomeAssistantInstance
 
 LIGHTS = """# Which lights are on.
@@ -90,6 +90,27 @@ async def test_import_and_call(client: Client, entry_id: str) -> None:
     await called(client, "switch", entity_id=LIGHT)
     assert (await client.state(LIGHT))["state"] != before
     await called(client, "switch", entity_id=LIGHT)
+
+
+async def test_requests(home: HomeAssistantInstance, client: Client, entry_id: str) -> None:
+    """Requests and pages are read, here from Home Assistant itself."""
+    functions = f"""
+- spec: {{name: app, parameters: {{properties: {{key: {{type: string}}}}}}}}
+  function: {{type: rest, resource: "{home.url}/manifest.json", value_template: "{{{{ value_json[key] }}}}"}}
+- spec: {{name: entities, parameters: {{properties: {{entity_id: {{type: string}}}}}}}}
+  function:
+    type: rest
+    resource_template: "{home.url}/api/states/{{{{ entity_id }}}}"
+    headers: {{Authorization: "Bearer wrong"}}
+- spec: {{name: title}}
+  function: {{type: scrape, resource: "{home.url}/", sensor: [{{select: title}}]}}
+"""
+    result = await client.subentry_flow(entry_id, "function", {"next_step_id": "import_list"}, {"functions": functions})
+    assert result["reason"] == "imported", result
+    assert await called(client, "app", key="short_name") == "Home Assistant"
+    assert await called(client, "title") == "Home Assistant"
+    with pytest.raises(RequestError, match="500"):
+        await called(client, "entities", entity_id=LIGHT)
 
 
 async def test_nothing_was_logged(home: HomeAssistantInstance, client: Client, entry_id: str) -> None:

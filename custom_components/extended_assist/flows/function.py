@@ -24,7 +24,13 @@ from ..call import ToolboxOptions
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, SUBENTRY_FUNCTION
 from ..functions.definition import Definition
 from ..functions.reading import FunctionError, join, read, renamed, split
-from ..functions.served import async_call_function, async_validate, for_trusted, function_subentries
+from ..functions.served import (
+    async_call_function,
+    async_load_functions,
+    async_validate,
+    for_trusted,
+    function_subentries,
+)
 from ..functions.tool import UserFunctionTool
 from ..policy import Tier
 
@@ -257,6 +263,8 @@ class FunctionFlow(ConfigSubentryFlow):
             else:
                 names.add(definition.name)
                 self._add(definition.name, {CONF_FUNCTION: item.text, CONF_ENABLED: True})
+        # Whoever is told that they were imported can use them.
+        await async_load_functions(self.hass, self._get_entry())
         return len(names), left, problems
 
     async def async_step_export_list(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
