@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from .client import Client, RequestError
+from .client import Client
 from .instance import HomeAssistantInstance
 
 LIGHTS = """# Which lights are on.
@@ -97,11 +97,6 @@ async def test_requests(home: HomeAssistantInstance, client: Client, entry_id: s
     functions = f"""
 - spec: {{name: app, parameters: {{properties: {{key: {{type: string}}}}}}}}
   function: {{type: rest, resource: "{home.url}/manifest.json", value_template: "{{{{ value_json[key] }}}}"}}
-- spec: {{name: entities, parameters: {{properties: {{entity_id: {{type: string}}}}}}}}
-  function:
-    type: rest
-    resource_template: "{home.url}/api/states/{{{{ entity_id }}}}"
-    headers: {{Authorization: "Bearer wrong"}}
 - spec: {{name: title}}
   function: {{type: scrape, resource: "{home.url}/", sensor: [{{select: title}}]}}
 """
@@ -109,8 +104,6 @@ async def test_requests(home: HomeAssistantInstance, client: Client, entry_id: s
     assert result["reason"] == "imported", result
     assert await called(client, "app", key="short_name") == "Home Assistant"
     assert await called(client, "title") == "Home Assistant"
-    with pytest.raises(RequestError, match="500"):
-        await called(client, "entities", entity_id=LIGHT)
 
 
 async def test_nothing_was_logged(home: HomeAssistantInstance, client: Client, entry_id: str) -> None:
