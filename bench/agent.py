@@ -1,25 +1,32 @@
-"""One whole turn through our agent and through Home Assistant's own, on the same server with the same tools."""
+"""Whole turns through our agent and through Home Assistant's own, on the same server with the same tools."""
 
 import asyncio
 from asyncio import subprocess
 from collections.abc import Awaitable, Callable
+from functools import partial
 import gc
 import os
 from pathlib import Path
 from statistics import median
 import sys
-from time import perf_counter
+from time import perf_counter, process_time
+import tracemalloc
+from typing import Any, Self
 
 from homeassistant.components import conversation
+from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
 from .hass import add_entry, agent_of, running_home_assistant
+from .model_server import TEN_AT_ONCE
 from .table import Row
 
 _LIGHTS = 20
 _TURNS = 60
+_MEMORY_TURNS = 10
+_LOG_TURNS = 50
 _WARM_UP = 5
 _RELOADS = 15
 _QUESTION = "Which lights are on?"
@@ -39,7 +46,7 @@ input_boolean:
 async def run() -> list[Row]:
     """Measure turn by turn, ours and theirs in alternation."""
     server = await subprocess.create_subprocess_exec(
-        sys.executable, "-m", "tests.claude_server", "--planner", "--api-key", _KEY,
+        sys.executable, "-m", "bench.model_server", _KEY,
         cwd=Path(__file__).parents[1], stdout=subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -72,9 +79,21 @@ async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
         hass.config_entries.async_update_subentry(entry, subentry, data=data)
         await hass.async_block_till_done()
     entity_ids = {"ours": agent_of(hass, "extended_assist"), "other": agent_of(hass, "anthropic")}
-    turns = await _alternate(
-        _TURNS, {name: lambda entity_id=entity_id: _turn(hass, entity_id) for name, entity_id in entity_ids.items()}
-    )
+    rows = []
+    for case, prepare, question in (
+        (f"one tool call, streamed, {_LIGHTS} entities", 0, _QUESTION),
+        ("ten tool calls in parallel", 0, TEN_AT_ONCE),
+        (f"a log of {_LOG_TURNS * 4} messages", _LOG_TURNS, _QUESTION),
+    ):
+        talks = {who: await _Talk.begin(hass, entity_id, prepare) for who, entity_id in entity_ids.items()}
+        turns = await _alternate(_TURNS, {who: partial(talk.turn, question) for who, talk in talks.items()})
+        rows += [
+            Row.of("whole turn", case, *_medians(turns, 0), goal=1.0),
+            Row.of("first delta", case, *_medians(turns, 1), goal=1.0),
+            Row.of("processor", case, *_medians(turns, 2), goal=1.0),
+        ]
+        peaks = await _alternate(_MEMORY_TURNS, {who: partial(talk.peak, question) for who, talk in talks.items()})
+        rows.append(Row.of("memory, kB", case, *_medians(peaks, 0), goal=1.0))
     reloads = await _alternate(
         _RELOADS,
         {
@@ -82,12 +101,7 @@ async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
             for name, entry_id in (("ours", ours), ("other", theirs))
         },
     )
-    case = f"one tool call, streamed, {_LIGHTS} entities"
-    return [
-        Row.of("whole turn", case, *_medians(turns, 0), goal=1.0),
-        Row.of("first delta", case, *_medians(turns, 1), goal=1.0),
-        Row.of("set-up", "reload of the entry", *_medians(reloads, 0), goal=None),
-    ]
+    return [*rows, Row.of("set-up", "reload of the entry", *_medians(reloads, 0), goal=None)]
 
 
 async def _alternate(
@@ -110,27 +124,66 @@ def _medians(found: dict[str, list[tuple[float, ...]]], column: int) -> tuple[fl
     return ours, other
 
 
-async def _turn(hass: HomeAssistant, agent_id: str) -> tuple[float, ...]:
-    """Return the seconds of a turn in a new conversation, whole and to the first text."""
-    first: list[float] = []
+class _Talk:
+    """A conversation with an agent that is put back to its beginning after every measured turn."""
 
-    def listen(_: conversation.ChatLog, delta: dict[str, object]) -> None:
-        if delta.get("content") and not first:
-            first.append(perf_counter())
+    def __init__(self, hass: HomeAssistant, agent_id: str) -> None:
+        self._hass = hass
+        self._agent_id = agent_id
+        self._conversation_id: str | None = None
+        self._content: list[conversation.Content] = []
 
-    context = Context()
-    with (
-        chat_session.async_get_chat_session(hass, context=context) as session,
-        conversation.async_get_chat_log(hass, session, chat_log_delta_listener=listen),
-    ):
+    @classmethod
+    async def begin(cls, hass: HomeAssistant, agent_id: str, turns: int) -> Self:
+        """Begin a conversation with so many turns of one tool call each; without any, each measured one is new."""
+        talk = cls(hass, agent_id)
+        for _ in range(turns):
+            talk._conversation_id = (await talk._converse(_QUESTION, None)).conversation_id
+        if talk._conversation_id:
+            talk._content = list(hass.data[DATA_CHAT_LOGS][talk._conversation_id].content)
+            assert len(talk._content) == turns * 4 + 1, len(talk._content)
+        return talk
+
+    async def turn(self, question: str) -> tuple[float, ...]:
+        """Return the seconds of a turn, whole, to the first text, and of the processor."""
+        first: list[float] = []
+
+        def listen(_: conversation.ChatLog, delta: dict[str, object]) -> None:
+            if delta.get("content") and delta.get("role") != "tool_result" and not first:
+                first.append(perf_counter())
+
+        processor = process_time()
         start = perf_counter()
-        result = await conversation.async_converse(
-            hass, _QUESTION, session.conversation_id, context, language="en", agent_id=agent_id
-        )
-        end = perf_counter()
-    assert result.response.error_code is None, result.response.speech
-    assert first, "Nothing was streamed"
-    return end - start, first[0] - start
+        result = await self._converse(question, listen)
+        measured = perf_counter() - start, first[0] - start, process_time() - processor
+        assert result.response.error_code is None, result.response.speech
+        self._restore()
+        return measured
+
+    async def peak(self, question: str) -> tuple[float, ...]:
+        """Return the most megabytes that a turn took beyond what was there before it."""
+        tracemalloc.start()
+        try:
+            await self._converse(question, None)
+            return (tracemalloc.get_traced_memory()[1] / 1_000_000,)
+        finally:
+            tracemalloc.stop()
+            self._restore()
+
+    async def _converse(self, question: str, listen: Any) -> conversation.ConversationResult:
+        context = Context()
+        with (
+            chat_session.async_get_chat_session(self._hass, self._conversation_id, context=context) as session,
+            conversation.async_get_chat_log(self._hass, session, chat_log_delta_listener=listen),
+        ):
+            return await conversation.async_converse(
+                self._hass, question, session.conversation_id, context, language="en", agent_id=self._agent_id
+            )
+
+    def _restore(self) -> None:
+        """Forget the last turn."""
+        if self._conversation_id:
+            self._hass.data[DATA_CHAT_LOGS][self._conversation_id].content[:] = self._content
 
 
 async def _reload(hass: HomeAssistant, entry_id: str) -> tuple[float, ...]:

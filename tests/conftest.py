@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+import logging
 from typing import Any
 
 import pytest
@@ -120,6 +121,14 @@ def chat_log(hass: HomeAssistant) -> Callable[[str], conversation.ChatLog]:
             return log
 
     return find
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    """Let nobody log whole conversations, which takes longer than to have them."""
+    logging.disable(logging.INFO)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture

@@ -44,7 +44,9 @@ async def test_claude_agent(hass: HomeAssistant, claude_server: ClaudeServer) ->
     assert entry.title == "Extended Assist"
     assert dict(entry.data) == {CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url}
     assert entry.state is ConfigEntryState.LOADED
-    (agent,) = entry.subentries.values()
+    agent, task = entry.subentries.values()
+    assert task.subentry_type == "ai_task_data"
+    assert hass.states.get("ai_task.claude_ai_task")
     assert agent.data["llm_hass_api"] == [f"{DOMAIN}-{entry.entry_id}"]
     assert agent.data["model"] in {model.id for model in entry.runtime_data.models}
     assert hass.states.get("conversation.claude")
@@ -131,7 +133,8 @@ async def test_server_without_a_list_of_models(hass: HomeAssistant, claude_serve
     assert form["step_id"] == "model"
     result = await configure(hass, form, {"model": "qwen3"})
     assert result["type"] is FlowResultType.CREATE_ENTRY
-    (agent,) = result["result"].subentries.values()
+    agent, task = result["result"].subentries.values()
+    assert task.data["model"] == agent.data["model"]
     assert agent.data["model"] == "qwen3"
 
 

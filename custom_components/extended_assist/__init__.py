@@ -16,13 +16,14 @@ from homeassistant.helpers.typing import ConfigType
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
+from .claude.health import Health
 from .claude.usage import async_get_meters
-from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_FUNCTION
+from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, SUBENTRY_FUNCTION
 from .functions.served import async_load_functions, forget_functions
 from .journal import async_get_journal
 from .services import async_register_actions
 
-PLATFORMS = (Platform.CONVERSATION, Platform.SENSOR)
+PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 
 
 @dataclass(slots=True)
@@ -30,7 +31,10 @@ class RuntimeData:
     """What an entry needs while it is loaded."""
 
     client: AsyncAnthropic
+    health: Health
     models: list[ModelInfo] = field(default_factory=list)
+    context_limits: dict[str, int] = field(default_factory=dict)
+    """Tokens that models turned out to be able to read, by model."""
 
 
 type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
@@ -87,13 +91,21 @@ def has_connection(entry: ConfigEntry) -> bool:
 
 
 async def _async_connect(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> RuntimeData:
-    """Return the connection of an entry once the server has answered."""
+    """Return the connection of an entry once the server has answered, or at once where other agents can stand in."""
     client = await async_create_client(hass, entry.data[CONF_API_KEY], entry.data[CONF_BASE_URL])
+    runtime = RuntimeData(client, Health(hass, entry, client))
     try:
-        return RuntimeData(client, await async_list_models(client))
+        runtime.models = await async_list_models(client)
     except ConnectionFailedError as err:
-        problem = ConfigEntryAuthFailed if err.key == "invalid_auth" else ConfigEntryNotReady
-        raise problem(translation_domain=DOMAIN, translation_key=err.key) from err
+        if not any(subentry.data.get(CONF_FALLBACK_AGENT) for subentry in entry.subentries.values()):
+            problem = ConfigEntryAuthFailed if err.key == "invalid_auth" else ConfigEntryNotReady
+            raise problem(translation_domain=DOMAIN, translation_key=err.key) from err
+        runtime.health.async_lose(err.key)
+        if err.key == "invalid_auth":
+            entry.async_start_reauth(hass)
+    runtime.health.async_start()
+    entry.async_on_unload(runtime.health.async_stop)
+    return runtime
 
 
 @callback

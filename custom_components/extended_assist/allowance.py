@@ -16,6 +16,8 @@ WARNING_SHARE = 0.8
 
 _NEARLY_USED = "tokens_nearly_used"
 _USED_UP = "tokens_used_up"
+TOKEN_ISSUES = (_NEARLY_USED, _USED_UP)
+"""Begins the ids of the issues."""
 
 
 @callback
@@ -32,7 +34,7 @@ def async_check_allowance(hass: HomeAssistant, entry_id: str, subentry: ConfigSu
     due = None
     if limit and used >= limit * WARNING_SHARE:
         due = _USED_UP if is_used_up(subentry, meter) else _NEARLY_USED
-    for key in (_NEARLY_USED, _USED_UP):
+    for key in TOKEN_ISSUES:
         issue_id = f"{key}_{subentry.subentry_id}"
         if key != due:
             ir.async_delete_issue(hass, DOMAIN, issue_id)
@@ -52,7 +54,7 @@ def async_check_allowance(hass: HomeAssistant, entry_id: str, subentry: ConfigSu
 @callback
 def async_forget_allowance(hass: HomeAssistant, subentry_id: str) -> None:
     """Settle the issues of an agent that is gone."""
-    for key in (_NEARLY_USED, _USED_UP):
+    for key in TOKEN_ISSUES:
         ir.async_delete_issue(hass, DOMAIN, f"{key}_{subentry_id}")
 
 

@@ -6,13 +6,20 @@ from typing import Any, override
 import voluptuous as vol
 from yarl import URL
 
-from homeassistant.config_entries import ConfigEntry, ConfigFlow, ConfigFlowResult, ConfigSubentryFlow, OptionsFlow
+from homeassistant.config_entries import (
+    ConfigEntry,
+    ConfigFlow,
+    ConfigFlowResult,
+    ConfigSubentryData,
+    ConfigSubentryFlow,
+    OptionsFlow,
+)
 from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
 from homeassistant.helpers.selector import TextSelector
 
-from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
-from .flows.agent import AgentFlow, default_agent
+from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
+from .flows.agent import AgentFlow, TaskFlow, default_agent, default_task
 from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
 from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
@@ -39,11 +46,11 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return agents for entries with a connection, and functions for all."""
-        agents: dict[str, type[ConfigSubentryFlow]] = (
-            {SUBENTRY_CONVERSATION: AgentFlow} if CONF_API_KEY in config_entry.data else {}
-        )
-        return {**agents, SUBENTRY_FUNCTION: FunctionFlow}
+        """Return functions, and for entries with a connection agents and tasks."""
+        functions: dict[str, type[ConfigSubentryFlow]] = {SUBENTRY_FUNCTION: FunctionFlow}
+        if CONF_API_KEY not in config_entry.data:
+            return functions
+        return {SUBENTRY_CONVERSATION: AgentFlow, SUBENTRY_AI_TASK: TaskFlow, **functions}
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -70,7 +77,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
             self._async_abort_entries_match(self._data)
             errors, models = await async_check(self.hass, self._data)
             if not errors and models:
-                return self._create_agent(default_agent(models))
+                return self._create_entry(default_agent(models), default_task(models))
             if not errors:
                 return await self.async_step_model()
         return self._show_connection("claude", user_input, errors)
@@ -78,12 +85,13 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the model, on a server that keeps no list."""
         if user_input is not None:
-            return self._create_agent(default_agent([], user_input[CONF_MODEL]))
+            model = user_input[CONF_MODEL]
+            return self._create_entry(default_agent([], model), default_task([], model))
         return self.async_show_form(step_id="model", data_schema=vol.Schema({vol.Required(CONF_MODEL): TextSelector()}))
 
-    def _create_agent(self, agent: Any) -> ConfigFlowResult:
-        """Create an entry with one agent."""
-        return self.async_create_entry(title=self._free_title(), data=self._data, subentries=[agent])
+    def _create_entry(self, *subentries: ConfigSubentryData) -> ConfigFlowResult:
+        """Create an entry with an agent and a model for tasks."""
+        return self.async_create_entry(title=self._free_title(), data=self._data, subentries=subentries)
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Change the server or the key."""

@@ -113,21 +113,21 @@ def heard_outside_text() -> bool:
     for content in reversed(chat_log.content):
         if isinstance(content, UserContent):
             return False
-        if isinstance(content, ToolResultContent) and brings_outside_text(chat_log, content.tool_name):
+        if isinstance(content, ToolResultContent) and brings_outside_text(chat_log, content):
             return True
     return False
 
 
-def brings_outside_text(chat_log: ChatLog, tool_name: str) -> bool:
-    """Return whether the results of a tool hold text that strangers wrote."""
+def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
+    """Return whether a result may hold text that strangers wrote."""
     if chat_log.llm_api is not None:
         for tool in chat_log.llm_api.tools:
-            if tool.name == tool_name:
+            if tool.name == content.tool_name:
                 while isinstance(tool, llm.NamespacedTool):
                     tool = tool.tool  # noqa: PLW2901 - unwrapping
                 return getattr(tool, "brings_outside_text", False)
-    # No tool of this house: the model's provider ran it, as it does for web search.
-    return True
+    # No tool of this house: the model's provider ran it, as it does for web search. What failed brings words of ours only.
+    return not (content.result.error and content.result.data.keys() == {"error"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,21 @@ import voluptuous as vol
 
 from homeassistant.components import assist_pipeline
 from homeassistant.components.repairs import ConfirmRepairFlow, RepairsFlow, RepairsFlowResult
-from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import CONF_LLM_HASS_API
+from homeassistant.config_entries import ConfigEntry, ConfigEntryState, ConfigSubentry
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers.selector import SelectOptionDict, SelectSelector, SelectSelectorConfig
 
-from .allowance import AllowanceFlow
+from .allowance import TOKEN_ISSUES, AllowanceFlow
+from .claude.models import find_model, lifecycle, retirement, successors
 from .const import DOMAIN
 
 _WITHOUT_TOOLS = "agent_without_tools"
 _BYPASSED = "agent_bypassed"
+_DEPRECATED = "model_deprecated"
+_GONE = "model_gone"
+_ALL = (_WITHOUT_TOOLS, _BYPASSED, _DEPRECATED, _GONE)
 
 
 @callback
@@ -40,9 +45,29 @@ def async_check_agent(hass: HomeAssistant, agent_id: str, subentry: ConfigSubent
 
 
 @callback
-def async_forget_agent(hass: HomeAssistant, subentry_id: str) -> None:
-    """Settle all issues of an agent that is gone."""
-    for key in (_WITHOUT_TOOLS, _BYPASSED):
+def async_check_model(
+    hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, *, is_gone: bool = False
+) -> None:
+    """Raise or settle the issue of a model that is being switched off, or that a turn found gone."""
+    model_id = subentry.data[CONF_MODEL]
+    model = find_model(entry.runtime_data.models, model_id)
+    stage = "retired" if is_gone else lifecycle(model, model_id)
+    for key, is_due in ((_DEPRECATED, stage == "deprecated"), (_GONE, stage == "retired")):
+        if is_due:
+            placeholders = {"agent": subentry.title, "model": model_id, "date": retirement(model, model_id) or "?"}
+            data: dict[str, str | int | float | None] = {
+                "entry_id": entry.entry_id,
+                "subentry_id": subentry.subentry_id,
+            }
+            _create(hass, key, subentry, placeholders, data)
+        else:
+            ir.async_delete_issue(hass, DOMAIN, f"{key}_{subentry.subentry_id}")
+
+
+@callback
+def async_forget(hass: HomeAssistant, subentry_id: str) -> None:
+    """Settle all issues of a subentry that is gone."""
+    for key in _ALL:
         ir.async_delete_issue(hass, DOMAIN, f"{key}_{subentry_id}")
 
 
@@ -94,11 +119,47 @@ class LetThroughFlow(ConfirmRepairFlow):
         return self.async_create_entry(data={})
 
 
+class ChooseModelFlow(RepairsFlow):
+    """Choose another model for an agent."""
+
+    def __init__(self, entry_id: str, subentry_id: str) -> None:
+        """Take the agent."""
+        self._entry_id = entry_id
+        self._subentry_id = subentry_id
+
+    async def async_step_init(self, user_input: dict[str, str] | None = None) -> RepairsFlowResult:
+        """Begin."""
+        return await self.async_step_choose()
+
+    async def async_step_choose(self, user_input: dict[str, str] | None = None) -> RepairsFlowResult:
+        """Ask for the model and store it; the entry reloads."""
+        entry = self.hass.config_entries.async_get_entry(self._entry_id)
+        subentry = entry.subentries.get(self._subentry_id) if entry else None
+        if entry is None or subentry is None or entry.state is not ConfigEntryState.LOADED:
+            return self.async_abort(reason="entry_not_loaded")
+        if user_input is not None:
+            self.hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, **user_input})
+            return self.async_create_entry(data={})
+        models = successors(entry.runtime_data.models, subentry.data[CONF_MODEL])
+        options = [SelectOptionDict(value=model.id, label=model.display_name or model.id) for model in models]
+        field = vol.Required(CONF_MODEL, default=models[0].id) if models else vol.Required(CONF_MODEL)
+        issue = ir.async_get(self.hass).async_get_issue(DOMAIN, self.issue_id)
+        return self.async_show_form(
+            step_id="choose",
+            data_schema=vol.Schema(
+                {field: SelectSelector(SelectSelectorConfig(options=options, custom_value=not options))}
+            ),
+            description_placeholders=issue.translation_placeholders if issue else None,
+        )
+
+
 async def async_create_fix_flow(
     hass: HomeAssistant, issue_id: str, data: dict[str, str | int | float | None] | None
 ) -> RepairsFlow:
     """Return the dialog that mends an issue."""
-    data = data or {}
-    if "subentry_id" in data:
-        return AllowanceFlow(str(data["entry_id"]), str(data["subentry_id"]))
-    return LetThroughFlow(str(data["agent_id"]))
+    values = {key: str(value) for key, value in (data or {}).items()}
+    if issue_id.startswith(TOKEN_ISSUES):
+        return AllowanceFlow(values["entry_id"], values["subentry_id"])
+    if "subentry_id" in values:
+        return ChooseModelFlow(**values)
+    return LetThroughFlow(values["agent_id"])

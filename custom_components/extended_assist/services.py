@@ -4,13 +4,20 @@ from typing import Final
 
 import voluptuous as vol
 
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import config_validation as cv, llm
 
 from .call import ToolboxOptions
 from .const import CONF_FUNCTION, DOMAIN
-from .functions.served import async_call_function, for_trusted, served_functions
+from .functions.served import (
+    ServedFunction,
+    async_call_function,
+    async_load_functions,
+    for_trusted,
+    served_functions,
+)
 
 CALL_FUNCTION: Final = "call_function"
 _ARGUMENTS = "arguments"
@@ -40,12 +47,11 @@ async def _async_call_function(call: ServiceCall) -> ServiceResponse:
         for entry in hass.config_entries.async_loaded_entries(DOMAIN)
         if call.data.get(_ENTRY) in (None, entry.entry_id)
     ]
-    found = [
-        (entry, function)
-        for entry in entries
-        for function in served_functions(hass, entry.entry_id)
-        if function.definition.name == name
-    ]
+    if not (found := _find(hass, entries, name)):
+        # It may have been added a moment ago.
+        for entry in entries:
+            await async_load_functions(hass, entry)
+        found = _find(hass, entries, name)
     if len(found) != 1:
         key = "function_twice" if found else "function_not_found"
         raise ServiceValidationError(
@@ -70,3 +76,13 @@ async def _async_call_function(call: ServiceCall) -> ServiceResponse:
             translation_placeholders={"function": name, "reason": str(result.data.get("error"))},
         )
     return result.data
+
+
+def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tuple[ConfigEntry, ServedFunction]]:
+    """Return the functions of a name, with their entries."""
+    return [
+        (entry, function)
+        for entry in entries
+        for function in served_functions(hass, entry.entry_id)
+        if function.definition.name == name
+    ]

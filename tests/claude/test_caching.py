@@ -157,7 +157,7 @@ async def test_without_marks_nothing_is_read(
     await converse("And now?", Turn([text("Bye.")]), conversation_id=first.conversation_id)
     assert claude_server.cache.found == [0, 0]
     last = claude_server.message_requests[-1]
-    assert last.keys() == {"model", "max_tokens", "system", "tools", "messages", "stream"}
+    assert last.keys() - {"context_management"} == {"model", "max_tokens", "system", "tools", "messages", "stream"}
     assert {key for tool in last["tools"] for key in tool} == {"name", "description", "input_schema"}
     assert marks(last) == {}
 

@@ -1,13 +1,9 @@
 """Whole turns of the agent against a server that speaks the Messages API."""
 
-from collections.abc import Callable
-
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 import voluptuous as vol
 
-from custom_components.extended_assist.claude import client
-from custom_components.extended_assist.const import CONF_MAX_TOOL_ROUNDS
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
@@ -15,29 +11,11 @@ from homeassistant.helpers import chat_session, llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, redacted_thinking, text, thinking, tool_use
 from tests.conftest import AGENT, Converse, expose
-
-type FindLog = Callable[[str], conversation.ChatLog]
+from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
 GET_ENTITIES = "extended_assist__get_entities"
-
-
-def speech(result: conversation.ConversationResult) -> str:
-    """Return what is said."""
-    return str(result.response.speech["plain"]["speech"])
-
-
-def roles(log: conversation.ChatLog) -> list[str]:
-    """Return the roles in a log, without the system prompt."""
-    return [content.role for content in log.content[1:]]
-
-
-def assert_every_call_has_a_result(log: conversation.ChatLog) -> None:
-    """Check what the provider demands of the next request."""
-    called = [call.id for item in log.content if item.role == "assistant" for call in item.tool_calls or ()]
-    answered = [item.tool_call_id for item in log.content if item.role == "tool_result"]
-    assert sorted(called) == sorted(answered)
 
 
 async def test_plain_answer(converse: Converse, claude_server: ClaudeServer) -> None:
@@ -193,9 +171,7 @@ async def test_failing_tool_of_another_integration(
 ) -> None:
     """Whatever a tool of any API raises becomes a result; unexpected errors are logged and not told."""
     llm.async_register_api(hass, FailingAPI(hass, error))
-    (subentry,) = entry.subentries.values()
-    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, "llm_hass_api": ["failing"]})
-    await hass.async_block_till_done()
+    await change_agent(hass, entry, llm_hass_api=["failing"])
     result = await converse("Go", Turn([tool_use("failing", {})]), Turn([text("It failed.")]))
     assert speech(result) == "It failed."
     (answer,) = claude_server.message_requests[-1]["messages"][-1]["content"]
@@ -208,9 +184,7 @@ async def test_round_limit_ends_with_an_answer(
     hass: HomeAssistant, converse: Converse, entry: MockConfigEntry, claude_server: ClaudeServer
 ) -> None:
     """After the last round one request is made in which no tool may be called."""
-    (subentry,) = entry.subentries.values()
-    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, CONF_MAX_TOOL_ROUNDS: 2})
-    await hass.async_block_till_done()
+    await change_agent(hass, entry, max_tool_rounds=2)
     call = Turn([tool_use("llm__GetDateTime", {})])
     result = await converse("Loop", call, call, Turn([text("Enough.")]))
     assert speech(result) == "Enough."
@@ -221,9 +195,7 @@ async def test_round_limit_with_a_server_that_calls_on(
     hass: HomeAssistant, converse: Converse, entry: MockConfigEntry, chat_log: FindLog
 ) -> None:
     """A server that calls tools although it may not gets no further round, and the user a sentence."""
-    (subentry,) = entry.subentries.values()
-    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, CONF_MAX_TOOL_ROUNDS: 2})
-    await hass.async_block_till_done()
+    await change_agent(hass, entry, max_tool_rounds=2)
     result = await converse("Loop", *[Turn([tool_use("llm__GetDateTime", {})])] * 3)
     assert "within 2 rounds" in speech(result)
     assert_every_call_has_a_result(chat_log(result.conversation_id))
@@ -265,77 +237,10 @@ async def test_stop_reasons(
     assert speech(again) == "Fine."
 
 
-CALL_AND_TEXT = [text("I look."), tool_use("llm__GetDateTime", {}), tool_use(GET_ENTITIES, {"name": "lamp"})]
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        (Fault("http", status=401), "refuses the key"),
-        (Fault("http", status=403), "refuses the key"),
-        (Fault("http", status=402), "no credit left"),
-        (Fault("http", status=404), "does not exist on its server"),
-        (Fault("http", status=413), "too long"),
-        (Fault("http", status=400, message="prompt is too long: 300000 tokens > 200000"), "too long"),
-        (Fault("http", status=400, message="Your credit balance is too low"), "no credit left"),
-        (Fault("http", status=400), "did not accept the request"),
-        (Fault("http", status=429), "too many requests"),
-        (Fault("http", status=529), "overloaded"),
-        (Fault("http", status=500), "server had an error"),
-        (
-            Fault("http", status=502, body="<html>Bad gateway</html>"),
-            "server had an",
-        ),
-        (Fault("sse_error", error_type="overloaded_error"), "overloaded"),
-        (Fault("sse_error", after=3, error_type="overloaded_error"), "overloaded"),
-        (Fault("sse_error", after=2, within="tool_use", error_type="api_error"), "server had an error"),
-        (Fault("disconnect", after=1), "broke off"),
-        (Fault("disconnect", after=2, within="tool_use"), "broke off"),
-        (Fault("stall", after=1), "did not answer in time"),
-        (Fault("stall", after=2, within="tool_use"), "did not answer in time"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else f"{value.kind}-{value.status}-{value.after}",
-)
-async def test_faults(
-    hass: HomeAssistant,
-    converse: Converse,
-    entry: MockConfigEntry,
-    claude_server: ClaudeServer,
-    chat_log: FindLog,
-    fault: Fault,
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Whatever breaks: one clear sentence, a valid log, and a next turn that works."""
-    monkeypatch.setattr(client, "EVENT_TIMEOUT", 0.5)
-    await hass.config_entries.async_reload(entry.entry_id)
-    result = await converse("Is the lamp on?", Turn(CALL_AND_TEXT, fault=fault))
-    assert said in speech(result)
-    assert result.response.error_code == "failed_to_handle"
-    log = chat_log(result.conversation_id)
-    assert_every_call_has_a_result(log)
-    assert log.content[-1].content == speech(result)
-    again = await converse("And now?", Turn([text("Fine.")]), conversation_id=result.conversation_id)
-    assert speech(again) == "Fine."
-
-
 async def test_unknown_events_are_passed_over(converse: Converse) -> None:
     """Pings and kinds of events, deltas and blocks that do not exist yet change nothing."""
     result = await converse("Hello", Turn([text("Good evening.")], fault=Fault("unknown_events")))
     assert speech(result) == "Good evening."
-
-
-async def test_stale_connection_is_tried_anew(converse: Converse, claude_server: ClaudeServer) -> None:
-    """A connection that breaks before the response is made again, once and unnoticed."""
-    result = await converse("Hello", Turn(fault=Fault("disconnect", after=-1)), Turn([text("Good evening.")]))
-    assert speech(result) == "Good evening."
-    assert len(claude_server.message_requests) == 2
-
-
-async def test_unreachable_server(hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer) -> None:
-    """A server that is gone is said so."""
-    await claude_server.stop()
-    assert "cannot be reached" in speech(await converse("Hello"))
 
 
 async def test_sentences_are_translated_and_logs_hold_no_words(
@@ -351,9 +256,7 @@ async def test_sentences_are_translated_and_logs_hold_no_words(
 
 async def test_missing_api(hass: HomeAssistant, converse: Converse, entry: MockConfigEntry) -> None:
     """An agent whose tools are gone says what to do."""
-    (subentry,) = entry.subentries.values()
-    hass.config_entries.async_update_subentry(entry, subentry, data={**subentry.data, "llm_hass_api": ["gone"]})
-    await hass.async_block_till_done()
+    await change_agent(hass, entry, llm_hass_api=["gone"])
     assert "no longer exist" in speech(await converse("Hello", Turn([text("Hi.")])))
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from anthropic.types import ModelInfo
 import pytest
 
-from custom_components.extended_assist.claude.models import default_model, find_model, output_limit
+from custom_components.extended_assist.claude.models import Abilities, default_model, find_model
 
 
 def model(model_id: str, **known: object) -> ModelInfo:
@@ -40,5 +40,5 @@ def test_models_on_their_way_out_are_no_default() -> None:
 )
 def test_output_limit(known: dict[str, object], limit: int | None) -> None:
     """What a server does not list is not known."""
-    assert output_limit(model("m", **known)) == limit
-    assert output_limit(find_model([model("m")], "other")) is None
+    assert Abilities.of(model("m", **known)).max_tokens == limit
+    assert Abilities.of(find_model([model("m")], "other")).max_tokens is None

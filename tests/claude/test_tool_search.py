@@ -7,9 +7,9 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
+from custom_components.extended_assist.claude.models import Abilities
 from custom_components.extended_assist.claude.tool_search import (
     MIN_TOOLS,
-    supports_tool_search,
     with_search,
     without_stale_searches,
 )
@@ -163,5 +163,5 @@ def test_support(model_id: str, changes: dict[str, Any] | None, supported: bool)
     (listed,) = [model for model in default_models() if model["id"] == model_id]
     capabilities = None if changes is None else listed["capabilities"] | changes
     model = ModelInfo.construct(**(listed | {"capabilities": capabilities}))
-    assert supports_tool_search(model) is supported
-    assert not supports_tool_search(None)
+    assert Abilities.of(model).tool_search is supported
+    assert not Abilities.of(None).tool_search

@@ -156,7 +156,8 @@ class ClaudeServer:
         recorded: RecordedRequest = request["recorded"]
         if not isinstance(recorded.body, dict):
             raise Refusal("The request body is not valid JSON")
-        if recorded.type_checked and (problem := check(recorded.body, beta=request.query.get("beta") == "true")):
+        beta = "anthropic-beta" in request.headers
+        if recorded.type_checked and (problem := check(recorded.body, beta=beta)):
             raise Refusal(problem)
         return recorded.body
 
@@ -191,6 +192,8 @@ class ClaudeServer:
         await response.prepare(request)
         await asyncio.sleep(turn.delay)
         for event in sent:
+            if turn.pace and event["type"] == "content_block_delta":
+                await asyncio.sleep(turn.pace)
             await response.write(_sse(event))
         match fault:
             case Fault(kind="sse_error"):

@@ -51,7 +51,7 @@ class Issuer:
             case "tool_use":
                 return {"input": {}} | block | {"id": block.get("id") or self.new_id("toolu")}
             case "thinking":
-                signature = block.get("signature") or self._seal(block["thinking"])
+                signature = block["signature"] if "signature" in block else self._seal(block["thinking"])
                 self.signatures[signature] = block["thinking"]
                 return block | {"signature": signature}
             case "redacted_thinking":
@@ -137,7 +137,7 @@ def _opening(block: Block) -> Block:
     """Return a block as `content_block_start` carries it: what deltas will bring is empty."""
     match block["type"]:
         case "text":
-            return block | {"text": ""}
+            return block | {"text": ""} | ({"citations": []} if "citations" in block else {})
         case "thinking":
             return block | {"thinking": "", "signature": ""}
         case "tool_use" | "server_tool_use":
@@ -150,6 +150,8 @@ def _deltas(block: Block, turn: Turn) -> Iterator[dict[str, Any]]:
         case "text":
             for part in _pieces(block["text"], turn.chunk):
                 yield {"type": "text_delta", "text": part}
+            for citation in block.get("citations") or ():
+                yield {"type": "citations_delta", "citation": citation}
         case "thinking":
             for part in _pieces(block["thinking"], turn.chunk):
                 yield {"type": "thinking_delta", "thinking": part}

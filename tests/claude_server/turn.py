@@ -70,12 +70,13 @@ class Fault:
 
 @dataclass(frozen=True)
 class Turn:
-    """One answer of the model. `delay` is in seconds, between the response's headers and its first event."""
+    """One answer of the model. `delay` is in seconds, before its first event, and `pace` before each of its deltas."""
 
     content: list[Block] = field(default_factory=list)
     stop_reason: str | None = None
     usage: dict[str, Any] = field(default_factory=dict)
     delay: float = 0
+    pace: float = 0
     chunk: int = DEFAULT_CHUNK
     fault: Fault | None = None
 

@@ -1,12 +1,15 @@
 """The connection to a server that speaks the Messages API."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import anthropic
 from anthropic.types import Message, ModelInfo
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.httpx_client import get_async_client
+from homeassistant.helpers.json import json_bytes
 
 from .failures import key_of
 
@@ -14,6 +17,8 @@ CONNECT_TIMEOUT = 5.0
 """Seconds to reach the server: a healthy one answers in well under one, and a speaker is waiting."""
 EVENT_TIMEOUT = 20.0
 """Seconds without any event: the service sends pings more often than this, so silence means a dead connection."""
+OWN_EVENT_TIMEOUT = 120.0
+"""The same for another server: one in the house may read a long prompt for a minute and send nothing meanwhile."""
 CHECK_TIMEOUT = 10.0
 """Seconds for a look at the server while the user waits in a dialog or Home Assistant starts."""
 
@@ -33,16 +38,35 @@ class ConnectionFailedError(Exception):
 
 async def async_create_client(hass: HomeAssistant, api_key: str, base_url: str) -> anthropic.AsyncAnthropic:
     """Return a client for a server; base_url is its address without the trailing /v1."""
+    event_timeout = EVENT_TIMEOUT if base_url == ANTHROPIC_URL else OWN_EVENT_TIMEOUT
     return await hass.async_add_executor_job(
         partial(
             anthropic.AsyncAnthropic,
             api_key=api_key or _NO_KEY,
             base_url=base_url,
             http_client=get_async_client(hass),
-            timeout=anthropic.Timeout(EVENT_TIMEOUT, connect=CONNECT_TIMEOUT),
+            timeout=anthropic.Timeout(event_timeout, connect=CONNECT_TIMEOUT),
             # The SDK would wait up to a minute before it tries again, in silence.
             max_retries=0,
         )
+    )
+
+
+async def async_stream(
+    client: anthropic.AsyncAnthropic, body: dict[str, Any], betas: Sequence[str] = ()
+) -> anthropic.AsyncStream[object]:
+    """Send a request for a message and return its events.
+
+    The body goes out and the events come in as they are. The SDK's own method goes through every value of both on the event
+    loop, which for a long conversation takes longer than everything else in a turn.
+    """
+    return await client.post(
+        "/v1/messages",
+        content=json_bytes({**body, "stream": True}),
+        cast_to=object,
+        options={"headers": {"anthropic-beta": ",".join(betas)}} if betas else {},
+        stream=True,
+        stream_cls=anthropic.AsyncStream[object],
     )
 
 

@@ -47,6 +47,8 @@ class TurnError(Exception):
 def key_of(error: Exception) -> str:
     """Return the key of the sentence for an error of the SDK or of its transport."""
     match error:
+        case anthropic.APITimeoutError() if type(error.__cause__).__name__ == "ConnectTimeout":
+            return "cannot_connect"
         case anthropic.APITimeoutError() | TimeoutError():
             return "timeout"
         case anthropic.APIConnectionError():

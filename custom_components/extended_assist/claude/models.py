@@ -1,29 +1,136 @@
 """What each model can do, as far as the server lists it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
+from anthropic import types
+from anthropic.resources.messages import messages
 from anthropic.types import ModelInfo
 
 _PREFERRED = ("haiku", "sonnet")
 """Words in a model's id, best first: a speaker wants a quick answer."""
 
+THINKING = ("disabled", "adaptive", "enabled") + (
+    # Came with a version of the API that older SDKs do not ask for.
+    ("between_tools",) if hasattr(types, "ThinkingConfigBetweenToolsParam") else ()
+)
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+EFFORTS_THAT_THINK = frozenset({"xhigh", "max"})
+"""Levels that some models refuse while thinking is off; no list tells which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a model supports. Anything that is not listed is not supported: other servers list little or nothing."""
+
+    listed: bool = False
+    """Whether the server tells at all; one that does not may know only the basic fields of a request."""
+    thinking: tuple[str, ...] = ()
+    effort: tuple[str, ...] = ()
+    images: bool = False
+    documents: bool = False
+    structured_output: bool = False
+    web: bool = False
+    """Whether the server can search the web and fetch pages for it."""
+    tool_search: bool = False
+    """Whether the server can search among very many tools for it."""
+    context_editing: bool = False
+    """Whether the server can clear older tool results from a request."""
+    window: int | None = None
+    """Most tokens that a request may have, or None when it is not listed."""
+    max_tokens: int | None = None
+    """Most tokens that an answer may have, or None when it is not listed."""
+
+    @classmethod
+    def of(cls, model: ModelInfo | None) -> Self:
+        """Read what a server lists of a model."""
+        listed = getattr(model, "capabilities", None)
+        return cls(
+            listed=listed is not None,
+            thinking=tuple(kind for kind in THINKING if _supports(listed, "thinking", "types", kind)),
+            effort=tuple(level for level in EFFORTS if _supports(listed, "effort", level)),
+            images=_supports(listed, "image_input"),
+            documents=_supports(listed, "pdf_input"),
+            structured_output=_supports(listed, "structured_outputs"),
+            web=_supports(listed, "server_tools", "web_search"),
+            # No list tells of this tool alone; Home Assistant's own integration excludes the smallest line, and so does this.
+            tool_search=_supports(listed, "server_tools") and "haiku" not in getattr(model, "id", "haiku"),
+            context_editing=_supports(listed, "context_management", "clear_tool_uses_20250919"),
+            window=_count(model, "max_input_tokens"),
+            max_tokens=_count(model, "max_tokens"),
+        )
+
+
+def _part(value: Any, name: str) -> Any:
+    """Return a part of what a server sent; an older SDK leaves as a mapping what it does not know."""
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def _supports(capabilities: Any, *path: str) -> bool:
+    """Return whether a capability is listed as supported."""
+    for name in path:
+        capabilities = _part(capabilities, name)
+    return _part(capabilities, "supported") is True
+
+
+def _count(model: ModelInfo | None, name: str) -> int | None:
+    """Return a positive number, or None for anything else."""
+    value = getattr(model, name, None)
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _alias(model_id: str) -> str:
+    """Return a model's id without the date at its end."""
+    name, _, date = model_id.rpartition("-")
+    return name if len(date) == 8 and date.isdecimal() else model_id
+
 
 def find_model(models: Sequence[ModelInfo], model_id: str) -> ModelInfo | None:
-    """Return the listed model with an id, or None for one that the server does not list."""
-    return next((model for model in models if model.id == model_id), None)
+    """Return the listed model with an id, or with an alias of it, or None for one that the server does not list."""
+    by_id = next((model for model in models if model.id == model_id), None)
+    return by_id or next((model for model in models if _alias(model.id) == model_id), None)
+
+
+def lifecycle(model: ModelInfo | None, model_id: str) -> str:
+    """Return active, deprecated or retired; a model that nothing is known of counts as active."""
+    listed = getattr(model, "lifecycle", None)
+    if listed in ("deprecated", "retired"):
+        return str(listed)
+    return "deprecated" if _retirement_by_sdk(model, model_id) else "active"
+
+
+def _retirement_by_sdk(model: ModelInfo | None, model_id: str) -> str | None:
+    """Return when a model is switched off by what the SDK has been told, which may be more than a server lists."""
+    told: dict[str, str] = getattr(messages, "DEPRECATED_MODELS", {})
+    return told.get(model_id) or told.get(getattr(model, "id", model_id))
+
+
+def retirement(model: ModelInfo | None, model_id: str) -> str | None:
+    """Return the day on which a model is switched off, as far as it is known."""
+    listed = getattr(model, "retires_at", None)
+    return str(listed)[:10] if listed else _retirement_by_sdk(model, model_id)
+
+
+def successors(models: Sequence[ModelInfo], model_id: str) -> list[ModelInfo]:
+    """Return the active models, those of the same line first."""
+    line = line_of(find_model(models, model_id), model_id)
+    active = [model for model in models if lifecycle(model, model.id) == "active"]
+    return sorted(active, key=lambda model: line is None or line_of(model, model.id) != line)
+
+
+def line_of(model: ModelInfo | None, model_id: str) -> str | None:
+    """Return the line of a model, such as haiku: as it is listed, or else by its name."""
+    if listed := getattr(model, "line", None):
+        return str(listed)
+    return next((word for word in ("haiku", "sonnet", "opus") if word in model_id), None)
 
 
 def default_model(models: Sequence[ModelInfo]) -> str:
     """Return the id of the model for a new agent, or an empty string when the server lists none."""
-    active = [model for model in models if getattr(model, "lifecycle", None) in (None, "active")]
+    active = [model for model in models if lifecycle(model, model.id) == "active"]
     for word in _PREFERRED:
         for model in active:
             if word in model.id:
                 return model.id
     return (active or models)[0].id if models else ""
-
-
-def output_limit(model: ModelInfo | None) -> int | None:
-    """Return the most tokens that an answer may have, or None when it is not listed."""
-    limit = getattr(model, "max_tokens", None)
-    return limit if isinstance(limit, int) and limit > 0 else None

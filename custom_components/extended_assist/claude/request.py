@@ -1,7 +1,8 @@
 """From a chat log to the messages of a request."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 import re
 from typing import Any
 
@@ -37,25 +38,55 @@ class ResponseBlocks:
 
     model: str
     blocks: list[Block]
+    tokens: int = 0
+    """What the server counted for the request, or 0 where that says nothing about its size."""
+    continues: bool = False
+    """Whether this is a further part of the response before it, which the result of a server's own tool came between."""
 
 
-def to_messages(content: Sequence[conversation.Content], agent_id: str, model: str) -> list[MessageParam]:
-    """Return the messages for everything after the system prompt.
+def to_messages(
+    content: Sequence[conversation.Content],
+    agent_id: str,
+    model: str,
+    attachments: Mapping[Path, Block] | None = None,
+) -> list[MessageParam]:
+    """Return the messages for everything after the system prompt; attachments are what was read of files, by path.
 
     Whatever the log holds, the outcome is valid: it starts with the user, roles alternate, and every tool call is
     followed by its result.
     """
     messages: list[MessageParam] = []
+    results: list[Block] = []
     for index, item in enumerate(content):
         if isinstance(item, conversation.UserContent):
-            _append(messages, "user", [_text(item.content.strip() or _NO_WORDS)])
+            _append(messages, "user", results)
+            results = []
+            _append(messages, "user", _user_blocks(item, attachments or {}))
         elif isinstance(item, conversation.AssistantContent):
+            if not _continues(item, agent_id):
+                _append(messages, "user", results)
+                results = []
             if not messages:
                 _append(messages, "user", [_text(_ASSISTANT_FIRST)])
-            _append(messages, "assistant", _assistant_blocks(item, agent_id, model))
-            if item.tool_calls:
-                _append(messages, "user", _results(item.tool_calls, content[index + 1 :]))
+            blocks = _assistant_blocks(item, agent_id, model)
+            _append(messages, "assistant", blocks)
+            called = {block["id"] for block in blocks if block["type"] == "tool_use"}
+            calls = [call for call in item.tool_calls or () if call.id in called]
+            results += _results(calls, content[index + 1 :])
+    _append(messages, "user", results)
     return messages
+
+
+def _continues(item: conversation.AssistantContent, agent_id: str) -> bool:
+    """Return whether an item is a further part of the response before it."""
+    return isinstance(item.native, ResponseBlocks) and item.native.continues and item.agent_id == agent_id
+
+
+def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Block]) -> list[Block]:
+    """Return what the user said, behind what they attached, as models read it best."""
+    files = [attachments[file.path] for file in item.attachments or () if file.path in attachments]
+    words = item.content.strip()
+    return [*files, _text(words or _NO_WORDS)] if words or not files else files
 
 
 def _append(messages: list[MessageParam], role: Any, blocks: list[Block]) -> None:

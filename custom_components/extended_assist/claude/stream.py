@@ -1,11 +1,11 @@
 """From the events of a response to the deltas of a chat log."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Collection
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Collection
 import json
 from typing import Any
 
 import anthropic
-from anthropic.types import RawMessageStreamEvent
 import httpx
 
 from homeassistant.components import conversation
@@ -14,19 +14,35 @@ from homeassistant.util.ulid import ulid_now
 
 from ..const import LOGGER
 from ..tools.base import failure, unknown_tool
+from . import server_tools
 from .request import Block, ResponseBlocks
+from .server_tools import is_quiet
 
+type Event = dict[str, Any]
 type Delta = conversation.AssistantContentDeltaDict | conversation.ToolResultContentDeltaDict
 
-# What the SDK and its transport raise while a stream is read, and ValueError for an event that is no JSON.
-_STREAM_ERRORS = (anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, ValueError)
+_STREAM_ERRORS = (
+    # The SDK and its transport.
+    *(anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, TimeoutError),
+    # An event that is no JSON, or not what the API documents: each server speaks it a little differently.
+    *(ValueError, LookupError, TypeError, AttributeError),
+)
 
+_INPUT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 _UNIQUE_ID = "toolu_"
 """Begins the ids of the service; other servers may count from zero in every response, and ids must not repeat."""
 _UNFINISHED = "{"
 """Stands for the arguments of a call that was not finished, even if they look whole."""
 _CUT_OFF = "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
+_NOT_RUN = "The server did not get to run this."
 _NOT_AN_OBJECT = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
+
+
+async def _next(events: AsyncIterator[object], ends: float) -> object:
+    """Return the next event, or None after the last; raises TimeoutError when it does not come in time."""
+    async with asyncio.timeout_at(ends):
+        return await anext(events, None)
 
 
 class ResponseStream:
@@ -38,37 +54,46 @@ class ResponseStream:
 
     def __init__(
         self,
-        events: AsyncIterable[RawMessageStreamEvent],
         *,
         model: str,
         tool_names: Collection[str],
         cut_notice: Callable[[], Awaitable[str]],
+        time_limit: float,
     ) -> None:
-        """Take the events, the tools that may be called and what to add to an answer that was cut off."""
-        self._events = events
+        """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take."""
         self._model = model
         self._tool_names = tool_names
         self._cut_notice = cut_notice
+        self._time_limit = time_limit
         self._open: dict[int, Block] = {}
         self._arguments: dict[int, str] = {}
         self._blocks: list[Block] = []
+        self._parts: list[list[Block]] = []
+        self._served: dict[str, llm.ToolInput] = {}
         self._rejected: list[tuple[llm.ToolInput, llm.ToolResult]] = []
         self._finished = False
+        self._edited = False
         self.error: Exception | None = None
+        self.has_text = False
+        """Whether the model said something."""
+        self.has_calls = False
+        """Whether the model called tools of ours, and waits for their results."""
+        self.sources: dict[str, str] = {}
+        """The titles of pages that the answer was taken from, by address."""
+        self.shown = False
+        """Whether text or a tool call has gone out, after which the request must not be made again."""
         self.stop_reason: str | None = None
         self.usage: dict[str, Any] = {}
 
-    @property
-    def has_text(self) -> bool:
-        """Return whether the model said something."""
-        return any(block["type"] == "text" for block in self._blocks)
-
-    async def deltas(self) -> AsyncGenerator[Delta]:
+    async def deltas(self, events: AsyncIterable[object]) -> AsyncGenerator[Delta]:
         """Yield deltas as the events arrive."""
         yield {"role": "assistant"}
+        ends = asyncio.get_running_loop().time() + self._time_limit
+        iterator = aiter(events)
         try:
-            async for event in self._events:
-                for delta in self._on_event(event):
+            while (event := await _next(iterator, ends)) is not None:
+                for delta in self._on_event(event) if isinstance(event, dict) else ():
+                    self.shown |= "content" in delta or "tool_calls" in delta
                     yield delta
         except _STREAM_ERRORS as err:
             self.error = err
@@ -76,89 +101,147 @@ class ResponseStream:
             self.error = ConnectionError("The response ended before its last event")
         for delta in self._close_blocks():
             yield delta
-        if (
-            self.stop_reason == "max_tokens"
-            and self.has_text
-            and not any(b["type"] == "tool_use" for b in self._blocks)
-        ):
+        if self.stop_reason in _CUT_SHORT and self.has_text and not self.has_calls:
             yield {"content": f" … {await self._cut_notice()}"}
-        if self._blocks:
-            yield {"native": ResponseBlocks(self._model, self._blocks)}
+        for delta in self._end_part():
+            yield delta
+        if self.stop_reason != "pause_turn":
+            self._give_up_served()
         for call, result in self._rejected:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
 
-    def _on_event(self, event: Any) -> list[Delta]:
+    def _on_event(self, event: Event) -> list[Delta]:
         """Return the deltas of an event; events and blocks of kinds unknown here are passed over."""
-        match event.type:
+        index = event.get("index", 0)
+        match event.get("type"):
             case "message_start":
-                self._add_usage(getattr(event.message, "usage", None))
+                self._add_usage(event["message"].get("usage"))
             case "content_block_start":
-                return self._on_block_start(event.index, event.content_block)
-            case "content_block_delta" if event.index in self._open:
-                return self._on_block_delta(event.index, event.delta)
-            case "content_block_stop" if event.index in self._open:
-                return self._on_block_stop(event.index)
+                return self._on_block_start(index, event["content_block"])
+            case "content_block_delta" if index in self._open:
+                return self._on_block_delta(index, event["delta"])
+            case "content_block_stop" if index in self._open:
+                return self._on_block_stop(index)
             case "message_delta":
-                self.stop_reason = event.delta.stop_reason or self.stop_reason
-                self._add_usage(getattr(event, "usage", None))
+                self.stop_reason = event["delta"].get("stop_reason") or self.stop_reason
+                self._add_usage(event.get("usage"))
+                self._edited |= bool((event.get("context_management") or {}).get("applied_edits"))
             case "message_stop":
                 self._finished = True
         return []
 
-    def _add_usage(self, usage: Any) -> None:
+    def _add_usage(self, usage: Event | None) -> None:
         """Keep the newest count of each kind of token."""
-        if usage is not None:
-            self.usage.update({key: value for key, value in usage.to_dict().items() if value is not None})
+        self.usage.update({key: value for key, value in (usage or {}).items() if value is not None})
 
-    def _on_block_start(self, index: int, block: Any) -> list[Delta]:
+    def _end_part(self) -> list[Delta]:
+        """Hand over the blocks so far."""
+        if not self._blocks:
+            return []
+        part, self._blocks = self._blocks, []
+        tokens = 0 if self._parts else self._input_tokens()
+        self._parts.append(part)
+        return [{"native": ResponseBlocks(self._model, part, tokens, continues=len(self._parts) > 1)}]
+
+    def _give_up_served(self) -> None:
+        """Answer the calls of the server's own tools that it did not get to, and take them out of what is sent back."""
+        self._rejected += [(call, failure(_NOT_RUN)) for call in self._served.values() if not is_quiet(call.tool_name)]
+        for part in self._parts:
+            part[:] = [block for block in part if block.get("id") not in self._served]
+
+    def _input_tokens(self) -> int:
+        """Return the tokens of the request, or 0 where the server counted what was left after it had cleared some."""
+        if self._edited:
+            return 0
+        return sum(self.usage.get(kind) or 0 for kind in _INPUT_TOKENS)
+
+    def _on_block_start(self, index: int, block: Event) -> list[Delta]:
         """Begin a block; what it brings along counts as its first delta."""
-        match block.type:
+        match block["type"]:
             case "text":
                 self._open[index] = {"type": "text", "text": ""}
-                return self._add_text(index, block.text)
+                for citation in block.get("citations") or ():
+                    self._add_citation(index, citation)
+                return self._add_text(index, block.get("text"))
             case "thinking":
-                self._open[index] = {"type": "thinking", "thinking": "", "signature": block.signature or ""}
-                return self._add_thinking(index, block.thinking)
+                self._open[index] = {"type": "thinking", "thinking": "", "signature": block.get("signature") or ""}
+                return self._add_thinking(index, block.get("thinking"))
             case "redacted_thinking":
-                self._open[index] = {"type": "redacted_thinking", "data": block.data}
+                self._open[index] = {"type": "redacted_thinking", "data": block["data"]}
             case "tool_use":
+                call_id = str(block.get("id"))
                 self._arguments[index] = ""
                 self._open[index] = {
                     "type": "tool_use",
-                    "id": block.id if str(block.id).startswith(_UNIQUE_ID) else f"{_UNIQUE_ID}{ulid_now()}",
-                    "name": block.name,
-                    "input": block.input if isinstance(block.input, dict) else {},
+                    "id": call_id if call_id.startswith(_UNIQUE_ID) else f"{_UNIQUE_ID}{ulid_now()}",
+                    "name": block["name"],
+                    "input": block["input"] if isinstance(block.get("input"), dict) else {},
                 }
-            case "server_tool_use" | "tool_search_tool_result":
-                # A search for tools is the server's own affair, but goes back to it as it came.
+            case "server_tool_use":
                 self._arguments[index] = ""
-                self._open[index] = block.to_dict()
+                self._open[index] = {key: block.get(key) for key in ("type", "id", "name", "input")}
+            case result if result.endswith(server_tools.RESULT):
+                return self._on_served(block)
             case unknown:
                 LOGGER.debug("Passing over a content block of type %s", unknown)
         return []
 
-    def _on_block_delta(self, index: int, delta: Any) -> list[Delta]:
+    def _on_block_delta(self, index: int, delta: Event) -> list[Delta]:
         """Add a delta to its block."""
-        match delta.type:
+        match delta["type"]:
             case "text_delta":
-                return self._add_text(index, delta.text)
+                return self._add_text(index, delta["text"])
             case "thinking_delta":
-                return self._add_thinking(index, delta.thinking)
+                return self._add_thinking(index, delta["thinking"])
             case "signature_delta":
-                self._open[index]["signature"] = delta.signature
+                self._open[index]["signature"] = delta["signature"]
+            case "citations_delta":
+                self._add_citation(index, delta["citation"])
             case "input_json_delta":
-                self._arguments[index] += delta.partial_json
+                self._arguments[index] += delta["partial_json"]
         return []
 
-    def _add_text(self, index: int, text: str) -> list[Delta]:
-        """Show text as it comes."""
-        self._open[index]["text"] += text
-        return [{"content": text}] if text else []
+    def _add_citation(self, index: int, value: Event) -> None:
+        """Keep what a text is taken from."""
+        citation = server_tools.citation(value)
+        self._open[index].setdefault("citations", []).append(citation)
+        if url := citation.get("url"):
+            self.sources[url] = citation.get("title") or url
 
-    def _add_thinking(self, index: int, thinking: str) -> list[Delta]:
+    def _on_served(self, block: Block) -> list[Delta]:
+        """Take in the result of a tool that the server ran.
+
+        It enters the chat log right away, because what it brings from outside decides what the next call may do.
+        """
+        call_id, name = block["tool_use_id"], block["type"].removesuffix(server_tools.RESULT)
+        self._served.pop(call_id, None)
+        if is_quiet(name):
+            self._blocks.append(block)
+            return []
+        if name == "web_fetch":
+            self.sources.update(server_tools.pages_of(block))
+        deltas = self._end_part()
+        self._blocks.append(block)
+        return [
+            *deltas,
+            {"role": "tool_result", "tool_call_id": call_id, "tool_name": name, "result": server_tools.to_log(block)},
+            {"role": "assistant"},
+        ]
+
+    def _add_text(self, index: int, text: str | None) -> list[Delta]:
+        """Show text as it comes."""
+        if not text:
+            return []
+        self._open[index]["text"] += text
+        self.has_text |= bool(text.strip())
+        return [{"content": text}]
+
+    def _add_thinking(self, index: int, thinking: str | None) -> list[Delta]:
         """Show thinking as it comes."""
+        if not thinking:
+            return []
         self._open[index]["thinking"] += thinking
-        return [{"thinking_content": thinking}] if thinking else []
+        return [{"thinking_content": thinking}]
 
     def _on_block_stop(self, index: int) -> list[Delta]:
         """Keep a complete block; a complete tool call starts right away."""
@@ -171,9 +254,20 @@ class ResponseStream:
             case "tool_use":
                 return [self._on_tool_call(block, self._arguments.pop(index))]
             case "server_tool_use":
-                block["input"] = json.loads(self._arguments.pop(index) or "{}")
+                return self._on_server_call(block, self._arguments.pop(index))
         self._blocks.append(block)
         return []
+
+    def _on_server_call(self, block: Block, text: str) -> list[Delta]:
+        """Show that the server calls a tool of its own."""
+        try:
+            block["input"] = json.loads(text) if text else block["input"]
+        except ValueError:
+            return []
+        self._blocks.append(block)
+        call = llm.ToolInput(id=block["id"], tool_name=block["name"], tool_args=block["input"], external=True)
+        self._served[call.id] = call
+        return [] if is_quiet(call.tool_name) else [{"tool_calls": [call]}]
 
     def _on_tool_call(self, block: Block, text: str) -> Delta:
         """Return the call of a tool; one that cannot be made is answered here instead of being made."""
@@ -189,6 +283,7 @@ class ResponseStream:
         if block["name"] not in self._tool_names:
             rejection = unknown_tool(block["name"], list(self._tool_names))
         self._blocks.append(block)
+        self.has_calls = True
         call = llm.ToolInput(
             id=block["id"], tool_name=block["name"], tool_args=block["input"], external=rejection is not None
         )

@@ -6,8 +6,6 @@ https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
 from collections.abc import Mapping
 from typing import Any
 
-from anthropic.types import ModelInfo
-
 MIN_TOOLS = 30
 """Tools from which on a search costs less than reading all of them, and models begin to choose badly."""
 
@@ -19,16 +17,6 @@ _ALWAYS_SHOWN = (
     *("homeassistant__GetLiveContext", "llm__GetDateTime"),
     *("extended_assist__get_entities", "extended_assist__get_history", "extended_assist__perform_action"),
 )
-
-
-def supports_tool_search(model: ModelInfo | None) -> bool:
-    """Return whether a server lists that it runs tools of its own for a model, and the model is of a kind that searches.
-
-    No list tells of this tool alone; Home Assistant's own integration excludes the smallest line, and so does this.
-    """
-    listed = getattr(getattr(model, "capabilities", None), "server_tools", None)
-    supported = listed.get("supported") if isinstance(listed, dict) else getattr(listed, "supported", None)
-    return supported is True and "haiku" not in getattr(model, "id", "haiku")
 
 
 def with_search(request: Mapping[str, Any]) -> dict[str, Any]:

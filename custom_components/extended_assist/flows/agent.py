@@ -1,19 +1,23 @@
 """The steps for an agent."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, override
 
 import anthropic
 from anthropic.types import ModelInfo
 import voluptuous as vol
 
-from homeassistant.config_entries import ConfigEntryState, ConfigSubentryData, ConfigSubentryFlow, SubentryFlowResult
+from homeassistant.config_entries import (
+    ConfigEntry,
+    ConfigEntryState,
+    ConfigSubentryData,
+    ConfigSubentryFlow,
+    SubentryFlowResult,
+)
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
-    NumberSelector,
-    NumberSelectorConfig,
-    NumberSelectorMode,
+    ConversationAgentSelector,
     SelectOptionDict,
     SelectSelector,
     SelectSelectorConfig,
@@ -23,22 +27,23 @@ from homeassistant.helpers.selector import (
 )
 
 from ..claude.client import CHECK_TIMEOUT
-from ..claude.loop import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
-from ..claude.models import default_model, find_model, output_limit
+from ..claude.models import Abilities, default_model, find_model
+from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..const import (
     CONF_BASE_URL,
+    CONF_FALLBACK_AGENT,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
-    CONF_MONTHLY_TOKENS,
     DOMAIN,
+    SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
 )
-from .cost import cost_fields
+from ..fallback import is_there, leads_back
+from .model import MODEL_KEYS, check_model, model_schema
 
 _DEFAULT_NAME = "Claude"
-_MIN_TOKENS = 256
-_MAX_TOKENS = 128_000
-_MAX_TOOL_ROUNDS = 50
+_DEFAULT_TASK_NAME = "Claude AI Task"
+_MAY_BE_EMPTY = (CONF_PROMPT, CONF_LLM_HASS_API, CONF_FALLBACK_AGENT)
 
 
 def default_agent(models: Sequence[ModelInfo], model: str | None = None) -> ConfigSubentryData:
@@ -57,6 +62,20 @@ def default_agent(models: Sequence[ModelInfo], model: str | None = None) -> Conf
     }
 
 
+def default_task(models: Sequence[ModelInfo], model: str | None = None) -> ConfigSubentryData:
+    """Return the model for tasks that a new entry starts with."""
+    return {
+        "subentry_type": SUBENTRY_AI_TASK,
+        "title": _DEFAULT_TASK_NAME,
+        "unique_id": None,
+        "data": {
+            CONF_MODEL: model or default_model(models),
+            CONF_MAX_TOKENS: DEFAULT_MAX_TOKENS,
+            CONF_MAX_TOOL_ROUNDS: DEFAULT_MAX_TOOL_ROUNDS,
+        },
+    }
+
+
 def _holds_assist(api_id: str) -> bool:
     """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
     return api_id == llm.LLM_API_ASSIST or api_id.startswith(f"{DOMAIN}-")
@@ -65,6 +84,7 @@ def _holds_assist(api_id: str) -> bool:
 class AgentFlow(ConfigSubentryFlow):
     """Add or change an agent."""
 
+    _name = _DEFAULT_NAME
     _data: dict[str, Any]
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -72,9 +92,13 @@ class AgentFlow(ConfigSubentryFlow):
         entry = self._get_entry()
         if entry.state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
-        self._data = dict(default_agent(entry.runtime_data.models)["data"])
-        self._data[CONF_LLM_HASS_API] = [f"{DOMAIN}-{entry.entry_id}"]
+        self._data = self._new_data(entry)
         return await self.async_step_init()
+
+    def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
+        """Return what the forms start with."""
+        data = dict(default_agent(entry.runtime_data.models)["data"])
+        return {**data, CONF_LLM_HASS_API: [f"{DOMAIN}-{entry.entry_id}"]}
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Change an agent."""
@@ -91,10 +115,7 @@ class AgentFlow(ConfigSubentryFlow):
         if user_input is not None:
             errors = await self._async_check(user_input)
             # A field that the user emptied is missing in the input and must not keep its old value.
-            self._data = {
-                **{key: value for key, value in self._data.items() if key not in (CONF_PROMPT, CONF_LLM_HASS_API)},
-                **user_input,
-            }
+            self._data = {**{key: value for key, value in self._data.items() if key not in _MAY_BE_EMPTY}, **user_input}
             if not errors:
                 return await self.async_step_model()
         return self.async_show_form(
@@ -106,23 +127,16 @@ class AgentFlow(ConfigSubentryFlow):
     def _init_schema(self) -> vol.Schema:
         """Return the first form, with the APIs and models that there are."""
         models: list[ModelInfo] = self._get_entry().runtime_data.models
-        name = {vol.Required(CONF_NAME, default=_DEFAULT_NAME): TextSelector()} if self.source == "user" else {}
+        name = {vol.Required(CONF_NAME, default=self._name): TextSelector()} if self.source == "user" else {}
         return vol.Schema(
             {
                 **name,
-                vol.Optional(CONF_PROMPT): TemplateSelector(),
-                vol.Optional(CONF_LLM_HASS_API): SelectSelector(
-                    SelectSelectorConfig(
-                        options=[
-                            SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)
-                        ],
-                        multiple=True,
-                        mode=SelectSelectorMode.LIST,
-                    )
-                ),
+                **self._agent_fields(),
                 vol.Required(CONF_MODEL): SelectSelector(
                     SelectSelectorConfig(
-                        options=[SelectOptionDict(value=model.id, label=model.display_name) for model in models],
+                        options=[
+                            SelectOptionDict(value=model.id, label=model.display_name or model.id) for model in models
+                        ],
                         custom_value=True,
                         mode=SelectSelectorMode.DROPDOWN,
                     )
@@ -130,11 +144,28 @@ class AgentFlow(ConfigSubentryFlow):
             }
         )
 
+    def _agent_fields(self) -> dict[Any, Any]:
+        """Return what only an agent has."""
+        apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)]
+        return {
+            vol.Optional(CONF_PROMPT): TemplateSelector(),
+            vol.Optional(CONF_LLM_HASS_API): SelectSelector(
+                SelectSelectorConfig(options=apis, multiple=True, mode=SelectSelectorMode.LIST)
+            ),
+            vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector(),
+        }
+
     async def _async_check(self, user_input: dict[str, Any]) -> dict[str, str]:
         """Return what is wrong with the first form."""
         errors = {}
         if sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1:
             errors[CONF_LLM_HASS_API] = "assist_twice"
+        if fallback := user_input.get(CONF_FALLBACK_AGENT):
+            own_id = None if self.source == "user" else self._get_reconfigure_subentry().subentry_id
+            if not is_there(self.hass, fallback):
+                errors[CONF_FALLBACK_AGENT] = "fallback_missing"
+            elif leads_back(self.hass, own_id, fallback):
+                errors[CONF_FALLBACK_AGENT] = "fallback_loop"
         runtime = self._get_entry().runtime_data
         if runtime.models and find_model(runtime.models, user_input[CONF_MODEL]) is None:
             # Aliases are not in the list, and a list may lag behind.
@@ -148,23 +179,23 @@ class AgentFlow(ConfigSubentryFlow):
 
     async def async_step_model(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for what depends on the model."""
+        entry = self._get_entry()
+        abilities = Abilities.of(find_model(entry.runtime_data.models, self._data[CONF_MODEL]))
+        schema = model_schema(abilities, entry.data[CONF_BASE_URL])
+        errors: dict[str, str] = {}
         if user_input is not None:
-            # As above: a limit that the user emptied must not stay.
-            kept = {key: value for key, value in self._data.items() if key != CONF_MONTHLY_TOKENS}
-            return self._finish({**kept, **user_input})
-        model = find_model(self._get_entry().runtime_data.models, self._data[CONF_MODEL])
-        limit = output_limit(model) or _MAX_TOKENS
-        schema = vol.Schema(
-            {
-                vol.Required(CONF_MAX_TOKENS): _whole_number(_MIN_TOKENS, limit),
-                vol.Required(CONF_MAX_TOOL_ROUNDS): _whole_number(1, _MAX_TOOL_ROUNDS),
-                **cost_fields(self._get_entry().data[CONF_BASE_URL], model),
-            }
-        )
-        suggested = {**self._data, CONF_MAX_TOKENS: min(self._data[CONF_MAX_TOKENS], limit)}
+            errors = check_model(user_input)
+            if not errors:
+                # What another model had and this one has not is forgotten.
+                kept = {key: value for key, value in self._data.items() if key not in MODEL_KEYS}
+                return self._finish({**kept, **user_input})
+        suggested = user_input or self._data
+        if abilities.max_tokens:
+            suggested = {**suggested, CONF_MAX_TOKENS: min(suggested[CONF_MAX_TOKENS], abilities.max_tokens)}
         return self.async_show_form(
             step_id="model",
             data_schema=self.add_suggested_values_to_schema(schema, suggested),
+            errors=errors,
             description_placeholders={"model": self._data[CONF_MODEL]},
             last_step=True,
         )
@@ -178,7 +209,17 @@ class AgentFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), self._get_reconfigure_subentry(), data=data)
 
 
-def _whole_number(minimum: int, maximum: int) -> Any:
-    """Return the validator of a whole number that is typed."""
-    selector = NumberSelector(NumberSelectorConfig(min=minimum, max=maximum, step=1, mode=NumberSelectorMode.BOX))
-    return vol.All(selector, vol.Coerce(int))
+class TaskFlow(AgentFlow):
+    """Add or change a model for tasks, which bring their instructions and tools along."""
+
+    _name = _DEFAULT_TASK_NAME
+
+    @override
+    def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
+        """Return what the forms start with."""
+        return dict(default_task(entry.runtime_data.models)["data"])
+
+    @override
+    def _agent_fields(self) -> dict[Any, Any]:
+        """Return nothing."""
+        return {}

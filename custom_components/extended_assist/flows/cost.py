@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from anthropic.types import ModelInfo
 import voluptuous as vol
 
 from homeassistant.helpers.selector import (
@@ -16,7 +15,7 @@ from homeassistant.helpers.selector import (
 )
 
 from ..claude.caching import PromptCache, default_cache
-from ..claude.tool_search import supports_tool_search
+from ..claude.models import Abilities
 from ..const import CONF_MONTHLY_TOKENS, CONF_PROMPT_CACHE, CONF_TOOL_SEARCH
 
 _MIN_MONTHLY_TOKENS = 10_000
@@ -24,7 +23,7 @@ _MIN_MONTHLY_TOKENS = 10_000
 _MAX_MONTHLY_TOKENS = 10_000_000_000
 
 
-def cost_fields(base_url: str, model: ModelInfo | None) -> dict[Any, Any]:
+def cost_fields(base_url: str, abilities: Abilities) -> dict[Any, Any]:
     """Return the fields of a form: how long a server caches, whether a model searches for tools, and a month's limit."""
     return {
         vol.Required(CONF_PROMPT_CACHE, default=default_cache(base_url).value): SelectSelector(
@@ -34,7 +33,7 @@ def cost_fields(base_url: str, model: ModelInfo | None) -> dict[Any, Any]:
                 translation_key=CONF_PROMPT_CACHE,
             )
         ),
-        **({vol.Required(CONF_TOOL_SEARCH, default=False): BooleanSelector()} if supports_tool_search(model) else {}),
+        **({vol.Required(CONF_TOOL_SEARCH, default=False): BooleanSelector()} if abilities.tool_search else {}),
         **monthly_tokens_field(),
     }
 

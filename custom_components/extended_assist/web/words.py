@@ -30,7 +30,7 @@ def needs_a_word(guard: Guard, address: str) -> bool:
             known |= {_plain(word if "://" in word else f"https://{word}") for word in words if "." in word}
         elif (
             isinstance(content, ToolResultContent)
-            and brings_outside_text(chat_log, content.tool_name)
+            and brings_outside_text(chat_log, content)
             # Questions and failures repeat the model's own words.
             and not (content.result.error or "would" in content.result.data)
         ):

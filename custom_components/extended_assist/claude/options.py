@@ -1,0 +1,165 @@
+"""What an agent's options mean for its requests."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from homeassistant.const import CONF_MODEL
+
+from ..const import (
+    CONF_CONTEXT_TOKENS,
+    CONF_EFFORT,
+    CONF_MAX_TOKENS,
+    CONF_MAX_TOOL_ROUNDS,
+    CONF_PLAIN,
+    CONF_PROMPT_CACHE,
+    CONF_THINKING,
+    CONF_THINKING_BUDGET,
+    CONF_TOOL_SEARCH,
+    CONF_WEB_FETCH,
+    CONF_WEB_LOCATION,
+    CONF_WEB_SEARCH,
+)
+from .caching import PromptCache
+from .context import MAX_CONTEXT
+from .models import EFFORTS_THAT_THINK, Abilities
+
+DEFAULT_MAX_TOKENS = 4_096
+DEFAULT_MAX_TOOL_ROUNDS = 10
+DEFAULT_CONTEXT_TOKENS = 32_000
+"""Tokens that a model can read where nobody says: what a model at home is usually given, with room for the tools."""
+MIN_THINKING_BUDGET = 1_024
+"""Tokens; the service refuses less."""
+_MARGIN = 1_000
+"""Tokens by which an estimate may be wrong near the end of what a model can read."""
+
+_WEB_USES = 3
+"""Searches or fetches in one response: enough to look something up, few enough for a speaker to wait for, and to pay for."""
+_FETCHED_TOKENS = 12_000
+"""Tokens of a fetched page that the model gets to read, and every later request pays for."""
+CONTEXT_EDITING = "context-management-2025-06-27"
+_KEPT_TOOL_USES = 6
+"""Tool calls whose results the server leaves in place when it clears older ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """How an agent asks its model: what the user chose, as far as the model supports it."""
+
+    model: str
+    abilities: Abilities
+    max_tokens: int
+    max_tool_rounds: int
+    context_limit: int
+    """Tokens of a request beyond which older things are left out."""
+    plain: bool
+    """Whether to send the basic fields of the Messages API only."""
+    thinking: dict[str, Any] | None
+    effort: str | None
+    web_tools: tuple[dict[str, Any], ...]
+    cache: PromptCache
+    tool_search: bool
+    """Whether tools that are seldom needed are searched for."""
+
+    @classmethod
+    def of(
+        cls,
+        data: Mapping[str, Any],
+        abilities: Abilities,
+        location: Mapping[str, str] | None = None,
+        default_cache: PromptCache = PromptCache.OFF,
+    ) -> Self:
+        """Read the data of a subentry; location is what may be told of where the home is."""
+        max_tokens = int(data.get(CONF_MAX_TOKENS, DEFAULT_MAX_TOKENS))
+        if abilities.max_tokens:
+            max_tokens = min(max_tokens, abilities.max_tokens)
+        plain = bool(data.get(CONF_PLAIN, not abilities.listed))
+        known = Abilities() if plain else abilities
+        thinking = _thinking(data, known, max_tokens)
+        return cls(
+            model=data[CONF_MODEL],
+            abilities=known,
+            max_tokens=max_tokens,
+            max_tool_rounds=int(data.get(CONF_MAX_TOOL_ROUNDS, DEFAULT_MAX_TOOL_ROUNDS)),
+            context_limit=_context_limit(data, abilities, max_tokens),
+            plain=plain,
+            thinking=thinking,
+            effort=_effort(data, known, thinking),
+            web_tools=_web_tools(data, location) if known.web else (),
+            cache=PromptCache.OFF if plain else PromptCache(data.get(CONF_PROMPT_CACHE, default_cache)),
+            tool_search=bool(data.get(CONF_TOOL_SEARCH)) and known.tool_search,
+        )
+
+
+def _context_limit(data: Mapping[str, Any], abilities: Abilities, max_tokens: int) -> int:
+    """Return the limit of a request: the answer must fit behind it, unless the model is too small for that anyway."""
+    chosen = int(data.get(CONF_CONTEXT_TOKENS, 0))
+    window = min(filter(None, (chosen, abilities.window)), default=DEFAULT_CONTEXT_TOKENS)
+    return min(MAX_CONTEXT, max(window - max_tokens - _MARGIN, window // 2))
+
+
+def _thinking(data: Mapping[str, Any], abilities: Abilities, max_tokens: int) -> dict[str, Any] | None:
+    """Return the field for the kind of thinking that the user chose."""
+    kind = data.get(CONF_THINKING)
+    if kind not in abilities.thinking:
+        return None
+    if kind != "enabled":
+        return {"type": kind}
+    budget = min(int(data.get(CONF_THINKING_BUDGET, MIN_THINKING_BUDGET)), max_tokens - 1)
+    return {"type": kind, "budget_tokens": budget} if budget >= MIN_THINKING_BUDGET else None
+
+
+def _effort(data: Mapping[str, Any], abilities: Abilities, thinking: dict[str, Any] | None) -> str | None:
+    """Return the level of effort that the user chose."""
+    effort = data.get(CONF_EFFORT)
+    if effort not in abilities.effort or needs_thinking(effort, thinking["type"] if thinking else None):
+        return None
+    return str(effort)
+
+
+def needs_thinking(effort: str | None, thinking: str | None) -> bool:
+    """Return whether a level of effort may be refused with a kind of thinking."""
+    return effort in EFFORTS_THAT_THINK and thinking in ("disabled", "between_tools")
+
+
+def _web_tools(data: Mapping[str, Any], location: Mapping[str, str] | None) -> tuple[dict[str, Any], ...]:
+    """Return the tools that the server itself runs."""
+    tools: list[dict[str, Any]] = []
+    if data.get(CONF_WEB_SEARCH):
+        search: dict[str, Any] = {"type": "web_search_20250305", "name": "web_search", "max_uses": _WEB_USES}
+        if location and data.get(CONF_WEB_LOCATION):
+            search["user_location"] = {"type": "approximate", **location}
+        tools.append(search)
+    if data.get(CONF_WEB_FETCH):
+        tools.append(
+            {
+                "type": "web_fetch_20250910",
+                "name": "web_fetch",
+                "max_uses": _WEB_USES,
+                "citations": {"enabled": True},
+                "max_content_tokens": _FETCHED_TOKENS,
+            }
+        )
+    return tuple(tools)
+
+
+def model_fields(options: AgentOptions) -> dict[str, Any]:
+    """Return the optional fields of a request that the model's abilities allow."""
+    fields: dict[str, Any] = {}
+    if options.thinking:
+        fields["thinking"] = options.thinking
+    if options.effort:
+        fields["output_config"] = {"effort": options.effort}
+    if options.abilities.context_editing:
+        fields["context_management"] = {
+            "edits": [
+                {
+                    "type": "clear_tool_uses_20250919",
+                    "trigger": {"type": "input_tokens", "value": options.context_limit},
+                    "keep": {"type": "tool_uses", "value": _KEPT_TOOL_USES},
+                    # What is cleared is read anew into the cache, so that it must be worth it.
+                    "clear_at_least": {"type": "input_tokens", "value": options.context_limit // 5},
+                }
+            ]
+        }
+    return fields

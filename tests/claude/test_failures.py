@@ -1,0 +1,212 @@
+"""Every way in which a server can fail a turn: what the user hears, what is tried anew, and what is left behind."""
+
+from datetime import timedelta
+from time import monotonic
+from typing import Any
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+
+from custom_components.extended_assist import entity
+from custom_components.extended_assist.claude import client, health, patience
+from custom_components.extended_assist.const import DOMAIN
+from homeassistant.config_entries import SOURCE_REAUTH
+from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
+from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
+from tests.claude_server.stream import Issuer, events
+from tests.conftest import AGENT, Converse
+from tests.talking import FindLog, assert_every_call_has_a_result, speech
+
+pytestmark = pytest.mark.usefixtures("no_deprecations")
+
+CONTENT = [
+    thinking("Which lamp?"),
+    text("I look."),
+    tool_use("llm__GetDateTime"),
+    tool_use("extended_assist__get_entities", {"name": "lamp"}),
+]
+WHOLE = events(Issuer().message(Turn(CONTENT), {"model": "m"}, {"input_tokens": 1}), Turn(CONTENT))
+FIRST_SHOWN = next(index for index, event in enumerate(WHOLE) if event.get("delta", {}).get("type") == "text_delta")
+
+SILENCE = 0.3
+"""Seconds without an event in these tests."""
+SLACK = 3.0
+"""Seconds that a loaded machine may take for everything that is no waiting."""
+
+
+@pytest.fixture
+async def impatient(hass: HomeAssistant, entry: MockConfigEntry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten every wait."""
+    monkeypatch.setattr(client, "OWN_EVENT_TIMEOUT", SILENCE)
+    monkeypatch.setattr(patience, "_PAUSES", dict.fromkeys(patience._PAUSES, (0.0,)))
+    await hass.config_entries.async_reload(entry.entry_id)
+
+
+async def assert_fails_well(
+    converse: Converse, chat_log: FindLog, turn: Turn, said: str, *, tries: int, limit: float = SLACK
+) -> None:
+    """Check that a turn whose every try fails ends in time with a sentence, and leaves what a next turn can go on from."""
+    start = monotonic()
+    result = await converse("Is the lamp on?", *[turn] * tries)
+    assert monotonic() - start < limit
+    assert said in speech(result)
+    assert result.response.error_code == "failed_to_handle"
+    log = chat_log(result.conversation_id)
+    assert_every_call_has_a_result(log)
+    assert log.content[-1].content == speech(result)
+    again = await converse("And now?", Turn([text("Fine.")]), conversation_id=result.conversation_id)
+    assert speech(again) == "Fine."
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("fault", "said", "tried_anew"),
+    [
+        ({"kind": "sse_error", "error_type": "overloaded_error"}, "overloaded", True),
+        ({"kind": "sse_error", "error_type": "rate_limit_error"}, "too many requests", True),
+        ({"kind": "sse_error", "error_type": "api_error"}, "had an error", True),
+        ({"kind": "sse_error", "error_type": "invalid_request_error"}, "did not accept", False),
+        ({"kind": "disconnect"}, "broke off", True),
+        ({"kind": "stall"}, "did not answer in time", False),
+    ],
+    ids=lambda value: value.get("error_type", value["kind"]) if isinstance(value, dict) else "",
+)
+async def test_faults_at_each_point_of_a_stream(
+    converse: Converse,
+    claude_server: ClaudeServer,
+    chat_log: FindLog,
+    fault: dict[str, Any],
+    said: str,
+    tried_anew: bool,
+) -> None:
+    """Before anybody heard of the answer it is asked for once more where that may help, afterwards never."""
+    for after in range(len(WHOLE)):
+        before = len(claude_server.message_requests)
+        tries = 2 if tried_anew and after <= FIRST_SHOWN else 1
+        turn = Turn(CONTENT, fault=Fault(**fault, after=after))
+        await assert_fails_well(converse, chat_log, turn, said, tries=tries)
+        assert len(claude_server.message_requests) - before == tries + 1, after
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("fault", "said", "tries"),
+    [
+        (Fault("http", status=401), "refuses the key", 1),
+        (Fault("http", status=403), "refuses the key", 1),
+        (Fault("http", status=402), "no credit left", 1),
+        (Fault("http", status=404), "does not exist on its server", 1),
+        (Fault("http", status=413), "too long", 1),
+        (Fault("http", status=400, message="prompt is too long: 300000 tokens > 200000"), "too long", 1),
+        (Fault("http", status=400, message="Your credit balance is too low"), "no credit left", 1),
+        (Fault("http", status=400), "did not accept the request", 1),
+        (Fault("http", status=429), "too many requests", 2),
+        (Fault("http", status=529), "overloaded", 2),
+        (Fault("http", status=500), "server had an error", 2),
+        (Fault("http", status=500, headers={"x-should-retry": "false"}), "server had an error", 1),
+        (Fault("http", status=502, body="<html>Bad gateway</html>"), "server had an error", 2),
+        (Fault("disconnect", after=-1), "cannot be reached", 2),
+    ],
+    ids=lambda value: f"{value.kind}-{value.status}" if isinstance(value, Fault) else "",
+)
+async def test_faults_in_place_of_a_stream(
+    converse: Converse, claude_server: ClaudeServer, chat_log: FindLog, fault: Fault, said: str, tries: int
+) -> None:
+    """Every answer that is none has its sentence; what may pass is tried anew."""
+    await assert_fails_well(converse, chat_log, Turn(fault=fault), said, tries=tries)
+    assert len(claude_server.message_requests) == tries + 1
+
+
+async def test_response_without_end(converse: Converse, chat_log: FindLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A response that does not come to its end is given up, even while its connection seems alive."""
+    monkeypatch.setattr(entity, "RESPONSE_TIMEOUT", 0.5)
+    await assert_fails_well(
+        converse, chat_log, Turn(CONTENT, fault=Fault("stall", after=2)), "did not answer in time", tries=1
+    )
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("http", status=529),
+        Fault("http", status=429, headers={"retry-after": "1"}),
+        Fault("http", status=503, body="<html>Try again</html>"),
+        Fault("sse_error", error_type="overloaded_error"),
+        Fault("sse_error", after=4, error_type="overloaded_error"),
+        Fault("disconnect", after=-1),
+        Fault("disconnect", after=3),
+    ],
+    ids=lambda fault: f"{fault.kind}-{fault.status}-{fault.after}",
+)
+async def test_passing_fault_goes_unnoticed(converse: Converse, claude_server: ClaudeServer, fault: Fault) -> None:
+    """With the real pauses, a fault that passes costs seconds and nothing else."""
+    start = monotonic()
+    result = await converse("Hello", Turn([thinking("Hm."), text("Hi.")], fault=fault), Turn([text("Good evening.")]))
+    assert speech(result) == "Good evening."
+    assert result.response.error_code is None
+    assert len(claude_server.message_requests) == 2
+    assert monotonic() - start >= float(fault.headers.get("retry-after", 0))
+
+
+async def test_nobody_waits_longer_than_stated(converse: Converse, claude_server: ClaudeServer) -> None:
+    """A pause beyond what a person waits is not begun; the sentence comes at once."""
+    fault = Fault("http", status=429, headers={"retry-after": str(patience.RETRY_TIME + 1)})
+    start = monotonic()
+    assert "too many requests" in speech(await converse("Hello", Turn(fault=fault)))
+    assert monotonic() - start < SLACK
+    assert len(claude_server.message_requests) == 1
+
+
+async def test_all_pauses_together_keep_to_the_limit(converse: Converse, claude_server: ClaudeServer) -> None:
+    """However often it is tried, the pauses of a turn add up to no more than stated."""
+    start = monotonic()
+    assert "overloaded" in speech(await converse("Hello", *[Turn(fault=Fault("http", status=529))] * 9))
+    assert monotonic() - start < patience.RETRY_TIME + SLACK
+    assert len(claude_server.message_requests) >= 3
+
+
+async def test_refused_key_asks_for_another(hass: HomeAssistant, converse: Converse, entry: MockConfigEntry) -> None:
+    """A key that is refused in a turn starts re-authentication, once, and makes the agent unavailable."""
+    for _ in range(2):
+        await converse("Hello", Turn(fault=Fault("http", status=401)))
+    await hass.async_block_till_done()
+    (flow,) = hass.config_entries.flow.async_progress_by_handler(DOMAIN)
+    assert flow["context"]["source"] == SOURCE_REAUTH
+    assert hass.states.get(AGENT).state == "unavailable"
+
+
+async def test_unavailable_until_the_server_is_back(
+    hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server that is gone makes the agent unavailable until a look finds it again; each is logged once."""
+    await claude_server.stop()
+    for _ in range(2):
+        assert "cannot be reached" in speech(await converse("Hello"))
+    assert hass.states.get(AGENT).state == "unavailable"
+    for back in (False, True):
+        if back:
+            await claude_server.start()
+        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.LOOK_AGAIN * (1 + back) + 1))
+        await hass.async_block_till_done(wait_background_tasks=True)
+        assert (hass.states.get(AGENT).state == "unavailable") is not back
+    assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
+    told = [record.message for record in caplog.records if record.message.startswith("The server of")]
+    assert told == [
+        "The server of Extended Assist cannot be used: cannot_connect",
+        "The server of Extended Assist can be used again",
+    ]
+
+
+async def test_a_turn_that_works_makes_available_at_once(
+    hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer
+) -> None:
+    """Nobody has to wait for a look; and what passes by itself never makes an agent unavailable."""
+    await claude_server.stop()
+    await converse("Hello")
+    await claude_server.start()
+    assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
+    assert hass.states.get(AGENT).state != "unavailable"
+    claude_server.responder = Scenario([])
+    await converse("Hello", Turn(fault=Fault("http", status=400)))
+    assert hass.states.get(AGENT).state != "unavailable"
