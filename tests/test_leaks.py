@@ -18,6 +18,8 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 from custom_components.extended_assist.actions.schedule import Outcome, ScheduledAction, async_get_schedule
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.functions.definition import read_definition
+from custom_components.extended_assist.functions.tool import UserFunctionTool
 from custom_components.extended_assist.journal import Change, async_get_journal
 from custom_components.extended_assist.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
@@ -413,3 +415,48 @@ async def test_no_trace_in_prompt_and_schemas(
     )
     assert "Visible" in text
     assert traces(text, {}) == []
+
+
+FUNCTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "type: native\nname: get_history": lambda: [
+        {"entity_ids": [name], "no_attributes": attributes} for name in NAMES for attributes in (True, False)
+    ],
+    "type: native\nname: get_statistics": lambda: [
+        {"statistic_ids": [name], "start_time": "2020-01-01", "end_time": _today(1)}
+        for name in [*NAMES, "axolotl:narwhal"]
+    ],
+    "type: native\nname: get_energy": lambda: [{}],
+    "type: native\nname: execute_service_single": lambda: [
+        {"domain": "homeassistant", "service": "update_entity", "service_data": data}
+        for data in (
+            *({"entity_id": name} for name in NAMES),
+            *({key: area} for area in AREAS for key in ("area_id", "floor_id", "label_id", "device_id")),
+        )
+    ],
+    "type: sqlite": CASES["extended_assist__query_database"],
+    "type: sqlite\nquery: \"SELECT '{{ name }}' AS visible, count(*) FROM states_meta WHERE entity_id = '{{ name }}'\"": (
+        lambda: [{"name": name} for name in NAMES]
+    ),
+    'type: template\nvalue_template: "{{ exposed_entities }} {{ is_exposed(name) }} {{ states(name) }}"': lambda: [
+        {"name": name} for name in NAMES
+    ],
+}
+
+
+@pytest.mark.parametrize("settings", FUNCTIONS)
+async def test_no_trace_through_functions(
+    hass: HomeAssistant, home: None, llm_context: llm.LLMContext, settings: str
+) -> None:
+    """What users write reaches no further through a model's arguments, where it names nothing hidden itself."""
+    body = "".join(f"  {line}\n" for line in settings.splitlines())
+    definition = read_definition(
+        f"spec:\n  name: probe\n  parameters: {{additionalProperties: true}}\nfunction:\n{body}"
+    )
+    tool = UserFunctionTool(definition, ToolboxOptions(budget=40_000))
+    visible = False
+    for arguments in FUNCTIONS[settings]():
+        result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
+        text = json_dumps(result.data)
+        assert traces(text, arguments) == [], arguments
+        visible |= not result.error and "visible" in text.lower()
+    assert visible, "The cases never reached the visible entity, so they prove nothing"

@@ -181,3 +181,16 @@ async def test_web_errors(
     entered["web"] = {}
     result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
     assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_database_files(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Files that functions may read are listed, kept and shown again."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    given = form["data_schema"]({"policy": {}, "functions": {"database_files": ["books.db"]}})
+    await hass.config_entries.options.async_configure(form["flow_id"], given)
+    await hass.async_block_till_done()
+    assert ToolboxOptions.of(entry.options).database_files == {"books.db"}
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    (shown,) = [value for key, value in form["data_schema"].schema.items() if key == "functions"]
+    ((key, _),) = shown.schema.schema.items()
+    assert key.description == {"suggested_value": ["books.db"]}

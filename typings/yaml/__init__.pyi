@@ -9,6 +9,7 @@ class Mark:
     index: int
 
 class YAMLError(Exception):
+    problem: str | None
     problem_mark: Mark | None
 
 class Event:
@@ -44,16 +45,24 @@ class MappingEndEvent(Event): ...
 class Node:
     tag: str
     value: Any
+    start_mark: Mark
+    end_mark: Mark
 
 class ScalarNode(Node):
     value: str
+
+class SequenceNode(Node):
+    value: list[Node]
 
 class MappingNode(Node):
     value: list[tuple[Node, Node]]
 
 class CSafeLoader:
     yaml_constructors: ClassVar[dict[str | None, Any]]
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, Any]]]]
     def __init__(self, stream: str) -> None: ...
+    @classmethod
+    def add_implicit_resolver(cls, tag: str, regexp: Any, first: list[str]) -> None: ...
     @classmethod
     def add_multi_constructor(cls, tag_prefix: str, constructor: Callable[[Any, str, Node], Any]) -> None: ...
 

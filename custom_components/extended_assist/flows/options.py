@@ -25,6 +25,7 @@ from ..actions.listed import async_may_be_listed, async_wrongly_listed
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ASK_FIRST,
+    CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_RESULT_BUDGET,
@@ -41,6 +42,7 @@ from ..web.guard import PORTS, normalized_host
 
 _POLICY = "policy"
 _WEB = "web"
+_FUNCTIONS = "functions"
 _MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
 
 
@@ -80,6 +82,8 @@ _WEB_SCHEMA = vol.Schema(
     }
 )
 
+_FUNCTIONS_SCHEMA = vol.Schema({vol.Optional(CONF_DATABASE_FILES): TextSelector(TextSelectorConfig(multiple=True))})
+
 _BASIC_SCHEMA = vol.Schema(
     {
         vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): _choice(
@@ -105,6 +109,7 @@ async def _async_schema(hass: HomeAssistant) -> vol.Schema:
             vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
             # Those who set options over the API need not know of it.
             vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": True}),
+            vol.Optional(_FUNCTIONS, default=dict): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
         }
     )
 
@@ -127,21 +132,22 @@ class ToolboxOptionsFlow(OptionsFlow):
                 placeholders["wrong"], errors["base"] = wrong_web
         if user_input is not None and not errors:
             web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
+            functions = user_input.pop(_FUNCTIONS)
             if CONF_ASK_FIRST in policy:
                 # What is not offered here must not lose its question when it comes.
                 later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
                 policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
-            return self.async_create_entry(data={**user_input, **policy, **web})
+            return self.async_create_entry(data={**user_input, **policy, **web, **functions})
         options = self.config_entry.options
         policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}
         if CONF_ASK_FIRST in policy:
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
         web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
+        functions = {key: value for key, value in options.items() if key in map(str, _FUNCTIONS_SCHEMA.schema)}
+        stored = {**options, _POLICY: policy, _WEB: web, _FUNCTIONS: functions}
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(
-                await _async_schema(self.hass), user_input or {**options, _POLICY: policy, _WEB: web}
-            ),
+            data_schema=self.add_suggested_values_to_schema(await _async_schema(self.hass), user_input or stored),
             errors=errors or None,
             description_placeholders=placeholders or None,
         )
