@@ -116,10 +116,22 @@ async def _task(talk: Talk) -> None:
 
 
 async def _web(talk: Talk) -> None:
-    page = {"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "x", "page_age": None}
+    page = {
+        "type": "web_search_result",
+        "url": "https://a.example",
+        "title": "A",
+        "encrypted_content": "x",
+        "page_age": None,
+    }
     search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "a"}}
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [page]}
-    place = {"type": "web_search_result_location", "cited_text": "c", "encrypted_index": "i", "title": "A", "url": page["url"]}
+    place = {
+        "type": "web_search_result_location",
+        "cited_text": "c",
+        "encrypted_index": "i",
+        "title": "A",
+        "url": page["url"],
+    }
     blocks = [search, found, {**text("Sunny."), "citations": [place]}]
     result = await talk.say("Weather?", Turn(blocks))
     assert speech(result) == "Sunny."
