@@ -11,8 +11,10 @@ import tempfile
 
 from .table import Row, to_text
 
-NAMES = ("agent", "history", "sql", "targets", "template")
+NAMES = ("agent", "automations", "characters", "history", "sql", "targets", "template")
 """Each is a module of this package with `async def run() -> list[Row]`; each runs in a process of its own."""
+_ALONG = {"agent": "characters"}
+"""What is measured along with another, because both tell of one subject."""
 
 
 def main() -> int:
@@ -27,7 +29,8 @@ def main() -> int:
     if arguments.rows:
         arguments.rows.write_text(json.dumps([asdict(row) for row in _measure(*arguments.names)]), encoding="utf-8")
         return 0
-    rows = [row for name in arguments.names or NAMES for row in _in_a_process(name)]
+    names = [part for name in arguments.names or NAMES for part in (name, _ALONG.get(name)) if part]
+    rows = [row for name in dict.fromkeys(names) for row in _in_a_process(name)]
     print(to_text(rows))
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")

@@ -19,7 +19,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
-from .hass import running_home_assistant
+from .hass import add_entry, agent_of, running_home_assistant
 from .model_server import TEN_AT_ONCE
 from .table import Row
 
@@ -64,8 +64,8 @@ async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
     """Set both up with Assist alone as their tools, and time them."""
     for state in hass.states.async_all():
         async_expose_entity(hass, "conversation", state.entity_id, True)
-    ours = await _add(hass, "extended_assist", {"next_step_id": "claude"}, {"api_key": _KEY, "base_url": url})
-    theirs = await _add(hass, "anthropic", {"api_key": _KEY})
+    ours = await add_entry(hass, "extended_assist", {"next_step_id": "claude"}, {"api_key": _KEY, "base_url": url})
+    theirs = await add_entry(hass, "anthropic", {"api_key": _KEY})
     for entry_id in (ours, theirs):
         entry = hass.config_entries.async_get_known_entry(entry_id)
         subentry = next(iter(entry.get_subentries_of_type("conversation")))
@@ -78,12 +78,7 @@ async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
         }
         hass.config_entries.async_update_subentry(entry, subentry, data=data)
         await hass.async_block_till_done()
-    entity_ids = {
-        "ours": next(
-            i for i in hass.states.async_entity_ids("conversation") if _platform(hass, i) == "extended_assist"
-        ),
-        "other": next(i for i in hass.states.async_entity_ids("conversation") if _platform(hass, i) == "anthropic"),
-    }
+    entity_ids = {"ours": agent_of(hass, "extended_assist"), "other": agent_of(hass, "anthropic")}
     rows = []
     for case, prepare, question in (
         (f"one tool call, streamed, {_LIGHTS} entities", 0, _QUESTION),
@@ -107,24 +102,6 @@ async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
         },
     )
     return [*rows, Row.of("set-up", "reload of the entry", *_medians(reloads, 0), goal=None)]
-
-
-def _platform(hass: HomeAssistant, entity_id: str) -> str:
-    """Return the integration behind an entity."""
-    from homeassistant.helpers import entity_registry as er  # noqa: PLC0415
-
-    entry = er.async_get(hass).async_get(entity_id)
-    return entry.platform if entry else ""
-
-
-async def _add(hass: HomeAssistant, domain: str, *steps: dict[str, str]) -> str:
-    """Go through a config flow and return the entry's id."""
-    result = await hass.config_entries.flow.async_init(domain, context={"source": "user"})
-    for step in steps:
-        result = await hass.config_entries.flow.async_configure(result["flow_id"], step)
-    await hass.async_block_till_done()
-    assert result["type"] == "create_entry", result
-    return str(result["result"].entry_id)
 
 
 async def _alternate(

@@ -12,6 +12,7 @@ import tempfile
 
 from homeassistant import bootstrap, runner
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
 from tests.e2e.instance import free_port, prepare_configuration
 
 _CHECKOUT = Path(__file__).parents[1]
@@ -44,3 +45,23 @@ async def running_home_assistant(configuration: str) -> AsyncGenerator[HomeAssis
     finally:
         await hass.async_stop(force=True)
         await asyncio.to_thread(shutil.rmtree, config_dir)
+
+
+async def add_entry(hass: HomeAssistant, domain: str, *steps: dict[str, str]) -> str:
+    """Go through a config flow and return the entry's id."""
+    result = await hass.config_entries.flow.async_init(domain, context={"source": "user"})
+    for step in steps:
+        result = await hass.config_entries.flow.async_configure(result["flow_id"], step)
+    await hass.async_block_till_done()
+    assert result["type"] == "create_entry", result
+    return str(result["result"].entry_id)
+
+
+def agent_of(hass: HomeAssistant, domain: str) -> str:
+    """Return the conversation agent that an integration added."""
+    registry = er.async_get(hass)
+    return next(
+        entity_id
+        for entity_id in hass.states.async_entity_ids("conversation")
+        if (entry := registry.async_get(entity_id)) and entry.platform == domain
+    )

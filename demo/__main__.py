@@ -29,9 +29,19 @@ CONVERSATIONS = (
     ("How much energy did we use today?",),
     ("What happened today?",),
     ("Turn on the kitchen light.", "Undo that."),
+    ("Blink the kitchen light.", "Yes, please do."),
+    (
+        "Turn on the garden lights at sunset.",
+        "Yes, please do.",
+        "Start 'Garden lights at sunset' half an hour earlier.",
+        "Yes.",
+        "Run 'Garden lights at sunset'.",
+        "Undo that.",
+        "Undo that.",
+    ),
 )
-# The last one is off unless a user turns it on.
-FAMILIES = ("entities", "history", "energy", "user", "actions")
+# The last two are off unless a user turns them on.
+FAMILIES = ("entities", "history", "energy", "user", "actions", "scripts", "automations")
 
 
 class SetUpError(Exception):
@@ -101,6 +111,8 @@ async def add_agent(client: Client, connection: dict[str, str]) -> str:
         raise SetUpError(f"the integration could not be set up: {result.get('errors') or result}")
     entry_id = result["result"]["entry_id"]
     await client.options_flow(entry_id, {"families": FAMILIES, "policy": {}})
+    # The options reload the entry by themselves; this one comes after, and ends when the agent is back.
+    await client.post(f"/api/config/config_entries/entry/{entry_id}/reload", {})
     return await client.find_entity("conversation", "extended_assist")
 
 

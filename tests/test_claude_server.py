@@ -22,6 +22,8 @@ SCENARIOS = Path(__file__).parent / "claude_server" / "scenarios"
 NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
 # Seconds: importing the SDK takes two on an idle machine, and many times that on a loaded one.
 START_TIMEOUT = 90
+# Seconds until all that runs in the newest environment has ended: half a minute on an idle machine.
+NEWEST_TIMEOUT = 280
 QUESTION = [{"role": "user", "content": "When did the front door last open?"}]
 
 
@@ -29,7 +31,7 @@ QUESTION = [{"role": "user", "content": "When did the front door last open?"}]
 def newest_runs(request: pytest.FixtureRequest) -> Iterator[dict[str, subprocess.Popen[str]]]:
     """Start what speaks to the server in the newest environment, while the other tests run; only if a test wants it."""
     wanted = any("newest_output" in getattr(item, "fixturenames", ()) for item in request.session.items)
-    modules = ("outside", "outside.core_agent") if wanted and NEWEST.exists() else ()
+    modules = ("outside", "outside.core_agent", "outside.our_agent") if wanted and NEWEST.exists() else ()
     runs = {
         module: subprocess.Popen(
             [str(NEWEST), "-m", f"tests.claude_server.{module}"],
@@ -53,7 +55,7 @@ def newest_output(newest_runs: dict[str, subprocess.Popen[str]]) -> dict[str, li
         pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
     output = {}
     for module, run in newest_runs.items():
-        printed, errors = run.communicate(timeout=100)
+        printed, errors = run.communicate(timeout=NEWEST_TIMEOUT)
         assert run.returncode == 0, errors
         output[module] = [json.loads(line) for line in printed.splitlines()]
     return output
@@ -169,6 +171,7 @@ async def test_planner_as_a_process(socket_enabled: None) -> None:
             await server.wait()
 
 
+@pytest.mark.timeout(NEWEST_TIMEOUT + 20)
 @pytest.mark.parametrize("name", CHECKS)
 def test_outside_on_newest_sdk(name: str, newest_output: dict[str, list[dict[str, Any]]]) -> None:
     """The server keeps to what the SDK of the newest Home Assistant expects."""
@@ -177,6 +180,16 @@ def test_outside_on_newest_sdk(name: str, newest_output: dict[str, list[dict[str
     assert report["sdk"].startswith("2.")
 
 
+@pytest.mark.timeout(NEWEST_TIMEOUT + 20)
+def test_our_agent_on_newest(newest_output: dict[str, list[dict[str, Any]]]) -> None:
+    """Our own agent, with the newest Home Assistant and SDK, survives each fault at each point of a stream."""
+    reports = newest_output["outside.our_agent"]
+    assert [report for report in reports if report["failure"] is not None] == []
+    assert {"stream stall", "stream disconnect", "tools", "task", "web"} < {report["name"] for report in reports}
+    assert all(report["sdk"].startswith("2.") for report in reports)
+
+
+@pytest.mark.timeout(NEWEST_TIMEOUT + 20)
 def test_newest_core_agent(newest_output: dict[str, list[dict[str, Any]]]) -> None:
     """Core's own integration of the newest release sets itself up and answers with a tool call."""
     (report,) = newest_output["outside.core_agent"]

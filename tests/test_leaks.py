@@ -4,10 +4,11 @@ The home holds hidden entities whose ids, names, values, attributes and areas ar
 catalogue is called in every way its case below names; a tool without cases fails the test, so that new tools join it.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from datetime import timedelta
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,18 +18,23 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 from custom_components.extended_assist.actions.schedule import Outcome, ScheduledAction, async_get_schedule
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.functions.definition import read_definition
+from custom_components.extended_assist.functions.tool import UserFunctionTool
 from custom_components.extended_assist.journal import Change, async_get_journal
-from custom_components.extended_assist.policy import Policy
+from custom_components.extended_assist.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
+from custom_components.extended_assist.web import guard
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
+from homeassistant.util.yaml import parse_yaml
 from tests.attacks.templates import REACH
 from tests.conftest import expose
 from tests.recorded import meter, record, steps
+from tests.web.site import Site, http
 
 # A database in memory is out of reach for queries.
 pytestmark = pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
@@ -177,6 +183,55 @@ CASES["extended_assist__scheduled_actions"] = lambda: [
     {},
 ]
 CASES["extended_assist__undo_last_change"] = lambda: [{}] * 4
+CASES["extended_assist__get_automations"] = lambda: [
+    {},
+    *({"name": name} for name in NAMES),
+    *({"name": name, "details": True} for name in (*NAMES, "visible", "mixed", "automation.zebra", "hidden")),
+    *({"entity": name} for name in NAMES),
+    *({"area": area} for area in AREAS),
+]
+STEP = {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}
+CASES["extended_assist__add_automation"] = lambda: [
+    {"automation": {"alias": "A visible one", "triggers": [], "actions": [STEP]}},
+    {"automation": {"alias": "Narwhal", "triggers": [], "actions": [STEP | {"target": {"area_id": "Kitchen"}}]}},
+    *({"automation": {"alias": "A", **config}} for config in _configs()),
+]
+CASES["extended_assist__update_automation"] = lambda: [
+    *({"automation": name, "changes": {"alias": "B"}} for name in (*NAMES, "hidden", "mixed", "automation.zebra")),
+    *({"automation": "mixed", "changes": config} for config in _configs()),
+    {"automation": "mixed", "changes": {"triggers": [], "actions": [STEP]}},
+    {"automation": "visible", "changes": {"description": "more"}},
+]
+CASES["extended_assist__remove_automation"] = lambda: [
+    {"automation": name} for name in (*NAMES, "hidden", "automation.zebra", "mixed", "visible")
+]
+AUTOMATIONS = """
+- id: seen
+  alias: Visible
+  triggers: []
+  actions: [{action: homeassistant.update_entity, target: {entity_id: sensor.visible}}]
+- id: both
+  alias: Mixed
+  description: Turns the Quokka meter
+  variables: {x: "{{ states('sensor.zebra') }}"}
+  triggers: [{trigger: state, entity_id: sensor.zebra, to: narwhal}]
+  conditions: "{{ is_state('sensor.zebra', '31415.926') }}"
+  actions: [{action: homeassistant.update_entity, target: {entity_id: sensor.zebra, area_id: axolotl_room}}]
+- id: hidden
+  alias: Zebra
+  triggers: []
+  actions: []
+"""
+SITE = Site()
+"""Serves a page, for the tools that read the web: they know nothing of the home."""
+CASES["extended_assist__fetch_url"] = lambda: [
+    {"url": SITE.url("/", "127.0.0.1")},
+    *({"url": SITE.url(f"/{name}", "127.0.0.1"), "path": name} for name in ("zebra", "narwhal")),
+    *({"url": name, "cursor": name} for name in NAMES),
+]
+CASES["extended_assist__scrape_url"] = lambda: [
+    {"url": SITE.url("/", "127.0.0.1"), "select": {"selector": selector}} for selector in ("p", ".zebra", "#quokka")
+]
 PREFERENCES: dict[str, Any] = {
     "energy_sources": [
         {"type": "solar", "stat_energy_from": "sensor.visible"},
@@ -199,6 +254,18 @@ PREFERENCES: dict[str, Any] = {
 }
 
 
+def _configs() -> list[dict[str, Any]]:
+    """Return parts of automations that name hidden things."""
+    return [
+        *({"triggers": [{"trigger": "state", "entity_id": name}], "actions": []} for name in NAMES),
+        *({"triggers": [], "actions": [{"action": UPDATE, "target": {"area_id": area}}]} for area in AREAS),
+        {"triggers": [], "actions": [STEP], "conditions": ["{{ states('sensor.zebra') == 'narwhal' }}"]},
+        {"triggers": [], "actions": [STEP], "variables": {"x": "{{ area_entities('axolotl_room') }}"}},
+        {"triggers": [], "actions": [{"action": "script.zebra"}]},
+        {"use_blueprint": {"path": "zebra.yaml", "input": {}}},
+    ]
+
+
 def _today(days: int = 0) -> str:
     """Return the date some days from today."""
     return (dt_util.now().date() + timedelta(days=days)).isoformat()
@@ -206,7 +273,11 @@ def _today(days: int = 0) -> str:
 
 @pytest.fixture
 async def home(
-    recorder_mock: Recorder, hass: HomeAssistant, entry: MockConfigEntry, hass_storage: dict[str, Any]
+    recorder_mock: Recorder,
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    hass_storage: dict[str, Any],
+    tmp_path: Path,
 ) -> None:
     """One visible sensor and group beside hidden things, all of it recorded."""
     hidden_area = ar.async_get(hass).async_create("Axolotl Room")
@@ -240,8 +311,27 @@ async def home(
         name = "Visible" if statistic_id == "sensor.visible" else "Quokka utility"
         await record(hass, statistic_id, rows, name=name, unit_of_measurement="kWh", unit_class="energy")
     await _act(hass, entry)
-    expose(hass, "sensor.visible", "group.everything")
+    await _automate(hass, tmp_path)
+    expose(hass, "sensor.visible", "group.everything", "automation.visible", "automation.mixed")
     await async_wait_recording_done(hass)
+
+
+async def _automate(hass: HomeAssistant, folder: Path) -> None:
+    """Set up automations of which some are hidden, and one that is not names hidden things."""
+    hass.config.config_dir = str(folder)
+    (folder / "configuration.yaml").write_text("automation: !include automations.yaml")
+    (folder / "automations.yaml").write_text(AUTOMATIONS)
+    assert await async_setup_component(hass, "automation", {"automation": parse_yaml(AUTOMATIONS)})
+    await hass.async_block_till_done()
+
+
+@pytest.fixture
+async def web_site(socket_enabled: None, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[None]:
+    """Let the web tools reach the site."""
+    async with SITE:
+        SITE.pages["/"] = http("<p>visible</p>")
+        monkeypatch.setattr(guard, "TEST_SERVERS", frozenset({("127.0.0.1", SITE.port)}))
+        yield
 
 
 async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -282,10 +372,11 @@ def traces(text: str, said: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("tool_class", CATALOGUE, ids=lambda tool: tool.name)
 async def test_no_trace_in_results_and_errors(
-    hass: HomeAssistant, home: None, llm_context: llm.LLMContext, tool_class: type
+    hass: HomeAssistant, home: None, web_site: None, llm_context: llm.LLMContext, tool_class: type
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
-    tool = tool_class(ToolboxOptions(budget=40_000, policy=Policy(ask_first=frozenset())))
+    everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset())
+    tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone))
     cases = CASES[tool.name]()
     assert cases
     visible = False
@@ -324,3 +415,48 @@ async def test_no_trace_in_prompt_and_schemas(
     )
     assert "Visible" in text
     assert traces(text, {}) == []
+
+
+FUNCTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "type: native\nname: get_history": lambda: [
+        {"entity_ids": [name], "no_attributes": attributes} for name in NAMES for attributes in (True, False)
+    ],
+    "type: native\nname: get_statistics": lambda: [
+        {"statistic_ids": [name], "start_time": "2020-01-01", "end_time": _today(1)}
+        for name in [*NAMES, "axolotl:narwhal"]
+    ],
+    "type: native\nname: get_energy": lambda: [{}],
+    "type: native\nname: execute_service_single": lambda: [
+        {"domain": "homeassistant", "service": "update_entity", "service_data": data}
+        for data in (
+            *({"entity_id": name} for name in NAMES),
+            *({key: area} for area in AREAS for key in ("area_id", "floor_id", "label_id", "device_id")),
+        )
+    ],
+    "type: sqlite": CASES["extended_assist__query_database"],
+    "type: sqlite\nquery: \"SELECT '{{ name }}' AS visible, count(*) FROM states_meta WHERE entity_id = '{{ name }}'\"": (
+        lambda: [{"name": name} for name in NAMES]
+    ),
+    'type: template\nvalue_template: "{{ exposed_entities }} {{ is_exposed(name) }} {{ states(name) }}"': lambda: [
+        {"name": name} for name in NAMES
+    ],
+}
+
+
+@pytest.mark.parametrize("settings", FUNCTIONS)
+async def test_no_trace_through_functions(
+    hass: HomeAssistant, home: None, llm_context: llm.LLMContext, settings: str
+) -> None:
+    """What users write reaches no further through a model's arguments, where it names nothing hidden itself."""
+    body = "".join(f"  {line}\n" for line in settings.splitlines())
+    definition = read_definition(
+        f"spec:\n  name: probe\n  parameters: {{additionalProperties: true}}\nfunction:\n{body}"
+    )
+    tool = UserFunctionTool(definition, ToolboxOptions(budget=40_000))
+    visible = False
+    for arguments in FUNCTIONS[settings]():
+        result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
+        text = json_dumps(result.data)
+        assert traces(text, arguments) == [], arguments
+        visible |= not result.error and "visible" in text.lower()
+    assert visible, "The cases never reached the visible entity, so they prove nothing"

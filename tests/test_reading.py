@@ -81,6 +81,10 @@ QUESTIONS: dict[str, Calls] = {
             {"query": "SELECT entity_id, count(*) FROM states JOIN states_meta USING (metadata_id) GROUP BY entity_id"},
         )
     ],
+    "Which automations are there?": [
+        ("extended_assist__get_automations", {}),
+        ("extended_assist__get_automations", {"name": "automation.visible", "details": True}),
+    ],
     "What will you do later?": [("extended_assist__scheduled_actions", {})],
 }
 
@@ -122,4 +126,5 @@ def test_every_reading_tool_is_asked() -> None:
     """No tool that says it only reads is left out above, but for those that need more than a house."""
     asked = {name for calls in QUESTIONS.values() for name, _ in calls}
     reading = {tool.name for tool in CATALOGUE if tool.tier is Tier.READ}
-    assert reading - asked <= {"extended_assist__get_energy"}
+    # The web is no part of the home.
+    assert reading - asked <= {f"extended_assist__{name}" for name in ("get_energy", "fetch_url", "scrape_url")}

@@ -1,6 +1,7 @@
 """A real pipeline from text to speech: when each word of the model reaches what speaks it."""
 
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -55,8 +56,9 @@ class Recorder(tts.TextToSpeechEntity):
 
 
 @pytest.fixture
-async def recorder(hass: HomeAssistant, entry: MockConfigEntry) -> Recorder:
-    """Return what speaks, in a home with voice."""
+async def recorder(hass: HomeAssistant, entry: MockConfigEntry, tmp_path: Path) -> Recorder:
+    """Return what speaks, in a home with voice that has never spoken before."""
+    hass.config.config_dir = str(tmp_path)  # What was spoken is kept there.
     for component in ("tts", "assist_pipeline", "intent"):
         assert await async_setup_component(hass, component, {})
     recorder = Recorder()

@@ -1,24 +1,29 @@
 """Extended Assist: a Claude agent and a toolbox for any agent, bounded by exposure."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from anthropic import AsyncAnthropic
 from anthropic.types import ModelInfo
 
-from homeassistant.config_entries import ConfigEntry
+from homeassistant.config_entries import ConfigEntry, UpdateListenerType
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
-from homeassistant.helpers import llm
+from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers.typing import ConfigType
 
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .claude.health import Health
-from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN
+from .claude.usage import async_get_meters
+from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, SUBENTRY_FUNCTION
+from .functions.served import async_load_functions, forget_functions
 from .journal import async_get_journal
+from .services import async_register_actions
 
-PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION)
+PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 
 
 @dataclass(slots=True)
@@ -35,16 +40,28 @@ class RuntimeData:
 type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
 
 
+CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
+    """Register the actions."""
+    async_register_actions(hass)
+    return True
+
+
 async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
     """Set up what an entry owns: the connection, the toolbox's API and the agents."""
     if has_connection(entry):
         entry.runtime_data = await _async_connect(hass, entry)
+    await async_load_functions(hass, entry)
+    entry.async_on_unload(lambda: forget_functions(hass, entry))
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload((await async_get_schedule(hass)).async_start(entry))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
+        await _async_forget_meters(hass)
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
-    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
 
 
@@ -56,8 +73,15 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
+    await _async_forget_meters(hass)
     if not hass.config_entries.async_entries(DOMAIN):
         await (await async_get_journal(hass)).async_clear()
+
+
+async def _async_forget_meters(hass: HomeAssistant) -> None:
+    """Forget what agents used that are gone."""
+    entries = hass.config_entries.async_entries(DOMAIN)
+    (await async_get_meters(hass)).async_keep(subentry_id for entry in entries for subentry_id in entry.subentries)
 
 
 @callback
@@ -96,6 +120,25 @@ def _adopt_own_api(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> Non
             )
 
 
-async def _async_reload(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
-    """Take over changed settings."""
-    await hass.config_entries.async_reload(entry.entry_id)
+def _reload_when_changed(entry: ConfigEntry) -> UpdateListenerType:
+    """Return what takes over changed settings: functions alone are read anew, and nothing is interrupted."""
+    known = _settings_of(entry)
+
+    async def update(hass: HomeAssistant, entry: ConfigEntry) -> None:
+        if _settings_of(entry) == known:
+            await async_load_functions(hass, entry)
+        else:
+            await hass.config_entries.async_reload(entry.entry_id)
+
+    return update
+
+
+def _settings_of(entry: ConfigEntry) -> Any:
+    """Return everything that an entry says, without its functions."""
+    # Taken apart: Home Assistant changes subentries in place.
+    others = [
+        (subentry.subentry_id, subentry.title, subentry.data)
+        for subentry in entry.subentries.values()
+        if subentry.subentry_type != SUBENTRY_FUNCTION
+    ]
+    return (entry.title, entry.data, entry.options, others)

@@ -10,6 +10,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from . import ExtendedAssistConfigEntry
 from .claude.failures import TurnError
 from .claude.structured import async_generate
+from .claude.usage import async_get_meters
 from .const import DOMAIN, SUBENTRY_AI_TASK
 from .entity import ClaudeEntity
 
@@ -25,8 +26,10 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add one entity for each subentry for tasks."""
+    meters = await async_get_meters(hass)
     for subentry in entry.get_subentries_of_type(SUBENTRY_AI_TASK):
-        async_add_entities([ClaudeTask(entry, subentry)], config_subentry_id=subentry.subentry_id)
+        task = ClaudeTask(entry, subentry, meters.of(subentry.subentry_id))
+        async_add_entities([task], config_subentry_id=subentry.subentry_id)
 
 
 class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
@@ -42,9 +45,9 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
         self, task: ai_task.GenDataTask, chat_log: conversation.ChatLog
     ) -> ai_task.GenDataTaskResult:
         """Generate text, or data where the task has a structure."""
-        turn = self._turn(chat_log, self.hass.config.language)
-        turn.time_limit = TASK_TIMEOUT
         try:
+            turn = self._turn(chat_log, self.hass.config.language)
+            turn.time_limit = TASK_TIMEOUT
             data = await async_generate(turn, task.structure)
         except TurnError as err:
             raise HomeAssistantError(

@@ -1,5 +1,6 @@
 """The toolbox as an LLM API: Assist's tools and the catalogue in one instance."""
 
+from operator import attrgetter
 from typing import override
 
 from homeassistant.config_entries import ConfigEntry
@@ -8,14 +9,11 @@ from homeassistant.helpers import llm
 
 from .call import ToolboxOptions
 from .const import CONF_FAMILIES, DOMAIN
+from .functions.parameters import as_written
+from .functions.served import added_tools
+from .prompt import async_api_prompt
 from .tools import CATALOGUE, DEFAULT_FAMILIES
-from .tools.base import ToolboxInstance
-
-_PROMPT = (
-    "Use the extended_assist tools for what the other tools cannot answer, such as entity ids, attributes and the past. "
-    "They see exactly what the user has exposed to you. State what a tool returned; when it says it cut something, say so "
-    "or ask for the rest. Never claim that something was done unless a tool in this turn reported it."
-)
+from .tools.base import ExtendedTool, ToolboxInstance
 
 
 @callback
@@ -31,22 +29,27 @@ class ExtendedAssistAPI(llm.API):
         """Serve the families that the options of an entry turn on."""
         super().__init__(hass=hass, id=api_id(entry.entry_id), name=entry.title)
         self._families = entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
+        self._entry_id = entry.entry_id
         self._options = ToolboxOptions.of(entry.options, entry.entry_id)
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return Assist's instance with the toolbox added."""
-        assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
-        tools = [
+        tools: list[ExtendedTool] = [
             tool(self._options)
             for tool in CATALOGUE
             if tool.family in self._families and await tool.async_available(self.hass)
         ]
+        # Nothing is waited for from here until the prompt is read, so that it tells of the home as it is now.
+        assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
+        taken = [tool.name for tool in (*assist.tools, *tools)]
+        tools += (added := added_tools(self.hass, self._entry_id, self._options, taken))
         return ToolboxInstance(
             api=self,
-            api_prompt="\n".join(part for part in (assist.api_prompt, _PROMPT if tools else "") if part),
+            api_prompt=await async_api_prompt(self.hass, assist.api_prompt, tools, llm_context),
             llm_context=llm_context,
-            tools=[*assist.tools, *tools],
-            custom_serializer=assist.custom_serializer,
+            # Assist's order is that in which things were loaded; another one after a restart would cost a cached prefix.
+            tools=[*sorted(assist.tools, key=attrgetter("name")), *tools],
+            custom_serializer=as_written(assist.custom_serializer) if added else assist.custom_serializer,
             policy=self._options.policy,
         )

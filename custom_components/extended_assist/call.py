@@ -7,7 +7,14 @@ from typing import Any, Self
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from .const import CONF_EXTERNAL_STATISTICS, CONF_RESULT_BUDGET, CONF_TARGETLESS_ACTIONS
+from .const import (
+    CONF_DATABASE_FILES,
+    CONF_EXTERNAL_STATISTICS,
+    CONF_RESULT_BUDGET,
+    CONF_TARGETLESS_ACTIONS,
+    CONF_WEB_HOSTS,
+    CONF_WEB_PORTS,
+)
 from .exposure import Exposure
 from .journal import Recording
 from .policy import Policy
@@ -24,6 +31,12 @@ class ToolboxOptions:
     """Statistics without an entity that the user made visible by naming them."""
     targetless_actions: frozenset[str] = frozenset()
     """Actions without a target that may be performed. None by default: what has no target has no bound either."""
+    database_files: frozenset[str] = frozenset()
+    """SQLite files beside the recorder's that functions may read."""
+    web_hosts: frozenset[str] = frozenset()
+    """Hosts of the home's own network, as host or host:port, that may be fetched from."""
+    web_ports: frozenset[int] = frozenset()
+    """Ports that may be fetched from beside the usual ones."""
     policy: Policy = field(default_factory=Policy)
     entry_id: str | None = None
     """The entry whose options these are, so that what happens later happens under the options of that time."""
@@ -35,6 +48,9 @@ class ToolboxOptions:
             budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
             external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
             targetless_actions=frozenset(options.get(CONF_TARGETLESS_ACTIONS, ())),
+            database_files=frozenset(options.get(CONF_DATABASE_FILES, ())),
+            web_hosts=frozenset(options.get(CONF_WEB_HOSTS, ())),
+            web_ports=frozenset(map(int, options.get(CONF_WEB_PORTS, ()))),
             policy=Policy.of(options),
             entry_id=entry_id,
         )
@@ -50,6 +66,8 @@ class ToolCall:
     exposure: Exposure
     llm_context: llm.LLMContext
     options: ToolboxOptions
+    tool_input: llm.ToolInput | None = None
+    """The call as it came, for tools that others wrote."""
     recording: Recording = field(default_factory=Recording)
     """Takes what the call changes beyond states, so that it can be undone."""
 

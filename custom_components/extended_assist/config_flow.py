@@ -18,9 +18,10 @@ from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
 from homeassistant.helpers.selector import TextSelector
 
-from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
+from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
 from .flows.agent import AgentFlow, TaskFlow, default_agent, default_task
 from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
+from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
 
 _TITLE = "Extended Assist"
@@ -45,10 +46,11 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return what entries with a connection can have."""
+        """Return functions, and for entries with a connection agents and tasks."""
+        functions: dict[str, type[ConfigSubentryFlow]] = {SUBENTRY_FUNCTION: FunctionFlow}
         if CONF_API_KEY not in config_entry.data:
-            return {}
-        return {SUBENTRY_CONVERSATION: AgentFlow, SUBENTRY_AI_TASK: TaskFlow}
+            return functions
+        return {SUBENTRY_CONVERSATION: AgentFlow, SUBENTRY_AI_TASK: TaskFlow, **functions}
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

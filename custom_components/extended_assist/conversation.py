@@ -13,6 +13,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from . import ExtendedAssistConfigEntry
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import async_answer
+from .claude.usage import Meter, async_get_meters
 from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
 from .fallback import async_hand_over, is_there
@@ -27,8 +28,10 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add one entity for each agent."""
+    meters = await async_get_meters(hass)
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-        async_add_entities([ClaudeAgent(entry, subentry)], config_subentry_id=subentry.subentry_id)
+        agent = ClaudeAgent(entry, subentry, meters.of(subentry.subentry_id))
+        async_add_entities([agent], config_subentry_id=subentry.subentry_id)
 
 
 class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
@@ -37,9 +40,9 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
     _attr_supports_streaming = True
     _attr_translation_key = "conversation"
 
-    def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry) -> None:
-        """Take the settings of an agent."""
-        super().__init__(entry, subentry)
+    def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: Meter) -> None:
+        """Take the settings of an agent, and what counts its tokens."""
+        super().__init__(entry, subentry, meter)
         if subentry.data.get(CONF_LLM_HASS_API):
             self._attr_supported_features = conversation.ConversationEntityFeature.CONTROL
 

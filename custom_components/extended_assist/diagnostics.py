@@ -9,9 +9,9 @@ from homeassistant.const import CONF_API_KEY, CONF_PROMPT
 from homeassistant.core import HomeAssistant
 
 from . import ExtendedAssistConfigEntry, has_connection
-from .const import CONF_BASE_URL
+from .const import CONF_BASE_URL, CONF_FUNCTION
 
-_TO_REDACT = {CONF_API_KEY, CONF_BASE_URL, CONF_PROMPT}
+_TO_REDACT = {CONF_API_KEY, CONF_BASE_URL, CONF_FUNCTION, CONF_PROMPT}
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:

@@ -110,6 +110,11 @@ class Exposure:
         }
 
     @callback
+    def entity(self, entity_id: str) -> ExposedEntity | None:
+        """Return an exposed entity; for one or a few, without a look at the whole home."""
+        return self._describe(state) if (state := self.state(entity_id)) else None
+
+    @callback
     def _describe(self, state: State) -> ExposedEntity:
         """Collect the names under which people know an entity."""
         entry = er.async_get(self._hass).async_get(state.entity_id)

@@ -16,6 +16,7 @@ from homeassistant.util.json import JsonObjectType
 
 from .actions.members import is_group, members_of
 from .const import DOMAIN
+from .policy import NotAllowedError
 
 if TYPE_CHECKING:
     from .call import ToolCall
@@ -106,10 +107,18 @@ class Journal:
         return next((change for change in reversed(self._changes) if _is_own(change, llm_context)), None)
 
     async def async_undo(self, call: ToolCall, change: Change) -> JsonObjectType:
-        """Undo a change; it counts as undone even where only parts of it came back."""
+        """Undo a change; it counts as undone even where only parts of it came back, but not where this speaker may not.
+
+        It counts from the beginning, so that a call at the same time undoes the change before it.
+        """
         change.undone = True
         self._save()
-        return await _UNDO[change.kind](call, change)
+        try:
+            return await _UNDO[change.kind](call, change)
+        except NotAllowedError:
+            change.undone = False
+            self._save()
+            raise
 
     @callback
     def _save(self) -> None:

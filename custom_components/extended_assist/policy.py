@@ -113,12 +113,12 @@ def heard_outside_text() -> bool:
     for content in reversed(chat_log.content):
         if isinstance(content, UserContent):
             return False
-        if isinstance(content, ToolResultContent) and _brings_outside_text(chat_log, content):
+        if isinstance(content, ToolResultContent) and brings_outside_text(chat_log, content):
             return True
     return False
 
 
-def _brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
+def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
     """Return whether a result may hold text that strangers wrote."""
     if chat_log.llm_api is not None:
         for tool in chat_log.llm_api.tools:

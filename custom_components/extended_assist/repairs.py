@@ -12,6 +12,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.selector import SelectOptionDict, SelectSelector, SelectSelectorConfig
 
+from .allowance import TOKEN_ISSUES, AllowanceFlow
 from .claude.models import find_model, lifecycle, retirement, successors
 from .const import DOMAIN
 
@@ -157,6 +158,8 @@ async def async_create_fix_flow(
 ) -> RepairsFlow:
     """Return the dialog that mends an issue."""
     values = {key: str(value) for key, value in (data or {}).items()}
+    if issue_id.startswith(TOKEN_ISSUES):
+        return AllowanceFlow(values["entry_id"], values["subentry_id"])
     if "subentry_id" in values:
         return ChooseModelFlow(**values)
     return LetThroughFlow(values["agent_id"])

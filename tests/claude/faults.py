@@ -11,7 +11,7 @@ CONTENT = [
     tool_use("llm__GetDateTime"),
     tool_use("extended_assist__get_entities", {"name": "lamp"}),
 ]
-WHOLE = events(Issuer().message(Turn(CONTENT), {"model": "m"}, 1), Turn(CONTENT))
+WHOLE = events(Issuer().message(Turn(CONTENT), {"model": "m"}, {"input_tokens": 1}), Turn(CONTENT))
 FIRST_SHOWN = next(index for index, event in enumerate(WHOLE) if event.get("delta", {}).get("type") == "text_delta")
 """How many events a user has heard nothing of."""
 

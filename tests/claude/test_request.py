@@ -171,3 +171,26 @@ def test_changed_schema_is_seen() -> None:
     (second,) = _tools(Declared("same", vol.Schema({vol.Required("b"): str})))
     assert list(first["input_schema"]["properties"]) == ["a"]
     assert list(second["input_schema"]["properties"]) == ["b"]
+
+
+def test_what_goes_without_saying_is_not_said() -> None:
+    """A schema holds what the model needs to know; a parameter may have any name."""
+    schema = vol.Schema(
+        {
+            vol.Required("additionalProperties"): vol.All(str, vol.Lower),
+            vol.Optional("format"): vol.In(["lower", "upper"]),
+            vol.Optional("inner"): vol.Schema({"a": str}),
+            vol.Optional("open"): dict,
+        }
+    )
+    (tool,) = _tools(Declared("short", schema))
+    assert tool["input_schema"] == {
+        "type": "object",
+        "properties": {
+            "additionalProperties": {"type": "string"},
+            "format": {"type": "string", "enum": ["lower", "upper"]},
+            "inner": {"type": "object", "properties": {"a": {"type": "string"}}},
+            "open": {"type": "object", "additionalProperties": True},
+        },
+        "required": ["additionalProperties"],
+    }

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import re
 from typing import Any
 
+from .cache import MAX_MARKS, marks
 from .models import find_model
 from .stream import Issuer
 
@@ -29,6 +30,7 @@ def check_request(body: Body, models: list[dict[str, Any]], issuer: Issuer) -> N
         raise Refusal(f"model: {body['model']}", status=404)
     _check_options(body, model)
     _check_tools(body)
+    _check_marks(body)
     _check_text(_blocks(body.get("system") or []), "system")
     messages = body["messages"]
     if not messages:
@@ -38,6 +40,18 @@ def check_request(body: Body, models: list[dict[str, Any]], issuer: Issuer) -> N
     for index, message in enumerate(messages):
         _check_message(message, index, issuer, last=index == len(messages) - 1)
     _check_pairs(messages)
+    _check_references(body)
+
+
+def _check_references(body: Body) -> None:
+    """A search for tools may have found only tools that are there."""
+    names = {tool.get("name") for tool in body.get("tools") or []}
+    for message in body["messages"]:
+        for block in _blocks(message["content"]):
+            if block["type"] == "tool_search_tool_result":
+                for reference in block["content"].get("tool_references") or []:
+                    if reference["tool_name"] not in names:
+                        raise Refusal(f"Tool reference '{reference['tool_name']}' not found in available tools")
 
 
 def _check_options(body: Body, model: dict[str, Any]) -> None:
@@ -94,6 +108,19 @@ def _check_tools(body: Body) -> None:
     choice = body.get("tool_choice") or {}
     if choice.get("type") == "tool" and choice["name"] not in seen:
         raise Refusal(f"tool_choice: Tool '{choice['name']}' not found in provided tools")
+
+
+def _check_marks(body: Body) -> None:
+    lifetimes = list(marks(body).values())
+    if len(lifetimes) > MAX_MARKS:
+        raise Refusal(f"A maximum of {MAX_MARKS} blocks with cache_control may be provided. Found {len(lifetimes)}.")
+    if "5m" in lifetimes and "1h" in lifetimes[lifetimes.index("5m") :]:
+        raise Refusal("a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block")
+    tools = body.get("tools") or []
+    if any(tool.get("defer_loading") and tool.get("cache_control") for tool in tools):
+        raise Refusal("Tools with defer_loading cannot use prompt caching.")
+    if tools and all(tool.get("defer_loading") for tool in tools):
+        raise Refusal("At least one tool must have defer_loading=false. All tools cannot be deferred.")
 
 
 def _blocks(content: str | Blocks) -> Blocks:

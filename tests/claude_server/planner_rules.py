@@ -239,6 +239,32 @@ def _blink(question: Question) -> list[Call] | str:
     return [Call("execute_script", {"sequence": [toggle, {"delay": 1}, toggle]})]
 
 
+def _at_sunset(question: Question) -> list[Call] | str:
+    """Write an automation that switches something at sunset."""
+    if not question.results:
+        return _list(question, name=question["name"])
+    if len(question.results) > 1:
+        return "\n".join(facts(question.last))
+    found = [row["entity_id"] for row in entities(question.last) if row.get("entity_id", "").startswith("light.")]
+    if not found:
+        return f"I found no light named {question['name']}."
+    automation = {
+        "alias": f"{question['name'].capitalize()} at sunset",
+        "triggers": [{"trigger": "sun", "event": "sunset"}],
+        "actions": [{"action": f"light.turn_{question['state'].lower()}", "target": {"entity_id": found[0]}}],
+    }
+    return [Call("add_automation", {"automation": automation})]
+
+
+def _earlier(question: Question) -> dict[str, Any]:
+    triggers = [{"trigger": "sun", "event": "sunset", "offset": "-00:30:00"}]
+    return {"automation": question["name"], "changes": {"triggers": triggers}}
+
+
+def _run(question: Question) -> dict[str, Any]:
+    return {"action": "automation.trigger", "target": {"entity_id": question["name"]}}
+
+
 AGREED = re.compile(r"^(?:yes|ok|okay|sure|please do|do it|go ahead)\b", re.IGNORECASE)
 
 _THE = r"(?:(?:the|my|all the|all)\s+)?"
@@ -267,6 +293,17 @@ RULES = (
         r"\b(?:which|what|are any) (?P<domain>lights|lamps|switches|covers|fans)(?: are)? (?P<state>on|off|open)\b",
         _which_are,
     ),
+    _rule(
+        "Turn on the garden lights at sunset.",
+        rf"\b(?:turn|switch) (?P<state>on|off) {_THE}(?P<name>.+?) at sunset\b",
+        _at_sunset,
+    ),
+    _rule(
+        "Start 'Garden lights at sunset' half an hour earlier.",
+        r"\bstart '(?P<name>.+?)' half an hour earlier\b",
+        _as_told("update_automation", _earlier),
+    ),
+    _rule("Run 'Garden lights at sunset'.", r"\brun '(?P<name>.+?)'", _as_told("perform_action", _run)),
     _rule(
         "Turn on the kitchen light.",
         rf"\b(?:turn|switch) (?P<state>on|off) {_THE}(?P<name>.+?)(?: in {_THE}(?P<area>.+?))?\s*[?.!]*$",

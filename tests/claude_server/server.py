@@ -10,10 +10,11 @@ from typing import Any, Self
 from aiohttp import web
 import anthropic
 
+from .cache import PromptCache, input_tokens
 from .checks import Refusal, check_request
 from .models import default_models, find_model, page_of_models
 from .request_types import check_count_tokens, check_message, prepare
-from .stream import Event, Issuer, cut, events, tokens, whole
+from .stream import Event, Issuer, cut, events, whole
 from .turn import ERROR_TYPES, Fault, Responder, Turn
 
 LOGGER = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class ClaudeServer:
         self.requests: list[RecordedRequest] = []
         self.on_request: Callable[[RecordedRequest], None] | None = None
         self.url = ""
+        self.cache = PromptCache()
         self._api_key = api_key
         self._models = default_models() if models is None else models
         self._port = port
@@ -168,8 +170,7 @@ class ClaudeServer:
             return self._error(turn.fault)
         if turn.fault and turn.fault.kind == "disconnect" and turn.fault.after < 0:
             _hang_up(request)
-        input_tokens = tokens([body.get("system"), body.get("tools"), body["messages"]])
-        message = self._issuer.message(turn, body, input_tokens)
+        message = self._issuer.message(turn, body, self.cache.usage(body))
         if body.get("stream"):
             return await self._stream(request, turn, message)
         await asyncio.sleep(turn.delay)
@@ -223,7 +224,7 @@ class ClaudeServer:
     async def _count_tokens(self, request: web.Request) -> web.StreamResponse:
         body = self._check_types(request, check_count_tokens)
         check_request(body, self._models, self._issuer)
-        return web.json_response({"input_tokens": tokens([body.get("system"), body.get("tools"), body["messages"]])})
+        return web.json_response({"input_tokens": input_tokens(body)})
 
     async def _list_models(self, request: web.Request) -> web.StreamResponse:
         if self.models_fault and (response := await self._fail(request, self.models_fault)):

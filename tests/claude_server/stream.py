@@ -28,12 +28,10 @@ class Issuer:
         self._count += 1
         return f"{prefix}_01{self._count:022d}"
 
-    def message(self, turn: Turn, request: dict[str, Any], input_tokens: int) -> dict[str, Any]:
-        """Return the whole message that answers a request."""
+    def message(self, turn: Turn, request: dict[str, Any], input_usage: dict[str, int]) -> dict[str, Any]:
+        """Return the whole message that answers a request; input_usage tells what reading it took."""
         usage = {
-            "input_tokens": input_tokens,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            **input_usage,
             "output_tokens": tokens(turn.content),
             "service_tier": "standard",
         }

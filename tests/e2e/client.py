@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+import time
 from typing import Any, Self
 
 import aiohttp
@@ -257,6 +258,14 @@ class Client:
         if len(found) != 1:
             raise LookupError(f"{platform} has {len(found)} entities of {domain}: {', '.join(found) or 'none'}")
         return str(found[0])
+
+    async def wait_for_entity(self, entity_id: str) -> None:
+        """Wait until an entity has a state; raises TimeoutError."""
+        deadline = time.monotonic() + EVENT_TIMEOUT
+        while entity_id not in await self.states():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{entity_id} did not appear")
+            await asyncio.sleep(0.1)
 
     async def update_entity(self, entity_id: str, **fields: Json) -> None:
         """Change an entity's registry entry: area_id, name, aliases, labels, …"""

@@ -65,6 +65,7 @@ async def test_automation_uses_the_answer(client: Client, agent: str) -> None:
         ],
     }
     await client.post("/api/config/automation/config/ask_the_agent", automation)
+    await client.wait_for_entity("automation.ask_the_agent")
     async with client.subscribe("persistent_notification/subscribe") as events:
         await client.post("/api/events/ask_the_agent", {})
         async for event in events:

@@ -5,9 +5,18 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.claude.models import THINKING
-from custom_components.extended_assist.const import CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, DOMAIN
+from custom_components.extended_assist.claude.client import ANTHROPIC_URL
+from custom_components.extended_assist.claude.models import THINKING, Abilities, find_model
+from custom_components.extended_assist.const import (
+    CONF_MAX_TOKENS,
+    CONF_MAX_TOOL_ROUNDS,
+    CONF_MONTHLY_TOKENS,
+    CONF_PROMPT_CACHE,
+    CONF_TOOL_SEARCH,
+    DOMAIN,
+)
 from custom_components.extended_assist.flows.agent import default_agent
+from custom_components.extended_assist.flows.cost import cost_fields
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from tests.claude_server import ClaudeServer, Fault, Scenario
@@ -15,7 +24,7 @@ from tests.conftest import MODEL
 
 pytestmark = pytest.mark.usefixtures("assist", "no_deprecations")
 
-LIMITS = {CONF_MAX_TOKENS: 1000, CONF_MAX_TOOL_ROUNDS: 3}
+LIMITS = {CONF_MAX_TOKENS: 1000, CONF_MAX_TOOL_ROUNDS: 3, CONF_PROMPT_CACHE: "off"}
 OFF = {"plain": False, "web_fetch": False, "web_location": False, "web_search": False}
 
 
@@ -103,6 +112,31 @@ async def test_entry_not_loaded(hass: HomeAssistant, entry: MockConfigEntry, cla
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "entry_not_loaded")
 
 
+async def test_limit_of_the_month(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """A monthly limit is stored as a whole number, and emptied again."""
+    (agent,) = entry.subentries.values()
+    for limit in ({CONF_MONTHLY_TOKENS: 1_000_000}, {}):
+        form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
+        form = await configure(hass, form, {"model": MODEL})
+        await configure(hass, form, LIMITS | limit)
+        (agent,) = entry.subentries.values()
+        assert dict(agent.data) == {"model": MODEL, **LIMITS, **OFF, **limit}
+
+
+@pytest.mark.parametrize(("base_url", "default"), [(ANTHROPIC_URL, "5m"), ("http://192.168.1.10:11434", "off")])
+def test_cache_is_for_servers_that_know_it(base_url: str, default: str) -> None:
+    """Only Anthropic's own server is asked to cache unless the user says so."""
+    (key,) = [key for key in cost_fields(base_url, Abilities()) if key == CONF_PROMPT_CACHE]
+    assert key.default() == default
+
+
+@pytest.mark.parametrize(("model_id", "offered"), [("claude-opus-5-5", True), (MODEL, False), ("unheard-of", False)])
+async def test_tool_search_is_offered_where_it_works(entry: MockConfigEntry, model_id: str, offered: bool) -> None:
+    """Only for models whose list says that they can."""
+    abilities = Abilities.of(find_model(entry.runtime_data.models, model_id))
+    assert (CONF_TOOL_SEARCH in cost_fields(ANTHROPIC_URL, abilities)) is offered
+
+
 async def test_fallback(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Any agent may stand in, but not the agent itself, nor one that it stands in for."""
     (agent,) = entry.subentries.values()
@@ -159,7 +193,10 @@ async def test_model_that_nothing_is_known_of(hass: HomeAssistant, assist: None,
         entry.add_to_hass(hass)
         assert await hass.config_entries.async_setup(entry.entry_id)
         form = await configure(hass, await add(hass, entry), {"name": "B", "model": "qwen3"})
-        assert fields(form) == {"max_tokens", "max_tool_rounds", "context_tokens", "plain"}
+        assert fields(form) == {
+            *("max_tokens", "max_tool_rounds", "context_tokens", "plain"),
+            *("prompt_cache", "monthly_tokens"),
+        }
         result = await configure(hass, form, LIMITS)
         assert result["type"] is FlowResultType.CREATE_ENTRY
         assert list(entry.subentries.values())[-1].data["plain"] is True

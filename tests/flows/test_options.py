@@ -134,3 +134,63 @@ async def test_actions_that_cannot_be_listed(
         form["flow_id"], {CONF_TARGETLESS_ACTIONS: ["scene.create"], "policy": {}}
     )
     assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_web(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Hosts and ports are stored as they are compared, and shown again."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    assert ToolboxOptions.of(entry.options).web_hosts == frozenset()
+    web = {"web_hosts": [" NAS.local", "192.168.1.10:8080", "nas.local."], "web_ports": ["8443", "443", "08443"]}
+    await hass.config_entries.options.async_configure(form["flow_id"], {"policy": {}, "web": web})
+    await hass.async_block_till_done()
+    assert entry.options["web_hosts"] == ["nas.local", "192.168.1.10:8080"]
+    assert entry.options["web_ports"] == ["8443"]
+    assert ToolboxOptions.of(entry.options).web_ports == {8443}
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    (section,) = [key for key in form["data_schema"].schema if key == "web"]
+    shown = {str(key): key.description["suggested_value"] for key in form["data_schema"].schema[section].schema.schema}
+    assert shown == {"web_hosts": ["nas.local", "192.168.1.10:8080"], "web_ports": ["8443"]}
+    await hass.config_entries.options.async_configure(form["flow_id"], {"policy": {}, "web": {}})
+    await hass.async_block_till_done()
+    assert "web_hosts" not in entry.options
+
+
+@pytest.mark.parametrize(
+    ("web", "error", "wrong"),
+    [
+        ({"web_hosts": ["nas.local", "http://nas.local/"]}, "invalid_host", "http://nas.local/"),
+        ({"web_hosts": ["127.0.0.1"]}, "invalid_host", "127.0.0.1"),
+        ({"web_hosts": ["me@nas.local"]}, "invalid_host", "me@nas.local"),
+        ({"web_ports": ["0"]}, "invalid_port", "0"),
+        ({"web_ports": ["65536"]}, "invalid_port", "65536"),
+        ({"web_ports": ["８０"]}, "invalid_port", "８０"),  # noqa: RUF001 - digits of another script
+        ({"web_ports": ["http"]}, "invalid_port", "http"),
+    ],
+)
+async def test_web_errors(
+    hass: HomeAssistant, entry: MockConfigEntry, web: dict[str, list[str]], error: str, wrong: str
+) -> None:
+    """What is no host or port is named, and the rest of the form is kept."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    entered = {CONF_RESULT_BUDGET: 2000, "policy": {}, "web": web}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
+    assert result["errors"] == {"base": error}
+    assert result["description_placeholders"]["wrong"] == wrong
+    suggested = {str(key): (key.description or {}).get("suggested_value") for key in result["data_schema"].schema}
+    assert suggested[CONF_RESULT_BUDGET] == 2000
+    entered["web"] = {}
+    result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_database_files(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Files that functions may read are listed, kept and shown again."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    given = form["data_schema"]({"policy": {}, "functions": {"database_files": ["books.db"]}})
+    await hass.config_entries.options.async_configure(form["flow_id"], given)
+    await hass.async_block_till_done()
+    assert ToolboxOptions.of(entry.options).database_files == {"books.db"}
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    (shown,) = [value for key, value in form["data_schema"].schema.items() if key == "functions"]
+    ((key, _),) = shown.schema.schema.items()
+    assert key.description == {"suggested_value": ["books.db"]}

@@ -1,5 +1,6 @@
 """Actions that are performed later: stored, at most once, and checked again when they are due."""
 
+from collections.abc import Awaitable, Callable
 from contextvars import Context as ContextVariables
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -73,6 +74,22 @@ class ScheduledAction:
             assistant=self.assistant,
             device_id=self.device_id,
         )
+
+
+type Perform = Callable[[HomeAssistant, ScheduledAction, ToolboxOptions], Awaitable[str]]
+"""Does what was scheduled under a name of its own, and says what happened; raises ToolError."""
+
+_PERFORM: dict[str, Perform] = {}
+
+
+def performs(action: str) -> Callable[[Perform], Perform]:
+    """Declare the function that does what was scheduled under a name, in place of an action."""
+
+    def register(perform: Perform) -> Perform:
+        _PERFORM[action] = perform
+        return perform
+
+    return register
 
 
 @dataclass(slots=True)
@@ -200,6 +217,8 @@ class Schedule:
         late = dt_util.utcnow().timestamp() - item.due
         if late > MAX_LATE.total_seconds():
             return f"missed: Home Assistant was not running, and {round(late / 60)} minutes late is too late"
+        if (perform := _PERFORM.get(item.action)) is not None:
+            return await perform(self._hass, item, await _async_options(self._hass, item))
         call = await _async_call(self._hass, item)
         exposed = [entity_id for entity_id in item.entity_ids if call.exposure.is_exposed(entity_id)]
         if item.entity_ids and not exposed:
@@ -226,18 +245,24 @@ class Schedule:
         )
 
 
-async def _async_call(hass: HomeAssistant, item: ScheduledAction) -> ToolCall:
-    """Return the call of an action that is due; raises ToolError when its speaker may not do it any more."""
+async def _async_options(hass: HomeAssistant, item: ScheduledAction) -> ToolboxOptions:
+    """Return the options under which something is due; raises ToolError when its speaker is gone."""
     entry = hass.config_entries.async_get_entry(item.entry_id)
     if entry is None or entry.state is not ConfigEntryState.LOADED:
         raise ToolError("the assistant's entry is not loaded.")
-    if CONF_FAMILIES in entry.options and "actions" not in entry.options[CONF_FAMILIES]:
-        raise ToolError("actions were turned off in the options.")
-    options = ToolboxOptions.of(entry.options, entry.entry_id)
-    llm_context = item.llm_context()
-    user = await async_get_user(hass, llm_context)
+    user = await async_get_user(hass, item.llm_context())
     if item.user_id is not None and (user is None or not user.is_active):
         raise ToolError("the user who scheduled it is gone.")
+    return ToolboxOptions.of(entry.options, entry.entry_id)
+
+
+async def _async_call(hass: HomeAssistant, item: ScheduledAction) -> ToolCall:
+    """Return the call of an action that is due; raises ToolError when its speaker may not do it any more."""
+    options = await _async_options(hass, item)
+    entry = hass.config_entries.async_get_known_entry(item.entry_id)
+    if CONF_FAMILIES in entry.options and "actions" not in entry.options[CONF_FAMILIES]:
+        raise ToolError("actions were turned off in the options.")
+    llm_context = item.llm_context()
     await async_check_speaker(hass, options.policy, Tier.CONTROL, llm_context)
     return ToolCall(
         hass=hass,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import voluptuous as vol
 
+from homeassistant.const import ATTR_DEVICE_ID, Platform
 from homeassistant.core import callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv
@@ -23,7 +24,7 @@ from .computed import async_check_computed
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
 from .members import members_of
 from .perform import safe_reason
-from .targets import REFERENCES
+from .targets import REFERENCES, check_whole
 from .texts import Texts, holds_template
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ class SequenceWalker:
             kind = cv.determine_script_action(step)
         except (ValueError, TypeError) as err:
             raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(_STEPS)}, condition.") from err
+        if kind == "device" and self._keep:
+            return self._device(step, place)
         if kind in _REFUSED:
             raise ToolError(f"{place}: {_REFUSED[kind]}")
         if kind == "condition":
@@ -215,6 +218,16 @@ class SequenceWalker:
         )
         walked |= resolved.as_step()
         return walked | ({"data": resolved.data | computed} if computed else {})
+
+    def _device(self, step: Part, place: str) -> Part:
+        """Check an action on a device, as Home Assistant's editor writes them: on one of its entities, all of them exposed."""
+        if step.get("domain") not in {*Platform}:
+            raise ToolError(
+                f"{place}: actions on devices of this kind cannot be checked. Perform an action on an entity."
+            )
+        refuse_templates_in(step, place)
+        check_whole(self._call.hass, self._call.exposure, ATTR_DEVICE_ID, str(step[ATTR_DEVICE_ID]), place)
+        return self._rest(step, place)
 
     async def _async_nested(self, step: Part, place: str, depth: int) -> Part:
         """Check a step that holds others."""

@@ -13,6 +13,7 @@ from homeassistant.helpers.json import json_bytes
 
 from ..tools.base import guarded
 from .attachments import async_read
+from .caching import with_marks
 from .client import async_stream
 from .context import Fitted, fit
 from .failures import TurnError, key_of
@@ -20,6 +21,8 @@ from .options import CONTEXT_EDITING, AgentOptions, model_fields
 from .patience import Patience
 from .request import Block, to_messages, to_tools
 from .stream import ResponseStream
+from .tool_search import with_search, without_stale_searches
+from .usage import Meter, trace_of
 
 RESPONSE_TIMEOUT = 180.0
 """Seconds for one response, however lively: enough for the default length from a slow server, and an end to any other."""
@@ -38,6 +41,8 @@ class Turn:
     options: AgentOptions
     cut_notice: Callable[[], Awaitable[str]]
     """Gives the words to add to an answer that reached the token limit."""
+    meter: Meter
+    """Counts what the requests use."""
     note: Callable[[str | None], None]
     """Is told how each request ended: with an answer, or with the key of a cause."""
     patience: Patience = field(default_factory=Patience)
@@ -105,7 +110,7 @@ def _request(turn: Turn, tools: list[Any]) -> dict[str, Any]:
         request["system"] = system.content
     if tools:
         request["tools"] = tools
-    return request
+    return with_search(request) if options.tool_search else request
 
 
 async def _async_respond(turn: Turn, request: dict[str, Any]) -> ResponseStream:
@@ -148,7 +153,7 @@ async def _async_request(turn: Turn, request: dict[str, Any], content: list[conv
     messages = to_messages(content, turn.agent_id, model, turn.attachments)
     if turn.options.plain and not turn.may_call:
         messages[-1]["content"].append({"type": "text", "text": _NO_MORE_CALLS})  # type: ignore[union-attr] # blocks
-    body = {**request, "messages": messages}
+    body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
         model=model,
@@ -161,9 +166,12 @@ async def _async_request(turn: Turn, request: dict[str, Any], content: list[conv
     except anthropic.AnthropicError as err:
         response.error = err
         return response
-    async with events:
-        async for _ in turn.chat_log.async_add_delta_content_stream(turn.agent_id, response.deltas(events)):
-            pass
+    try:
+        async with events:
+            async for _ in turn.chat_log.async_add_delta_content_stream(turn.agent_id, response.deltas(events)):
+                pass
+    finally:  # Tokens are paid for, also when the user no longer waits.
+        turn.meter.add(response.usage)
+        turn.chat_log.async_trace(trace_of(response.usage, response.stop_reason))
     turn.sources |= response.sources
-    turn.chat_log.async_trace({"usage": response.usage, "stop_reason": response.stop_reason})
     return response

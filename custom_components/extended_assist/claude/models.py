@@ -33,6 +33,8 @@ class Abilities:
     structured_output: bool = False
     web: bool = False
     """Whether the server can search the web and fetch pages for it."""
+    tool_search: bool = False
+    """Whether the server can search among very many tools for it."""
     context_editing: bool = False
     """Whether the server can clear older tool results from a request."""
     window: int | None = None
@@ -52,6 +54,8 @@ class Abilities:
             documents=_supports(listed, "pdf_input"),
             structured_output=_supports(listed, "structured_outputs"),
             web=_supports(listed, "server_tools", "web_search"),
+            # No list tells of this tool alone; Home Assistant's own integration excludes the smallest line, and so does this.
+            tool_search=_supports(listed, "server_tools") and "haiku" not in getattr(model, "id", "haiku"),
             context_editing=_supports(listed, "context_management", "clear_tool_uses_20250919"),
             window=_count(model, "max_input_tokens"),
             max_tokens=_count(model, "max_tokens"),

@@ -12,12 +12,15 @@ from ..const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
     CONF_PLAIN,
+    CONF_PROMPT_CACHE,
     CONF_THINKING,
     CONF_THINKING_BUDGET,
+    CONF_TOOL_SEARCH,
     CONF_WEB_FETCH,
     CONF_WEB_LOCATION,
     CONF_WEB_SEARCH,
 )
+from .caching import PromptCache
 from .context import MAX_CONTEXT
 from .models import EFFORTS_THAT_THINK, Abilities
 
@@ -54,9 +57,18 @@ class AgentOptions:
     thinking: dict[str, Any] | None
     effort: str | None
     web_tools: tuple[dict[str, Any], ...]
+    cache: PromptCache
+    tool_search: bool
+    """Whether tools that are seldom needed are searched for."""
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], abilities: Abilities, location: Mapping[str, str] | None = None) -> Self:
+    def of(
+        cls,
+        data: Mapping[str, Any],
+        abilities: Abilities,
+        location: Mapping[str, str] | None = None,
+        default_cache: PromptCache = PromptCache.OFF,
+    ) -> Self:
         """Read the data of a subentry; location is what may be told of where the home is."""
         max_tokens = int(data.get(CONF_MAX_TOKENS, DEFAULT_MAX_TOKENS))
         if abilities.max_tokens:
@@ -74,6 +86,8 @@ class AgentOptions:
             thinking=thinking,
             effort=_effort(data, known, thinking),
             web_tools=_web_tools(data, location) if known.web else (),
+            cache=PromptCache.OFF if plain else PromptCache(data.get(CONF_PROMPT_CACHE, default_cache)),
+            tool_search=bool(data.get(CONF_TOOL_SEARCH)) and known.tool_search,
         )
 
 

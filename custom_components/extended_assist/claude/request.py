@@ -21,6 +21,8 @@ type Block = dict[str, Any]
 # The service refuses a request for a tool with such a name or such keys at the top of its schema.
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _REFUSED_KEYS = frozenset({"oneOf", "anyOf", "allOf"})
+# Every tool checks its arguments itself, so a request need not carry these, some thirty characters each.
+_SELF_EVIDENT: tuple[tuple[str, Any], ...] = (("additionalProperties", False), ("format", "lower"))
 
 _NO_RESULT = {"error": "This call was interrupted; whether it took effect is unknown."}
 _ASSISTANT_FIRST = "(You speak first.)"
@@ -167,6 +169,15 @@ def _to_tool(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> ToolPar
         if schema.get("type") != "object":
             raise ValueError("its parameters are not an object")
         json_dumps(schema)
-        schema = {key: value for key, value in schema.items() if key not in _REFUSED_KEYS}
+        schema = {key: value for key, value in _shortened(schema).items() if key not in _REFUSED_KEYS}
         known = _converted[tool.name] = (tool.parameters, serializer, schema)
     return {"name": tool.name, "description": tool.description or "", "input_schema": known[2]}
+
+
+def _shortened(schema: Any) -> Any:
+    """Return a schema without what goes without saying."""
+    if isinstance(schema, list):
+        return [_shortened(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _shortened(value) for key, value in schema.items() if (key, value) not in _SELF_EVIDENT}

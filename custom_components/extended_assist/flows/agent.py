@@ -26,7 +26,7 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
-from ..claude.client import ANTHROPIC_URL, CHECK_TIMEOUT
+from ..claude.client import CHECK_TIMEOUT
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..const import (
@@ -181,7 +181,7 @@ class AgentFlow(ConfigSubentryFlow):
         """Ask for what depends on the model."""
         entry = self._get_entry()
         abilities = Abilities.of(find_model(entry.runtime_data.models, self._data[CONF_MODEL]))
-        schema = model_schema(abilities, is_own_server=entry.data[CONF_BASE_URL] != ANTHROPIC_URL)
+        schema = model_schema(abilities, entry.data[CONF_BASE_URL])
         errors: dict[str, str] = {}
         if user_input is not None:
             errors = check_model(user_input)

@@ -15,6 +15,7 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
+from ..claude.client import ANTHROPIC_URL
 from ..claude.context import MAX_CONTEXT
 from ..claude.models import Abilities
 from ..claude.options import (
@@ -29,27 +30,32 @@ from ..const import (
     CONF_EFFORT,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
+    CONF_MONTHLY_TOKENS,
     CONF_PLAIN,
     CONF_THINKING,
     CONF_THINKING_BUDGET,
+    CONF_TOOL_SEARCH,
     CONF_WEB_FETCH,
     CONF_WEB_LOCATION,
     CONF_WEB_SEARCH,
 )
+from .cost import cost_fields
 
 MODEL_KEYS = frozenset(
     {
         CONF_CONTEXT_TOKENS,
         CONF_EFFORT,
+        CONF_MONTHLY_TOKENS,
         CONF_PLAIN,
         CONF_THINKING,
         CONF_THINKING_BUDGET,
+        CONF_TOOL_SEARCH,
         CONF_WEB_FETCH,
         CONF_WEB_LOCATION,
         CONF_WEB_SEARCH,
     }
 )
-"""What only some models have."""
+"""What only some models have, or what may be emptied."""
 
 _MIN_TOKENS = 256
 _MAX_TOKENS = 128_000
@@ -58,7 +64,7 @@ _MIN_CONTEXT = 4_000
 """Tokens; the tools and the instructions alone take about three thousand."""
 
 
-def model_schema(abilities: Abilities, *, is_own_server: bool) -> vol.Schema:
+def model_schema(abilities: Abilities, base_url: str) -> vol.Schema:
     """Return the form for a model; a server of the user's own may need what Anthropic's does not."""
     limit = abilities.max_tokens or _MAX_TOKENS
     fields: dict[Any, Any] = {
@@ -78,9 +84,9 @@ def model_schema(abilities: Abilities, *, is_own_server: bool) -> vol.Schema:
         fields[vol.Required(CONF_CONTEXT_TOKENS, default=DEFAULT_CONTEXT_TOKENS)] = _whole_number(
             _MIN_CONTEXT, MAX_CONTEXT * 2
         )
-    if is_own_server:
+    if base_url != ANTHROPIC_URL:
         fields[vol.Required(CONF_PLAIN, default=not abilities.listed)] = BooleanSelector()
-    return vol.Schema(fields)
+    return vol.Schema(fields | cost_fields(base_url, abilities))
 
 
 def check_model(user_input: Mapping[str, Any]) -> dict[str, str]:

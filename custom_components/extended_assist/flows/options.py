@@ -17,24 +17,32 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
     StatisticSelector,
     StatisticSelectorConfig,
+    TextSelector,
+    TextSelectorConfig,
 )
 
 from ..actions.listed import async_may_be_listed, async_wrongly_listed
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ASK_FIRST,
+    CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
+    CONF_WEB_HOSTS,
+    CONF_WEB_PORTS,
     CONF_WHO_MAY,
     DOMAIN,
 )
 from ..policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
+from ..web.guard import PORTS, normalized_host
 
 _POLICY = "policy"
+_WEB = "web"
+_FUNCTIONS = "functions"
 _MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
 
 
@@ -67,6 +75,15 @@ _POLICY_SCHEMA = vol.Schema(
     }
 )
 
+_WEB_SCHEMA = vol.Schema(
+    {
+        vol.Optional(CONF_WEB_HOSTS): TextSelector(TextSelectorConfig(multiple=True)),
+        vol.Optional(CONF_WEB_PORTS): TextSelector(TextSelectorConfig(multiple=True)),
+    }
+)
+
+_FUNCTIONS_SCHEMA = vol.Schema({vol.Optional(CONF_DATABASE_FILES): TextSelector(TextSelectorConfig(multiple=True))})
+
 _BASIC_SCHEMA = vol.Schema(
     {
         vol.Required(CONF_FAMILIES, default=list(DEFAULT_FAMILIES)): _choice(
@@ -90,6 +107,9 @@ async def _async_schema(hass: HomeAssistant) -> vol.Schema:
         {
             vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
             vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
+            # Those who set options over the API need not know of it.
+            vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": True}),
+            vol.Optional(_FUNCTIONS, default=dict): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
         }
     )
 
@@ -99,29 +119,54 @@ class ToolboxOptionsFlow(OptionsFlow):
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show the form and store what it says."""
-        wrong = None
+        errors: dict[str, str] = {}
+        placeholders: dict[str, str] = {}
         if user_input is not None:
             actions = [action.strip().lower() for action in user_input[CONF_TARGETLESS_ACTIONS]]
             user_input[CONF_TARGETLESS_ACTIONS] = list(dict.fromkeys(actions))
             # What is kept from before may belong to an integration that is not running now.
             before = self.config_entry.options.get(CONF_TARGETLESS_ACTIONS, ())
-            wrong = await async_wrongly_listed(self.hass, [action for action in actions if action not in before])
-        if user_input is not None and wrong is None:
-            policy = user_input.pop(_POLICY)
+            if wrong := await async_wrongly_listed(self.hass, [action for action in actions if action not in before]):
+                placeholders["action"], errors[CONF_TARGETLESS_ACTIONS] = wrong
+            if wrong_web := _wrong_web(user_input[_WEB]):
+                placeholders["wrong"], errors["base"] = wrong_web
+        if user_input is not None and not errors:
+            web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
+            functions = user_input.pop(_FUNCTIONS)
             if CONF_ASK_FIRST in policy:
                 # What is not offered here must not lose its question when it comes.
                 later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
                 policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
-            return self.async_create_entry(data={**user_input, **policy})
+            return self.async_create_entry(data={**user_input, **policy, **web, **functions})
         options = self.config_entry.options
         policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}
         if CONF_ASK_FIRST in policy:
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
+        web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
+        functions = {key: value for key, value in options.items() if key in map(str, _FUNCTIONS_SCHEMA.schema)}
+        stored = {**options, _POLICY: policy, _WEB: web, _FUNCTIONS: functions}
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(
-                await _async_schema(self.hass), user_input or {**options, _POLICY: policy}
-            ),
-            errors={CONF_TARGETLESS_ACTIONS: wrong[1]} if wrong else None,
-            description_placeholders={"action": wrong[0]} if wrong else None,
+            data_schema=self.add_suggested_values_to_schema(await _async_schema(self.hass), user_input or stored),
+            errors=errors or None,
+            description_placeholders=placeholders or None,
         )
+
+
+def _wrong_web(web: dict[str, list[str]]) -> tuple[str, str] | None:
+    """Return the first host or port that is none, and the error."""
+    for host in web.get(CONF_WEB_HOSTS, ()):
+        if normalized_host(host) is None:
+            return host, "invalid_host"
+    for port in web.get(CONF_WEB_PORTS, ()):
+        if not (port.isascii() and port.isdecimal() and len(port) <= 5 and 0 < int(port) < 65536):
+            return port, "invalid_port"
+    return None
+
+
+def _normalized_web(web: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return hosts and ports as they are stored, each once."""
+    hosts = dict.fromkeys(host for text in web.get(CONF_WEB_HOSTS, ()) if (host := normalized_host(text)))
+    ports = dict.fromkeys(str(port) for text in web.get(CONF_WEB_PORTS, ()) if (port := int(text)) not in PORTS)
+    stored = {CONF_WEB_HOSTS: list(hosts), CONF_WEB_PORTS: list(ports)}
+    return {key: value for key, value in stored.items() if value}

@@ -38,7 +38,7 @@ class Answer:
     """The rows of a query."""
 
     header: tuple[str, ...]
-    rows: list[list[str]]
+    rows: list[list[Any]]
     complete: bool
     """Whether there are no more rows."""
 
@@ -58,14 +58,16 @@ def run_query(
     parameters: Mapping[str, Any],
     entity_ids: Collection[str],
     statistic_ids: Collection[str],
+    *,
+    as_text: bool = True,
 ) -> Answer:
-    """Run a query on the recorder's database."""
+    """Run a query on the recorder's database; values come as the model reads them, or as the database has them."""
     database = Database(
         url=get_instance(hass).db_url,
         time_zone=hass.config.time_zone,
         utc_offset=dt_util.now().utcoffset() or timedelta(),
     )
-    return query_database(database, query, parameters, entity_ids, statistic_ids)
+    return query_database(database, query, parameters, entity_ids, statistic_ids, as_text=as_text)
 
 
 def query_database(
@@ -74,6 +76,8 @@ def query_database(
     parameters: Mapping[str, Any],
     entity_ids: Collection[str],
     statistic_ids: Collection[str],
+    *,
+    as_text: bool = True,
 ) -> Answer:
     """Run a query that sees the rows of some entities and statistics only.
 
@@ -100,7 +104,8 @@ def query_database(
             )
             writer = Writer(rules, parameters, reader.view, lambda text, bound: list(reader.rows(text, bound)))
             written = writer.statement(tree, MAX_ROWS + 1)
-            rows = [[_shown(value) for value in row] for row in reader.rows(written.text, writer.bound)]
+            found = reader.rows(written.text, writer.bound)
+            rows = [[_shown(value) for value in row] if as_text else list(row) for row in found]
     except TimeoutError:
         problem = None
     except RecursionError:

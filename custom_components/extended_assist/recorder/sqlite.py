@@ -112,7 +112,14 @@ def open_sqlite(url: str, end: float) -> Iterator[SQLiteReader]:
     database = make_url(url).database
     if not database or database == ":memory:":
         raise ToolError("The recorder keeps its database in memory, where queries cannot reach it. Tell the user.")
-    uri = f"{Path(database).absolute().as_uri()}?mode=ro"
+    with connect_read_only(Path(database), end) as connection:
+        yield SQLiteReader(connection)
+
+
+@contextmanager
+def connect_read_only(path: Path, end: float) -> Iterator[sqlite3.Connection]:
+    """Connect to a file, only to read and within limits, until a moment of the monotonic clock."""
+    uri = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=1)) as connection:
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
@@ -120,7 +127,7 @@ def open_sqlite(url: str, end: float) -> Iterator[SQLiteReader]:
             connection.setconfig(setting, on)
         connection.set_progress_handler(lambda: monotonic() > end, _PROGRESS_STEPS)
         connection.execute("BEGIN")
-        yield SQLiteReader(connection)
+        yield connection
 
 
 def explain_sqlite(err: sqlite3.Error) -> str | None:

@@ -1,7 +1,7 @@
 """Rendering a template in a thread of its own, under a time limit that really ends it."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
@@ -12,14 +12,13 @@ from typing import Any, Final
 
 import jinja2
 
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 from homeassistant.util.hass_dict import HassKey
-from homeassistant.util.thread import ThreadWithException
 
-from ..const import LOGGER
 from ..exposure import Exposure
 from ..results import ToolError
+from ..thread import async_in_thread
 from .environment import ExposedEnvironment, undefined_names
 from .limits import Budget
 from .views import TemplateHome
@@ -30,18 +29,12 @@ MAX_TEMPLATE: Final = 10_000
 """Characters of a template."""
 
 _COMPILED = 64
-_TRY_AGAIN = 0.1
-_GIVE_UP = 50
 _SUGGESTIONS = 3
 _ONE_AT_A_TIME: HassKey[asyncio.Lock] = HassKey("extended_assist.rendering")
 _LONGEST_MESSAGE = 500
 _TEMPLATE_FILE = "<template>"
 _QUOTED = re.compile(r"'([^']+)'")
 _CORE_CONTEXT = re.compile(r"^Template error: | when rendering or compiling template ''")
-
-
-class _Stop(BaseException):
-    """Raised inside the thread when its time is over; no BaseException is caught on its way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +85,7 @@ async def async_render_with_notes(
     # Renderings share the interpreter, and so do they with the event loop: side by side they would only be in the way.
     async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):
         try:
-            return await _async_in_thread(hass, render)
+            return await async_in_thread(hass, "template", TIME_LIMIT, render)
         except TimeoutError as err:
             raise ToolError(f"The template took longer than {TIME_LIMIT:g} seconds. Let it do less.") from err
         except Exception as err:
@@ -103,57 +96,6 @@ def check_length(template: str) -> None:
     """Raise ToolError for a template that is too long."""
     if len(template) > MAX_TEMPLATE:
         raise ToolError(f"The template has {len(template)} characters; at most {MAX_TEMPLATE} are allowed.")
-
-
-async def _async_in_thread[R](hass: HomeAssistant, work: Callable[[], R]) -> R:
-    """Return what a function returns from a thread of its own; when time is over, or nobody waits, the thread is ended.
-
-    Raises TimeoutError.
-    """
-    future: asyncio.Future[R] = hass.loop.create_future()
-
-    @callback
-    def settle(result: R | None, error: Exception | None) -> None:
-        if future.done():
-            return
-        if error:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]
-
-    def run() -> None:
-        try:
-            try:
-                result, error = work(), None
-            except Exception as err:  # noqa: BLE001 - handed to the one who waits
-                result, error = None, err
-            hass.loop.call_soon_threadsafe(settle, result, error)
-        except _Stop:
-            pass  # Nobody waits any more.
-
-    thread = ThreadWithException(target=run, name="extended_assist template", daemon=True)
-    thread.start()
-    try:
-        async with asyncio.timeout(TIME_LIMIT):
-            return await future
-    finally:
-        if not future.done() or future.cancelled():
-            _end(hass, thread)
-
-
-@callback
-def _end(hass: HomeAssistant, thread: ThreadWithException, tries: int = _GIVE_UP) -> None:
-    """End a thread at its next step, and look again whether it did."""
-    if not thread.is_alive():
-        return
-    if not tries:
-        LOGGER.error("A template could not be interrupted; its thread goes on until it ends by itself")
-        return
-    try:
-        thread.raise_exc(_Stop)
-    except ValueError:  # It ended in this moment.
-        return
-    hass.loop.call_later(_TRY_AGAIN, _end, hass, thread, tries - 1)
 
 
 def explain(error: Exception) -> str:

@@ -1,6 +1,8 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
 from .actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
+from .automation_changes import AddAutomationTool, RemoveAutomationTool, UpdateAutomationTool
+from .automations import GetAutomationsTool
 from .base import ExtendedTool
 from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
@@ -11,6 +13,7 @@ from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
+from .web import FetchUrlTool, ScrapeUrlTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,
@@ -24,7 +27,13 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     ScheduledActionsTool,
     UndoLastChangeTool,
     ExecuteScriptTool,
+    GetAutomationsTool,
+    AddAutomationTool,
+    UpdateAutomationTool,
+    RemoveAutomationTool,
     QueryDatabaseTool,
+    FetchUrlTool,
+    ScrapeUrlTool,
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))

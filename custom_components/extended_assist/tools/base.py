@@ -32,9 +32,9 @@ class ExtendedTool(llm.Tool):
 
     integration = DOMAIN
     family: ClassVar[str]
-    tier: ClassVar[Tier]
-    deadline: ClassVar[float] = DEADLINE
-    brings_outside_text: ClassVar[bool] = False
+    tier: Tier
+    deadline: float = DEADLINE
+    brings_outside_text: bool = False
     """Whether results hold text that strangers wrote, which must not move the house."""
     can_be_undone: ClassVar[bool] = True
     """Whether the states that a call changes are recorded; never those of a tool that only reads."""
@@ -79,6 +79,7 @@ class ExtendedTool(llm.Tool):
                 exposure=Exposure(hass, llm_context.assistant, self._options.external_statistics),
                 llm_context=llm_context,
                 options=self._options,
+                tool_input=tool_input,
             )
             async with asyncio.timeout(self.deadline):
                 if self.asks_first(call) or (self.tier > Tier.READ and heard_outside_text()):

@@ -1,0 +1,208 @@
+"""Adding one automation to a file of a thousand: our tool beside a save by Home Assistant's own editor."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+import gc
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any, Self
+
+import aiohttp
+
+from homeassistant.auth.const import GROUP_ID_ADMIN
+from homeassistant.auth.models import User
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.const import EVENT_CALL_SERVICE
+from homeassistant.core import Context, Event, HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.util.yaml import dump
+
+from .hass import running_home_assistant
+from .table import Row
+
+_AUTOMATIONS = 1_000
+_TURNS = 12
+_WARM_UP = 2
+_GOAL = 1.2
+_LONGEST_HOLD = 20.0
+"""Milliseconds for which the event loop may be held at once."""
+_BEAT = 0.001
+"""Seconds between two looks at the clock: rarely enough to leave the processor to what is measured."""
+_CONFIGURATION = """
+homeassistant:
+conversation:
+config:
+input_boolean: {motion: , porch: }
+automation: !include automations.yaml
+"""
+
+
+async def run() -> list[Row]:
+    """Measure turn by turn, ours and theirs in alternation."""
+    async with running_home_assistant(_CONFIGURATION) as hass:
+        path = Path(hass.config.path("automations.yaml"))
+        path.write_text(dump([_automation(number) for number in range(_AUTOMATIONS)]))
+        await hass.services.async_call("automation", "reload", blocking=True)
+        for entity_id in hass.states.async_entity_ids():
+            async_expose_entity(hass, "conversation", entity_id, True)
+        user = await hass.auth.async_create_user("bench", group_ids=[GROUP_ID_ADMIN])
+        async with _editor(hass, user) as save:
+            return await _measure(hass, _tool(hass, user.id), save)
+
+
+def _automation(number: int) -> dict[str, Any]:
+    """Return one automation, of the size that people's have."""
+    return {
+        "id": str(1_700_000_000_000 + number),
+        "alias": f"Automation {number}",
+        "description": "Turns the light on for a while.",
+        "triggers": [{"trigger": "state", "entity_id": ["input_boolean.motion"], "to": "on", "for": {"minutes": 5}}],
+        "conditions": [{"condition": "time", "after": "17:30:00", "before": "23:00:00"}],
+        "actions": [
+            {"action": "input_boolean.turn_on", "target": {"entity_id": "input_boolean.porch"}},
+            {"delay": "00:05:00"},
+            {"action": "input_boolean.turn_off", "target": {"entity_id": "input_boolean.porch"}},
+        ],
+        "mode": "single",
+    }
+
+
+type _Save = Callable[[dict[str, Any]], Awaitable[Any]]
+
+
+@asynccontextmanager
+async def _editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Save]:
+    """Return a function that saves through the editor's HTTP API."""
+    client_id = "http://127.0.0.1/"
+    token = hass.auth.async_create_access_token(await hass.auth.async_create_refresh_token(user, client_id))
+    url = f"http://127.0.0.1:{hass.http.server_port}/api/config/automation/config/"
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session:
+
+        async def save(config: dict[str, Any]) -> None:
+            async with session.post(url + config["id"], json=config) as response:
+                assert response.status == 200, await response.text()
+
+        yield save
+
+
+def _tool(hass: HomeAssistant, user_id: str) -> _Save:
+    """Return a function that adds with our tool, as an administrator who is not asked."""
+    # After Home Assistant has put its folder of custom components in place.
+    from custom_components.extended_assist.call import ToolboxOptions  # noqa: PLC0415
+    from custom_components.extended_assist.policy import Policy  # noqa: PLC0415
+    from custom_components.extended_assist.tools.automation_changes import AddAutomationTool  # noqa: PLC0415
+
+    tool = AddAutomationTool(ToolboxOptions(policy=Policy(ask_first=frozenset())))
+    context = llm.LLMContext("bench", Context(user_id=user_id), "en", "conversation", None)
+
+    async def add(config: dict[str, Any]) -> None:
+        automation = {key: value for key, value in config.items() if key != "id"}
+        result = await tool.async_call(hass, llm.ToolInput(tool.name, {"automation": automation}), context)
+        assert not result.error, result.data
+
+    return add
+
+
+async def _measure(hass: HomeAssistant, add: _Save, save: _Save) -> list[Row]:
+    """Time both until the new automation is loaded, with and without Home Assistant's loading itself."""
+    reloading = _Reloads(hass)
+    kinds = {"ours": add, "theirs": save}
+    times: dict[str, list[float]] = {f"{name} {part}": [] for name in kinds for part in ("all", "own")}
+    held: dict[str, list[float]] = {name: [] for name in times}
+    for turn in range(_TURNS + _WARM_UP):
+        for name in sorted(kinds, reverse=bool(turn % 2)):
+            gc.collect()
+            config = _automation(_AUTOMATIONS + 2 * turn + (name == "ours")) | {"alias": f"{name} {turn}"}
+            reloading.begin()
+            start = perf_counter()
+            async with _Heartbeat(reloading) as heartbeat:
+                await kinds[name](config)
+                await reloading.done.wait()
+            took = perf_counter() - start
+            if turn >= _WARM_UP:
+                times[f"{name} all"].append(took * 1000)
+                times[f"{name} own"].append((took - reloading.took) * 1000)
+                held[f"{name} all"].append(heartbeat.longest * 1000)
+                held[f"{name} own"].append(heartbeat.longest_own * 1000)
+    found = {name: median(values) for name, values in times.items()}
+    where = f"add one to {_AUTOMATIONS}"
+    return [
+        Row.of("automations", f"{where}, until it is loaded (ms)", found["ours all"], found["theirs all"], goal=_GOAL),
+        Row.of("automations", f"{where}, without the loading (ms)", found["ours own"], found["theirs own"], goal=_GOAL),
+        # Between turns a shared machine does other things, so that the largest of all would be theirs.
+        Row.of(
+            "automations",
+            "longest hold of the event loop (ms), limit",
+            median(held["ours own"]),
+            _LONGEST_HOLD,
+            goal=1.0,
+        ),
+        Row.of(
+            "automations",
+            "the same while it is loaded (ms)",
+            median(held["ours all"]),
+            median(held["theirs all"]),
+            goal=None,
+        ),
+    ]
+
+
+class _Reloads:
+    """Knows when Home Assistant loads automations anew."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Watch the action that both use, and the event after it."""
+        self.done = asyncio.Event()
+        self.running = False
+        self.moments = 0
+        """How often loading began or ended."""
+        self.took = 0.0
+        self._start = 0.0
+        hass.bus.async_listen(EVENT_CALL_SERVICE, self._called)
+        hass.bus.async_listen("automation_reloaded", self._loaded)
+
+    def begin(self) -> None:
+        self.done.clear()
+
+    @callback
+    def _called(self, event: Event[Any]) -> None:
+        if (event.data["domain"], event.data["service"]) == ("automation", "reload"):
+            self.running, self._start = True, perf_counter()
+            self.moments += 1
+
+    @callback
+    def _loaded(self, _: Event[Any]) -> None:
+        self.running, self.took = False, perf_counter() - self._start
+        self.moments += 1
+        self.done.set()
+
+
+class _Heartbeat:
+    """Measures for how long the event loop does nothing else."""
+
+    def __init__(self, reloads: _Reloads) -> None:
+        """Start with nothing measured."""
+        self.longest = 0.0
+        self.longest_own = 0.0
+        self._reloads = reloads
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._beat())
+        await asyncio.sleep(0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _beat(self) -> None:
+        last, seen = perf_counter(), self._reloads.moments
+        while True:
+            await asyncio.sleep(_BEAT)
+            now = perf_counter()
+            self.longest = max(self.longest, now - last - _BEAT)
+            if not self._reloads.running and seen == self._reloads.moments:
+                self.longest_own = max(self.longest_own, now - last - _BEAT)
+            last, seen = now, self._reloads.moments

@@ -1,0 +1,1 @@
+"""Automations: read, checked, described, and written without losing any."""

@@ -1,0 +1,214 @@
+"""What an automation may be: valid for Home Assistant, and within exposure and policy in everything that it does."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import voluptuous as vol
+
+from homeassistant.components.automation.config import async_validate_config_item
+from homeassistant.components.automation.helpers import async_get_blueprints
+from homeassistant.components.blueprint.errors import BlueprintException
+from homeassistant.components.blueprint.schemas import is_blueprint_instance_config
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.json import json_dumps
+
+from ..actions.sequences import SequenceWalker
+from ..actions.texts import MAX_SIZE
+from ..results import ToolError, size
+from .edit import OLDER
+from .layout import Tagged
+
+if TYPE_CHECKING:
+    from ..call import ToolCall
+
+MAX_NAME = 120
+"""Characters of a name: more is a description."""
+
+KEYS = (
+    *("alias", "description", "triggers", "conditions", "actions", "mode", "max", "max_exceeded", "variables"),
+    *("trigger_variables", "initial_state", "trace", "use_blueprint"),
+)
+"""What an automation may hold; its id is given, not chosen."""
+
+_REFUSED_TRIGGERS = {
+    "webhook": "whoever knows its address could set it off, from outside too",
+    "event": "any event of Home Assistant could set it off, also one about what is not exposed",
+    "mqtt": "messages can be about what is not exposed",
+    "tag": "tags are not exposed to assistants",
+    "conversation": "it would hear what people say to Assist",
+    "persistent_notification": "notifications can be about what is not exposed",
+    "geo_location": "it would follow what is not exposed",
+}
+_HIDDEN = (
+    "This automation also uses something that is not exposed or cannot be checked, so it cannot be changed here. Tell the "
+    "user to change it in Home Assistant."
+)
+_FOREIGN_TAG = ("!secret", "!include", "!input", "!env_var")
+
+
+@dataclass(slots=True)
+class Checked:
+    """An automation that may be written."""
+
+    config: dict[str, Any]
+    """What is written."""
+    whole: dict[str, Any]
+    """What it means: the same, or what its blueprint makes of it."""
+    entity_ids: set[str] = field(default_factory=set)
+    """Every entity that it uses."""
+
+
+def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration, or a part of one, in the current syntax; raises ToolError for unknown or doubled keys."""
+    config: dict[str, Any] = json.loads(
+        json_dumps(given)
+    )  # No object occurs twice, which YAML would write as an anchor.
+    for key, older in OLDER.items():
+        if older in config:
+            if key in config:
+                raise ToolError(f"Give {key} only; {older} is its older name.")
+            config[key] = config.pop(older)
+    if size(config) > MAX_SIZE:
+        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
+    if unknown := [key for key in config if key not in KEYS]:
+        raise ToolError(f"Unknown: {', '.join(unknown)}. An automation has {', '.join(KEYS)}.")
+    for text in _texts(config):
+        if text.startswith(_FOREIGN_TAG):
+            raise ToolError(f"'{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
+    return config
+
+
+def current(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration with the present names of its keys; raises ToolError when one is there under both."""
+    if doubled := [key for key, older in OLDER.items() if config.keys() >= {key, older}]:
+        raise ToolError(f"Give {doubled[0]} only; {OLDER[doubled[0]]} is its older name.")
+    newer = {older: key for key, older in OLDER.items()}
+    return {newer.get(key, key): value for key, value in config.items()}
+
+
+def resolved(written: Any, loaded: Any) -> Any:
+    """Return what is written in the file, with the tags in it as Home Assistant resolved them."""
+    if isinstance(written, Tagged):
+        return written if loaded is None else loaded
+    if isinstance(written, dict):
+        inner = loaded if isinstance(loaded, Mapping) else {}
+        return {key: resolved(value, inner.get(key)) for key, value in written.items()}
+    if isinstance(written, list):
+        items = loaded if isinstance(loaded, list) and len(loaded) == len(written) else [None] * len(written)
+        return [resolved(value, item) for value, item in zip(written, items, strict=True)]
+    return written
+
+
+async def async_check(
+    call: ToolCall, automation_id: str, config: dict[str, Any], given: Iterable[str] | None = None
+) -> Checked:
+    """Return an automation that may be written; raises ToolError with the place and the reason.
+
+    Of what the caller did not give, it is not told what is wrong with it: that could name what is not exposed.
+    """
+    if not str(config.get("alias") or "").strip():
+        raise ToolError("Give the automation a name, as 'alias'.")
+    if len(str(config["alias"])) > MAX_NAME:
+        raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
+    said = set(KEYS if given is None else given)
+    whole = await _async_substituted(call, config, said)
+    for key in ("triggers", "actions"):
+        if key not in whole:
+            raise ToolError(f"An automation needs '{key}'.")
+    walker = SequenceWalker(
+        call, keep=True, variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ())]
+    )
+    is_own = "use_blueprint" not in config
+    for key in ("trigger_variables", "variables", "triggers", "conditions", "actions"):
+        if not whole.get(key):
+            continue
+        try:
+            await _async_walk(walker, key, whole[key])
+        except ToolError as err:
+            if key in said and is_own:
+                raise
+            if not is_own and "use_blueprint" in said and _may_tell(call, err):
+                raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
+            raise ToolError(_HIDDEN) from err
+    await _async_validate(call, automation_id, config, tell=said >= config.keys())
+    return Checked(config, whole, walker.entity_ids)
+
+
+async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
+    """Check one part of an automation."""
+    match key:
+        case "triggers":
+            for index, trigger in enumerate(value if isinstance(value, list) else [value]):
+                kind = trigger.get("trigger", trigger.get("platform")) if isinstance(trigger, dict) else None
+                if reason := _REFUSED_TRIGGERS.get(str(kind)):
+                    raise ToolError(
+                        f"triggers[{index}]: assistants cannot use a trigger of the type '{kind}': {reason}. Use an "
+                        "entity, or tell the user to add it in Home Assistant."
+                    )
+            await walker.async_triggers(value, key)
+        case "conditions":
+            await walker.async_conditions(value, key)
+        case "actions":
+            await walker.async_actions(value, key)
+        case _:
+            await walker.async_values(value, key)
+
+
+async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[str]) -> dict[str, Any]:
+    """Return what an automation means, with a blueprint's inputs put into it."""
+    if not is_blueprint_instance_config(config):
+        return config
+    blueprints = async_get_blueprints(call.hass)
+    known = await blueprints.async_get_blueprints()
+    use = config["use_blueprint"]
+    path = use.get("path") if isinstance(use, dict) else None
+    if path not in known:
+        raise ToolError(
+            f"use_blueprint.path: there is no blueprint '{path}'. "
+            + (f"Known: {', '.join(sorted(known))}." if known else "There is none for automations.")
+        )
+    try:
+        inputs = await blueprints.async_inputs_from_config(config)
+        found: dict[str, Any] = inputs.async_substitute()
+    except (BlueprintException, HomeAssistantError, vol.Invalid) as err:
+        raise ToolError(_told(call, err, tell="use_blueprint" in said)) from err
+    return current(found)
+
+
+async def _async_validate(call: ToolCall, automation_id: str, config: dict[str, Any], *, tell: bool) -> None:
+    """Let Home Assistant validate an automation."""
+    try:
+        await async_validate_config_item(call.hass, automation_id, {"id": automation_id, **config})
+    except (vol.Invalid, HomeAssistantError) as err:
+        raise ToolError(_told(call, err, tell=tell)) from err
+
+
+def _told(call: ToolCall, err: Exception, *, tell: bool) -> str:
+    """Return what Home Assistant says is wrong, as far as it may be told."""
+    if tell and _may_tell(call, err):
+        return f"Home Assistant does not accept this automation: {err}"
+    return (
+        "Home Assistant does not accept this automation as a whole. Give all of its parts in full, in current syntax."
+    )
+
+
+def _may_tell(call: ToolCall, err: Exception) -> bool:
+    """Return whether an error names nothing hidden but what the caller said itself, word for word."""
+    said = set(_texts(call.arguments))
+    message = re.sub(r"[\w.]+", lambda word: "" if word[0] in said else word[0], str(err))
+    return not call.exposure.names_hidden(message)
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """Yield every text inside a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)

@@ -1,0 +1,273 @@
+"""Where the automations of a YAML file are, so that one can be changed and all others keep their bytes.
+
+The file is never loaded and dumped as a whole: that would lose comments, tags and everything else that is not data.
+"""
+
+from dataclasses import dataclass, field
+import re
+from typing import Any
+
+import yaml
+
+from ..results import ToolError
+
+type Meaning = list[str]
+"""What a part of the file means, whatever it looks like: texts, since they do not burden the collection of garbage."""
+
+_CANNOT_READ = "The file of automations cannot be changed: {}. Tell the user, who can mend it in a text editor."
+
+
+class Tagged(str):
+    """The text of a tag, such as '!secret porch'; what it stands for is never looked up."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Part:
+    """One key of an automation with its value."""
+
+    key: str
+    start: int
+    """Where the key begins."""
+    end: int
+    """Where the last character of its value ends."""
+    fixed: str = ""
+    """What in it would be lost if it were written anew; empty when nothing would be."""
+
+
+@dataclass(slots=True)
+class Item:
+    """One automation in the file."""
+
+    dash: int
+    """Where the dash before it is."""
+    start: int
+    """Where its first key begins."""
+    end: int = 0
+    """Where the last character of its content ends."""
+    is_object: bool = False
+    on_lines: bool = False
+    """Whether it is written as keys on lines of their own."""
+    parts: list[Part] = field(default_factory=list)
+    meaning: Meaning = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """The plain texts of its id and alias."""
+    anchors: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)
+
+    @property
+    def id(self) -> str | None:
+        """Return the id, if it has one."""
+        return self.names.get("id")
+
+
+@dataclass(slots=True)
+class Layout:
+    """Where everything is."""
+
+    text: str
+    items: list[Item] = field(default_factory=list)
+    column: int = 0
+    """How far the dashes are indented."""
+    empty_list: tuple[int, int] | None = None
+    """Where `[]` is, in a file with nothing else."""
+
+    def find(self, automation_id: str) -> Item | None:
+        """Return the automation with an id; raises ToolError when there are several."""
+        found = [item for item in self.items if item.id == automation_id]
+        if len(found) > 1:
+            raise ToolError(_CANNOT_READ.format(f"{len(found)} automations in it have the id {automation_id}"))
+        return found[0] if found else None
+
+    def line_start(self, position: int) -> int:
+        """Return where the line of a position begins."""
+        return self.text.rfind("\n", 0, position) + 1
+
+    def line_end(self, position: int) -> int:
+        """Return where the line of a position ends, after its line break."""
+        found = self.text.find("\n", position)
+        return len(self.text) if found < 0 else found + 1
+
+    def span(self, item: Item) -> tuple[int, int]:
+        """Return from where to where whole lines hold an automation."""
+        return self.line_start(item.dash), self.line_end(item.end)
+
+
+def read_layout(text: str) -> Layout:
+    """Return where the automations are; raises ToolError for a file in which that cannot be told."""
+    try:
+        return _Reader(text).layout
+    except yaml.YAMLError as err:
+        mark = getattr(err, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark else ""
+        raise ToolError(_CANNOT_READ.format(f"it is not valid YAML{where}")) from err
+
+
+class _Reader:
+    """Walks through the events of a file once."""
+
+    def __init__(self, text: str) -> None:
+        """Read all of it."""
+        self.layout = Layout(text)
+        self._depth = 0
+        self._flow: list[bool] = []
+        self._key: str | None = None
+        self._end = 0  # Where the last piece of text ended.
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            self._take(event)
+
+    def _take(self, event: Any) -> None:
+        """Take one event."""
+        match event:
+            case yaml.DocumentStartEvent():
+                if self._depth or self._end or self.layout.items:
+                    raise ToolError(_CANNOT_READ.format("it holds several documents"))
+            case yaml.DocumentEndEvent(explicit=True):
+                raise ToolError(_CANNOT_READ.format("it ends with an explicit mark of its end"))
+            case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
+                self._node(event)
+                self._depth += 1
+                self._flow.append(bool(event.flow_style))
+            case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+                self._leave(event)
+            case yaml.ScalarEvent() | yaml.AliasEvent():
+                self._node(event)
+                if self._depth:
+                    self._solid(event.start_mark.index, self._content_end(event))
+
+    def _node(self, event: Any) -> None:
+        """Take the beginning of anything."""
+        if self._depth == 0:
+            self._root(event)
+            return
+        start = event.start_mark.index
+        if self._depth == 1:
+            if self.layout.empty_list:
+                raise ToolError(_CANNOT_READ.format("it is a list in one pair of brackets"))
+            item = Item(self._dash(start), start, start)
+            item.is_object = isinstance(event, yaml.MappingStartEvent)
+            item.on_lines = item.is_object and not event.flow_style
+            self.layout.items.append(item)
+            self._end = item.dash
+            self._key = None
+        item = self.layout.items[-1]
+        if isinstance(event, yaml.AliasEvent):
+            item.aliases.add(event.anchor or "")
+            item.meaning.append(f"*{event.anchor}")
+        else:
+            if event.anchor:
+                item.anchors.add(event.anchor)
+            value = event.value if isinstance(event, yaml.ScalarEvent) else type(event).__name__
+            item.meaning.append(f"{event.tag}\n{event.implicit}\n{event.anchor}\n{value}")
+        if self._depth == 2 and item.is_object:
+            self._entry(item, event)
+        if item.parts and (reason := self._reason(event)):
+            item.parts[-1].fixed = item.parts[-1].fixed or reason
+
+    def _root(self, event: Any) -> None:
+        """Take the outermost node: it has to be a list."""
+        if isinstance(event, yaml.SequenceStartEvent) and not event.flow_style:
+            self.layout.column = event.start_mark.column
+            self._end = event.start_mark.index
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self.layout.empty_list = (event.start_mark.index, -1)
+        elif not isinstance(event, yaml.ScalarEvent) or event.start_mark.index != event.end_mark.index:
+            raise ToolError(_CANNOT_READ.format("it is not a list"))
+
+    def _entry(self, item: Item, event: Any) -> None:
+        """Take a key, or the beginning of the value after it, of an automation."""
+        if self._key is not None:
+            if isinstance(event, yaml.ScalarEvent) and self._key in {"id", "alias"} and not event.tag:
+                item.names[self._key] = event.value
+            self._key = None
+            return
+        self._key = event.value if isinstance(event, yaml.ScalarEvent) else ""
+        # What is between two keys belongs to neither, so that comments there survive both.
+        self._end = event.start_mark.index
+        item.parts.append(Part(self._key, self._end, self._end))
+
+    def _leave(self, event: Any) -> None:
+        """Take the end of a list or object."""
+        self._depth -= 1
+        flow = self._flow.pop()
+        if self._depth == 0 and self.layout.empty_list:
+            self.layout.empty_list = (self.layout.empty_list[0], event.end_mark.index)
+        elif self._depth:
+            self.layout.items[-1].meaning.append("end")
+            if flow:
+                self._solid(event.start_mark.index, event.end_mark.index)
+
+    def _solid(self, start: int, end: int) -> None:
+        """Take a piece of text that is data; what was skipped before it can only be punctuation and comments."""
+        item = self.layout.items[-1]
+        if item.parts and "#" in self.layout.text[self._end : start]:
+            item.parts[-1].fixed = "a comment"
+        self._end = item.end = end
+        if item.parts:
+            item.parts[-1].end = end
+
+    def _content_end(self, event: yaml.Event) -> int:
+        """Return where a scalar ends: without the line breaks after a block of text, unless they belong to it."""
+        start, end = event.start_mark.index, event.end_mark.index
+        if not isinstance(event, yaml.ScalarEvent) or event.style not in ("|", ">"):
+            return end
+        text = self.layout.text[start:end]
+        if "+" in text.partition("\n")[0]:
+            return end - text.endswith("\n")
+        return start + len(text.rstrip())
+
+    def _reason(self, event: Any) -> str:
+        """Return what would be lost if a node were written anew."""
+        if isinstance(event, yaml.AliasEvent) or event.anchor:
+            return "an anchor"
+        if event.tag:
+            return f"the tag {event.tag}" if event.tag.startswith("!") else "a tag"
+        if getattr(event, "style", None) in ("|", ">"):
+            start = event.start_mark.index
+            return "a comment" if "#" in self.layout.text[start : self.layout.line_end(start)] else ""
+        return ""
+
+    def _dash(self, start: int) -> int:
+        """Return where the dash is whose content begins here."""
+        text, column = self.layout.text, self.layout.column
+        position = start
+        while True:
+            line = text.rfind("\n", 0, position) + 1
+            dash = line + column
+            if not text[line:dash].strip() and text[dash : dash + 1] == "-" and not text[dash + 1 : dash + 2].strip():
+                return dash
+            if line == 0:
+                raise ToolError(_CANNOT_READ.format("its lines cannot be told apart"))
+            position = line - 1
+
+
+def lines_of(text: str, column: int) -> str:
+    """Return lines moved to the right."""
+    return re.sub(r"^(?=.)", " " * column, text, flags=re.MULTILINE) if column else text
+
+
+class _ItemLoader(yaml.CSafeLoader):
+    """Loads the data of one automation; tags stay what they are."""
+
+
+def _tagged(loader: Any, suffix: str, node: yaml.Node) -> Tagged:
+    """Return a tag as text."""
+    value = node.value if isinstance(node, yaml.ScalarNode) else "…"
+    return Tagged(f"!{suffix} {value}".strip())
+
+
+_ItemLoader.add_multi_constructor("!", _tagged)
+
+
+def data_of(layout: Layout, item: Item) -> dict[str, Any]:
+    """Return the data of an automation; raises ToolError for one that is no object or depends on others."""
+    start, end = layout.span(item)
+    try:
+        (data,) = yaml.load(layout.text[start:end], Loader=_ItemLoader)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, ValueError, TypeError) as err:
+        reason = "it uses parts of other automations (anchors)" if item.aliases else "it cannot be read by itself"
+        raise ToolError(f"This automation cannot be changed here: {reason}.") from err
+    if not isinstance(data, dict):
+        raise ToolError("This automation cannot be changed here: it is not an object.")
+    return data

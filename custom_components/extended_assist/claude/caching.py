@@ -1,0 +1,74 @@
+"""Where requests are marked, so that the server reads from its cache what it has read before.
+
+A server that caches renders tools, system prompt and messages in this order, and writes an entry at each mark: up to four,
+each standing for all that precedes it. Later it finds an entry only at a mark, or up to twenty blocks before one.
+https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+import re
+from typing import Any
+
+import anthropic
+
+from .client import ANTHROPIC_URL
+
+# What a chat log ends its prompt with where no tool tells the time, and whatever follows it.
+_CLOCK = re.compile(r"\nCurrent time is \d\d:\d\d:\d\d\. Today's date is \d{4}-\d\d-\d\d\.")
+
+
+class PromptCache(StrEnum):
+    """How long the server keeps tools and system prompt."""
+
+    OFF = "off"
+    FIVE_MINUTES = "5m"
+    HOUR = "1h"
+
+
+def default_cache(base_url: str) -> PromptCache:
+    """Return what is right for a server: others than Anthropic's may not know the field."""
+    return PromptCache.FIVE_MINUTES if base_url == ANTHROPIC_URL else PromptCache.OFF
+
+
+def with_marks(request: Mapping[str, Any], cache: PromptCache) -> dict[str, Any]:
+    """Return a request with marks; the one that is given, and what it holds, stays as it is.
+
+    Marked are the last tool, which every agent and user shares; the system prompt, without the clock; the end of what is
+    sent now; and the end of what was sent before, so that it is found however many blocks came since.
+    """
+    marked = dict(request)
+    if cache is PromptCache.OFF:
+        return marked
+    lasting: dict[str, str] = {"type": "ephemeral"}
+    if cache is PromptCache.HOUR:
+        lasting["ttl"] = cache.value
+    if tools := marked.get("tools"):
+        last = max((index for index, tool in enumerate(tools) if not tool.get("defer_loading")), default=-1)
+        marked["tools"] = [
+            {**tool, "cache_control": lasting} if index == last else tool for index, tool in enumerate(tools)
+        ]
+    if isinstance(system := marked.get("system"), str):
+        marked["system"] = _system_blocks(system, lasting)
+    messages = list(marked["messages"])
+    # A conversation does not outlive five minutes of silence, so its messages need no longer, dearer entries.
+    for index in [index for index, message in enumerate(messages) if message["role"] == "user"][-2:]:
+        *blocks, end = messages[index]["content"]
+        messages[index] = {
+            **messages[index],
+            "content": [*blocks, {**end, "cache_control": {"type": "ephemeral"}}],
+        }
+    marked["messages"] = messages
+    return marked
+
+
+def _system_blocks(system: str, lasting: dict[str, str]) -> list[dict[str, Any]] | anthropic.Omit:
+    """Return the system prompt in blocks: what stays the same with a mark, then what changes with every request."""
+    clock = _CLOCK.search(f"\n{system}")
+    stable, changing = (system[: max(clock.start() - 1, 0)], system[clock.start() :]) if clock else (system, "")
+    blocks: list[dict[str, Any]] = []
+    if stable.strip():
+        blocks.append({"type": "text", "text": stable, "cache_control": lasting})
+    if changing.strip():
+        blocks.append({"type": "text", "text": changing})
+    return blocks or anthropic.omit

@@ -1,0 +1,157 @@
+"""What each agent has used: tokens and requests, in all and in this month; kept over restarts."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
+from homeassistant.helpers.event import async_call_later
+from homeassistant.helpers.singleton import singleton
+from homeassistant.helpers.storage import Store
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..const import DOMAIN
+
+REQUESTS = "requests"
+TOKENS: Mapping[str, str] = {
+    "input_tokens": "input_tokens",
+    "cached_tokens": "cache_read_input_tokens",
+    "cache_written_tokens": "cache_creation_input_tokens",
+    "output_tokens": "output_tokens",
+}
+"""The kinds of tokens and the fields of a response that count them; none is part of another."""
+
+SHOW_DELAY = 2.0
+"""Seconds in which the requests of a turn are gathered, so that showing their tokens costs the turn no time."""
+_SAVE_DELAY = 10.0
+_VERSION = 1
+
+
+def tokens_of(usage: Mapping[str, Any]) -> dict[str, int]:
+    """Return the tokens of a response by kind; what a server does not count is none."""
+    counts = {kind: usage.get(name) for kind, name in TOKENS.items()}
+    return {kind: max(count, 0) if isinstance(count, int) else 0 for kind, count in counts.items()}
+
+
+def trace_of(usage: Mapping[str, Any], stop_reason: str | None) -> dict[str, Any]:
+    """Return the details of a response for the conversation trace, in the words of Home Assistant's own agents."""
+    tokens = tokens_of(usage)
+    return {
+        "stats": {
+            "input_tokens": sum(tokens.values()) - tokens["output_tokens"],
+            "uncached_input_tokens": tokens["input_tokens"],
+            "cache_creation_input_tokens": tokens["cache_written_tokens"],
+            "cached_input_tokens": tokens["cached_tokens"],
+            "output_tokens": tokens["output_tokens"],
+            "stop_reason": stop_reason or "interrupted",
+        },
+        "usage": dict(usage),
+    }
+
+
+def _this_month() -> str:
+    """Return the month where the house stands."""
+    return dt_util.now().strftime("%Y-%m")
+
+
+@dataclass(slots=True)
+class Usage:
+    """What one agent has used."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    """Tokens by kind, and requests."""
+    month: str = ""
+    month_tokens: int = 0
+    """Tokens of all kinds in that month."""
+
+
+class Meter:
+    """Counts what one agent uses."""
+
+    def __init__(self, hass: HomeAssistant, usage: Usage, save: CALLBACK_TYPE) -> None:
+        """Take what was counted so far, and how to store more."""
+        self._hass = hass
+        self.usage = usage
+        self._save = save
+        self._showing = False
+        self._listeners: list[CALLBACK_TYPE] = []
+
+    @callback
+    def add(self, usage: Mapping[str, Any]) -> None:
+        """Count a response."""
+        tokens = tokens_of(usage)
+        for kind, count in {**tokens, REQUESTS: 1}.items():
+            self.usage.counts[kind] = self.usage.counts.get(kind, 0) + count
+        self.usage.month_tokens = self.month_tokens + sum(tokens.values())
+        self.usage.month = _this_month()
+        self._save()
+        if not self._showing:
+            self._showing = True
+            async_call_later(self._hass, SHOW_DELAY, HassJob(self._show, cancel_on_shutdown=True))
+
+    @callback
+    def _show(self, _: datetime) -> None:
+        """Call the listeners."""
+        self._showing = False
+        for listener in list(self._listeners):
+            listener()
+
+    @property
+    def month_tokens(self) -> int:
+        """Return the tokens of all kinds in this month."""
+        return self.usage.month_tokens if self.usage.month == _this_month() else 0
+
+    @callback
+    def async_listen(self, listener: CALLBACK_TYPE) -> Callable[[], None]:
+        """Call a listener soon after responses, until the returned function is called."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+
+class Meters:
+    """The meters of all agents, by subentry."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Take where they are stored; load before use."""
+        self._hass = hass
+        self._store: Store[dict[str, Any]] = Store(hass, _VERSION, f"{DOMAIN}.usage")
+        self._meters: dict[str, Meter] = {}
+
+    async def async_load(self) -> None:
+        """Read what was stored."""
+        for subentry_id, usage in (await self._store.async_load() or {}).items():
+            self._meters[subentry_id] = Meter(self._hass, Usage(**usage), self._save)
+
+    @callback
+    def of(self, subentry_id: str) -> Meter:
+        """Return the meter of an agent."""
+        return self._meters.setdefault(subentry_id, Meter(self._hass, Usage(), self._save))
+
+    @callback
+    def async_keep(self, subentry_ids: Iterable[str]) -> None:
+        """Forget all agents but these."""
+        kept = set(subentry_ids)
+        if gone := self._meters.keys() - kept:
+            for subentry_id in gone:
+                del self._meters[subentry_id]
+            self._save()
+
+    @callback
+    def _save(self) -> None:
+        """Store soon, and in any case before Home Assistant stops."""
+        self._store.async_delay_save(
+            lambda: {subentry_id: asdict(meter.usage) for subentry_id, meter in self._meters.items()}, _SAVE_DELAY
+        )
+
+
+_METERS: HassKey[Meters] = HassKey(f"{DOMAIN}_usage")
+
+
+@singleton(_METERS, async_=True)
+async def async_get_meters(hass: HomeAssistant) -> Meters:
+    """Return the meters, read from the disk at first use."""
+    meters = Meters(hass)
+    await meters.async_load()
+    return meters

@@ -1,0 +1,18 @@
+"""The device that stands for an agent."""
+
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import CONF_MODEL
+from homeassistant.helpers import device_registry as dr
+
+from .const import DOMAIN
+
+
+def agent_device(subentry: ConfigSubentry) -> dr.DeviceInfo:
+    """Return the device of an agent, the same from whichever of its entities comes first."""
+    return dr.DeviceInfo(
+        identifiers={(DOMAIN, subentry.subentry_id)},
+        name=subentry.title,
+        manufacturer="Extended Assist",
+        model=subentry.data[CONF_MODEL],
+        entry_type=dr.DeviceEntryType.SERVICE,
+    )

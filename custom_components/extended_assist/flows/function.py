@@ -1,0 +1,281 @@
+"""The steps for a function: write, try, import, export, copy."""
+
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any, override
+
+import voluptuous as vol
+
+from homeassistant.config_entries import ConfigEntryState, ConfigSubentry, ConfigSubentryFlow, SubentryFlowResult
+from homeassistant.const import CONF_NAME
+from homeassistant.core import Context
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.selector import (
+    BooleanSelector,
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
+    TemplateSelector,
+    TextSelector,
+)
+
+from ..call import ToolboxOptions
+from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, SUBENTRY_FUNCTION
+from ..functions.definition import Definition
+from ..functions.reading import FunctionError, join, read, renamed, split
+from ..functions.served import (
+    async_call_function,
+    async_load_functions,
+    async_validate,
+    for_trusted,
+    function_subentries,
+)
+from ..functions.tool import UserFunctionTool
+from ..policy import Tier
+
+_FUNCTIONS = "functions"
+_ARGUMENTS = "arguments"
+_THEN = "then"
+_BY_TYPE = "by_type"
+_EXAMPLE = """spec:
+  name: add_to_shopping_list
+  description: Put something on the shopping list.
+  parameters:
+    type: object
+    properties:
+      item:
+        type: string
+        description: What to buy.
+    required: [item]
+function:
+  type: script
+  sequence:
+    - action: shopping_list.add_item
+      data:
+        name: "{{ item }}"
+"""
+
+
+class CodeSelector(TemplateSelector):
+    """An editor for code, which keeps a text as it is written."""
+
+    @override
+    def __call__(self, data: Any) -> str:
+        """Take any text: what is wrong with it is told with its line."""
+        return str(data)
+
+
+def _choice(options: list[str], translation_key: str) -> SelectSelector:
+    """Return a selector with translated options."""
+    return SelectSelector(
+        SelectSelectorConfig(options=options, mode=SelectSelectorMode.DROPDOWN, translation_key=translation_key)
+    )
+
+
+_EDIT_SCHEMA = vol.Schema(
+    {
+        vol.Required(CONF_FUNCTION): CodeSelector(),
+        vol.Optional(CONF_NAME): TextSelector(),
+        vol.Required(CONF_TIER, default=_BY_TYPE): _choice(
+            [_BY_TYPE, *(tier.name.lower() for tier in Tier)], CONF_TIER
+        ),
+        vol.Required(CONF_ENABLED, default=True): BooleanSelector(),
+        vol.Required(_THEN, default="save"): _choice(["save", "try"], "then_edit"),
+    }
+)
+_TRY_SCHEMA = vol.Schema(
+    {
+        vol.Optional(_ARGUMENTS): CodeSelector(),
+        vol.Required(_THEN, default="try"): _choice(["try", "save", "edit"], "then_try"),
+    }
+)
+
+
+class FunctionFlow(ConfigSubentryFlow):
+    """Add or change functions."""
+
+    _input: dict[str, Any]
+    """What the editor holds."""
+    _definition: Definition
+    _subentry: ConfigSubentry | None = None
+    """The function that is changed; None for one that is new."""
+
+    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Offer to write one, or to bring or take along many."""
+        if self._get_entry().state is not ConfigEntryState.LOADED:
+            return self.async_abort(reason="entry_not_loaded")
+        self._input = {CONF_FUNCTION: _EXAMPLE}
+        options = ["edit", "import_list"]
+        if function_subentries(self._get_entry()):
+            options.append("export_list")
+        return self.async_show_menu(step_id="user", menu_options=options)
+
+    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Offer what can be done with a function."""
+        if self._get_entry().state is not ConfigEntryState.LOADED:
+            return self.async_abort(reason="entry_not_loaded")
+        subentry = self._subentry = self._get_reconfigure_subentry()
+        self._input = {CONF_NAME: subentry.title, CONF_TIER: _BY_TYPE, **subentry.data}
+        return self.async_show_menu(step_id="reconfigure", menu_options=["edit", "copy"])
+
+    async def async_step_copy(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Begin a new function with the text of this one."""
+        self._subentry = None
+        self._input = {key: value for key, value in self._input.items() if key != CONF_NAME}
+        # What is wrong with the text already, the editor will say.
+        with suppress(FunctionError, KeyError, TypeError):
+            self._input[CONF_FUNCTION] = await self.hass.async_add_executor_job(self._under_another_name)
+        return await self.async_step_edit()
+
+    def _under_another_name(self) -> str:
+        """Return the text with a name that is free."""
+        text: str = self._input[CONF_FUNCTION]
+        value = read(text).value
+        name: str = (value[0] if isinstance(value, list) else value)["spec"]["name"]
+        texts = [subentry.data[CONF_FUNCTION] for subentry in function_subentries(self._get_entry())]
+        number = 2
+        while any(f"{name}_{number}" in each for each in texts):
+            number += 1
+        return renamed(text, f"{name}_{number}")
+
+    async def async_step_edit(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Ask for the function, and check it."""
+        errors: dict[str, str] = {}
+        problem = ""
+        if user_input is not None:
+            self._input = user_input
+            try:
+                self._definition = await self._async_validate(user_input[CONF_FUNCTION])
+            except FunctionError as err:
+                errors, problem = {CONF_FUNCTION: "invalid_function"}, str(err)
+            else:
+                return await (self.async_step_try() if user_input[_THEN] == "try" else self._async_save())
+        return self.async_show_form(
+            step_id="edit",
+            data_schema=self.add_suggested_values_to_schema(_EDIT_SCHEMA, {**self._input, _THEN: "save"}),
+            errors=errors,
+            description_placeholders={"problem": problem},
+        )
+
+    async def _async_validate(self, text: str, taken: set[str] | None = None) -> Definition:
+        """Return a function that may be saved."""
+        without = self._subentry.subentry_id if self._subentry else None
+        return await async_validate(self.hass, self._get_entry(), text, without=without, taken=taken or ())
+
+    async def async_step_try(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Call the function with arguments and show what comes of it, before it is saved."""
+        shown = "…"
+        if user_input is not None:
+            if user_input[_THEN] == "save":
+                return await self._async_save()
+            if user_input[_THEN] == "edit":
+                return await self.async_step_edit()
+            shown = await self._async_try(user_input.get(_ARGUMENTS, ""))
+        arguments = (user_input or {}).get(_ARGUMENTS) or "\n".join(
+            f"{name}:" for name in self._definition.written.get("properties", {})
+        )
+        return self.async_show_form(
+            step_id="try",
+            data_schema=self.add_suggested_values_to_schema(_TRY_SCHEMA, {_ARGUMENTS: arguments, _THEN: "try"}),
+            description_placeholders={"function": self._definition.name, "result": shown.replace("```", "'''")},
+        )
+
+    async def _async_try(self, text: str) -> str:
+        """Return the result of a call, or what is wrong."""
+        try:
+            arguments = (await self.hass.async_add_executor_job(read, text)).value if text.strip() else {}
+        except FunctionError as err:
+            return str(err)
+        if not isinstance(arguments, dict):
+            return "Write the arguments as name: value, one a line."
+        arguments = {name: value for name, value in arguments.items() if value is not None}
+        entry = self._get_entry()
+        options = for_trusted(ToolboxOptions.of(entry.options, entry.entry_id), known=False)
+        context = llm.LLMContext(
+            platform=DOMAIN,
+            context=Context(),
+            language=self.hass.config.language,
+            assistant="conversation",
+            device_id=None,
+        )
+        tool = UserFunctionTool(self._definition, options)
+        result = await async_call_function(self.hass, tool, arguments, context)
+        value = result.data.get("error" if result.error else "result", result.data)
+        return value if isinstance(value, str) else json_dumps(value)
+
+    async def _async_save(self) -> SubentryFlowResult:
+        """Store the function."""
+        title = self._input.get(CONF_NAME) or self._definition.name
+        data = {CONF_FUNCTION: self._input[CONF_FUNCTION], CONF_ENABLED: self._input[CONF_ENABLED]}
+        if self._input[CONF_TIER] != _BY_TYPE:
+            data[CONF_TIER] = self._input[CONF_TIER]
+        entry = self._get_entry()
+        if self._subentry is not None:
+            return self.async_update_and_abort(entry, self._subentry, title=title, data=data)
+        if self.source == "user":
+            return self.async_create_entry(title=title, data=data)
+        self._add(title, data)
+        return self.async_abort(reason="copied", description_placeholders={"function": title})
+
+    def _add(self, title: str, data: dict[str, Any]) -> None:
+        """Add a function beside the one that this flow is about."""
+        subentry = ConfigSubentry(
+            data=MappingProxyType(data), subentry_type=SUBENTRY_FUNCTION, title=title, unique_id=None
+        )
+        self.hass.config_entries.async_add_subentry(self._get_entry(), subentry)
+
+    async def async_step_import_list(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Take a list of functions; show again those that cannot be taken, and why."""
+        errors: dict[str, str] = {}
+        text, problem, count = "", "", 0
+        if user_input is not None:
+            text = user_input[_FUNCTIONS]
+            try:
+                count, left, problems = await self._async_import(text)
+            except FunctionError as err:
+                errors, problem = {"base": "invalid_list"}, str(err)
+            else:
+                if not left:
+                    return self.async_abort(reason="imported", description_placeholders={"count": str(count)})
+                errors, problem = {"base": "partly_imported"}, "; ".join(problems)
+                text = await self.hass.async_add_executor_job(join, left)
+        return self.async_show_form(
+            step_id="import_list",
+            data_schema=self.add_suggested_values_to_schema(
+                vol.Schema({vol.Required(_FUNCTIONS): CodeSelector()}), {_FUNCTIONS: text}
+            ),
+            errors=errors,
+            description_placeholders={"problem": problem, "count": str(count)},
+        )
+
+    async def _async_import(self, text: str) -> tuple[int, list[str], list[str]]:
+        """Add what can be taken of a list; return how many that are, the texts of the others, and what is wrong with them."""
+        left: list[str] = []
+        problems: list[str] = []
+        names: set[str] = set()
+        for item in await self.hass.async_add_executor_job(split, text):
+            try:
+                definition = await self._async_validate(item.text, names)
+            except FunctionError as err:
+                left.append(item.text)
+                problems.append(str(FunctionError(err.reason, item.line + (err.line or 1) - 1)))
+            else:
+                names.add(definition.name)
+                self._add(definition.name, {CONF_FUNCTION: item.text, CONF_ENABLED: True})
+        # Whoever is told that they were imported can use them.
+        await async_load_functions(self.hass, self._get_entry())
+        return len(names), left, problems
+
+    async def async_step_export_list(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+        """Show all functions as a list."""
+        if user_input is not None:
+            return self.async_abort(reason="exported")
+        texts = [subentry.data[CONF_FUNCTION] for subentry in function_subentries(self._get_entry())]
+        whole = await self.hass.async_add_executor_job(join, texts)
+        return self.async_show_form(
+            step_id="export_list",
+            data_schema=self.add_suggested_values_to_schema(
+                vol.Schema({vol.Optional(_FUNCTIONS): CodeSelector()}), {_FUNCTIONS: whole}
+            ),
+        )

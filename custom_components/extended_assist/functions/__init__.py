@@ -1,0 +1,1 @@
+"""Functions as tools: the user's own in YAML, one file for each type, and plain ones in Python."""

@@ -1,0 +1,152 @@
+"""What a function takes, as JSON Schema: told to the model as it is written, and held to it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, override
+
+from jsonschema import Draft202012Validator, SchemaError
+from probatio import UNSUPPORTED
+from referencing import Registry
+import voluptuous as vol
+
+from .reading import PartError
+
+_NONE: Final = {"type": "object", "properties": {}}
+_MAX_SHOWN = 300
+_KINDS: Final[Mapping[str, Any]] = {
+    "string": str,
+    "integer": int,
+    "number": vol.Coerce(float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+class _Fields(dict[Any, Any]):
+    """The fields of a written schema, for those who do not know it as it is written."""
+
+    def __init__(self, written: dict[str, Any]) -> None:
+        """Describe each field by its name, description and type."""
+        required = written.get("required", ())
+        super().__init__(
+            {
+                (vol.Required if name in required else vol.Optional)(
+                    name, description=field.get("description") if isinstance(field, dict) else None
+                ): _kind(field)
+                for name, field in written.get("properties", {}).items()
+            }
+        )
+        self.written = written
+
+
+def _kind(field: Any) -> Any:
+    """Return a validator that tells the type of a field."""
+    if not isinstance(field, dict):
+        return object
+    if isinstance(values := field.get("enum"), list):
+        return vol.In(values)
+    kind = field.get("type")
+    return _KINDS.get(kind, object) if isinstance(kind, str) else object
+
+
+class WrittenSchema(vol.Schema):
+    """A schema that is told to models just as the user wrote it, and validates as JSON Schema does."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """Take a schema that was checked."""
+        self.written = dict(schema)
+        super().__init__(_Fields(self.written), extra=vol.ALLOW_EXTRA)
+        # An address in $ref leads nowhere: nothing is fetched to validate a call.
+        self._validator = Draft202012Validator(_lenient(self.written), registry=Registry())
+
+    @override
+    def __call__(self, data: Any, *, context: Any = None) -> Any:
+        """Return arguments that fit; raise Invalid with the place of the first that does not."""
+        for error in self._validator.iter_errors(data):
+            message = error.message
+            if len(message) > _MAX_SHOWN:
+                message = f"{message[:_MAX_SHOWN]}…"
+            raise vol.Invalid(message, path=list(error.absolute_path))
+        return data
+
+
+def check_parameters(parameters: Any) -> dict[str, Any]:
+    """Return a schema of parameters; raise PartError for what is none."""
+    if parameters is None:
+        return dict(_NONE)
+    if not isinstance(parameters, dict):
+        raise PartError("The parameters must be a JSON Schema: 'type: object' with 'properties'")
+    schema = {"type": "object", **parameters}
+    if schema["type"] != "object":
+        raise PartError("The parameters must have the type object", ["type"])
+    if not isinstance(schema.get("properties", {}), dict):
+        raise PartError("'properties' must be a mapping of names to schemas", ["properties"])
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as err:
+        raise PartError(f"This is not JSON Schema: {err.message[:_MAX_SHOWN]}", tuple(err.absolute_path)) from err
+    except Exception as err:
+        raise PartError(f"This is not JSON Schema: {str(err)[:_MAX_SHOWN]}") from err
+    _check_references(schema)
+    try:
+        WrittenSchema(schema)({})
+    except vol.Invalid:
+        pass
+    except Exception as err:
+        # Such as a $ref that leads nowhere or in a circle.
+        raise PartError(f"This JSON Schema cannot be used: {str(err)[:_MAX_SHOWN] or type(err).__name__}") from err
+    return schema
+
+
+def _check_references(schema: dict[str, Any]) -> None:
+    """Raise PartError for references that lead out of a schema."""
+    for reference in _values(schema, "$ref", "$dynamicRef"):
+        if not reference.startswith("#"):
+            raise PartError(f"'$ref: {reference}' leads out of the function; write that schema into it")
+
+
+def _lenient(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that does not require what it does not describe: nobody could know how to give it."""
+    known = schema.get("properties", {})
+    required = [name for name in schema.get("required", ()) if name in known]
+    return schema | {"required": required}
+
+
+def _values(schema: Any, *keys: str) -> Iterator[str]:
+    """Yield every text under some keys."""
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key in keys and isinstance(value, str):
+                yield value
+            else:
+                yield from _values(value, *keys)
+    elif isinstance(schema, list):
+        for item in schema:
+            yield from _values(item, *keys)
+
+
+def words_of(schema: Any) -> frozenset[str]:
+    """Return the texts that the enums and consts of a schema list: the user's own words."""
+    found: set[str] = set()
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key in ("enum", "const"):
+                found.update(word for word in (value if isinstance(value, list) else [value]) if isinstance(word, str))
+            else:
+                found |= words_of(value)
+    elif isinstance(schema, list):
+        found.update(*map(words_of, schema))
+    return frozenset(found)
+
+
+@cache
+def as_written(serializer: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    """Return a serializer that tells written schemas as they are, and everything else as another does."""
+
+    def serialize(value: Any) -> Any:
+        if isinstance(value, _Fields):
+            return value.written
+        return UNSUPPORTED if serializer is None else serializer(value)
+
+    return serialize

@@ -1,0 +1,114 @@
+"""Functions that read values from a page."""
+
+from collections.abc import Mapping
+from typing import Any, Final, override
+
+import soupsieve
+from soupsieve import SelectorSyntaxError
+import voluptuous as vol
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import config_validation as cv
+
+from ..policy import Tier
+from ..web.fetch import Answer
+from ..web.page import parse
+from ..web.read import Document
+from .kinds import Kind, Run, kind
+from .reading import PartError
+from .rendering import async_check_template, async_render_value
+from .request import RESOURCE_SCHEMA, async_check_resource, async_request
+
+MAX_SENSORS: Final = 50
+_RAW = frozenset({"style", "script", "template"})
+"""Elements whose text is not that of a page."""
+_READING = frozenset({"GET", "HEAD"})
+
+
+@kind("scrape")
+class ScrapeKind(Kind):
+    """Fetches a page and returns what its selectors find, or what a template makes of that."""
+
+    schema = vol.Schema(
+        {
+            **RESOURCE_SCHEMA,
+            vol.Required("sensor"): vol.All(
+                cv.ensure_list,
+                vol.Length(min=1, max=MAX_SENSORS),
+                [
+                    vol.Schema(
+                        {
+                            vol.Optional("name"): cv.string,
+                            vol.Required("select"): cv.string,
+                            vol.Optional("index", default=0): cv.positive_int,
+                            vol.Optional("attribute"): cv.string,
+                            vol.Optional("value_template"): cv.string,
+                        },
+                        # What else a sensor of the scrape integration has says nothing of the value.
+                        extra=vol.ALLOW_EXTRA,
+                    )
+                ],
+            ),
+        }
+    )
+
+    @override
+    async def async_check(self, hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
+        """Check address, selectors and templates."""
+        await async_check_resource(hass, settings)
+        for index, sensor in enumerate(settings["sensor"]):
+            try:
+                soupsieve.compile(sensor["select"])
+            except (SelectorSyntaxError, ValueError, NotImplementedError) as err:
+                reason = str(err).splitlines()[0].rstrip(".:")
+                raise PartError(f"This is not a CSS selector: {reason}", ["sensor", index, "select"]) from err
+            if "value_template" in sensor:
+                await async_check_template(hass, sensor["value_template"], ["sensor", index, "value_template"])
+
+    @override
+    async def async_run(self, run: Run, settings: Mapping[str, Any]) -> Any:
+        """Fetch the page and read it."""
+        sensors = settings["sensor"]
+
+        def read(answer: Answer, document: Document) -> list[str | None]:
+            soup, _ = parse(document.text)
+            return [_value(soup, sensor) for sensor in sensors]
+
+        values: dict[str, Any] = {}
+        result: Any = None
+        for sensor, found in zip(sensors, await async_request(run, settings, read), strict=True):
+            result = found
+            if found is not None and (template := sensor.get("value_template")) is not None:
+                result = await async_render_value(run, template, found)
+            if name := sensor.get("name"):
+                values[name] = result
+        if (template := settings.get("value_template")) is not None:
+            return await async_render_value(run, template, result, values)
+        return values if len(sensors) > 1 and len(values) == len(sensors) else result
+
+    @override
+    def tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Return read for what only fetches a page."""
+        return Tier.READ if settings["method"] in _READING else Tier.CONTROL
+
+    @override
+    def least_tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Return read: only its user knows what a request does."""
+        return Tier.READ
+
+    @override
+    def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
+        """Return that strangers may have written the page."""
+        return True
+
+
+def _value(soup: Any, sensor: Mapping[str, Any]) -> str | None:
+    """Return what one selector finds, or None."""
+    tags = soup.select(sensor["select"], limit=sensor["index"] + 1)
+    if len(tags) <= sensor["index"]:
+        return None
+    tag = tags[sensor["index"]]
+    if (attribute := sensor.get("attribute")) is None:
+        return str(tag.string) if tag.name in _RAW else str(tag.text)
+    value = tag.get(attribute)
+    return " ".join(value) if isinstance(value, list) else value

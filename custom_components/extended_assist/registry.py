@@ -1,0 +1,114 @@
+"""The public door: tools that other integrations add to the toolbox. See docs/developers.md."""
+
+from collections.abc import Callable
+from typing import override
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import JsonObjectType
+
+from .call import ToolboxOptions, ToolCall
+from .const import DOMAIN
+from .functions.plain import TOOL_NAME, FunctionTool, PlainFunction, integration_of
+from .policy import Tier
+from .results import ToolError
+from .tools import CATALOGUE
+from .tools.base import ExtendedTool
+
+__all__ = ["FunctionTool", "ToolNameError", "async_register_tool", "async_remove_tool", "llm_tool"]
+
+_TOOLS: HassKey[dict[str, llm.Tool]] = HassKey(f"{DOMAIN}_registered_tools")
+
+
+class ToolNameError(HomeAssistantError):
+    """A name that a tool cannot have."""
+
+
+class RegisteredTool(ExtendedTool):
+    """A tool of another integration, called as all others are."""
+
+    family = "functions"
+
+    def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
+        """Take a tool as it declares itself."""
+        super().__init__(options)
+        self._tool = tool
+        self.name = tool.name
+        self.title = tool.title or tool.name
+        self.description = tool.description or ""
+        self.parameters = tool.parameters
+        self.annotations = tool.annotations
+        self.integration = owner_of(tool)
+        self.tier = Tier.READ if tool.annotations.read_only else Tier.CONTROL
+        self.brings_outside_text = tool.annotations.open_world
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Call the tool with what came; it validates by itself."""
+        tool_input = call.tool_input or llm.ToolInput(self.name, call.arguments)
+        result = await self._tool.async_call(call.hass, tool_input, call.llm_context)
+        if not isinstance(result, llm.ToolResult):
+            return result
+        if result.error:
+            raise ToolError(str(result.data.get("error") or json_dumps(result.data)))
+        return result.data
+
+
+@callback
+def async_register_tool(hass: HomeAssistant, tool: llm.Tool) -> Callable[[], None]:
+    """Add a tool to every toolbox, at once and before any is set up; return what removes it.
+
+    Raises ToolNameError for a name that is taken or that models do not accept.
+    """
+    if not TOOL_NAME.fullmatch(tool.name):
+        raise ToolNameError(f"'{tool.name}' is no name for a tool: letters, digits, _ and - only, 64 at most")
+    tools = hass.data.setdefault(_TOOLS, {})
+    taken_by = owner_of(tools[tool.name]) if tool.name in tools else None
+    if taken_by is None and any(tool.name == own.name for own in CATALOGUE):
+        taken_by = DOMAIN
+    if taken_by is not None:
+        raise ToolNameError(
+            f"The tool '{tool.name}' of integration {owner_of(tool)} cannot be registered: "
+            f"integration {taken_by} has one of that name"
+        )
+    tools[tool.name] = tool
+
+    @callback
+    def remove() -> None:
+        if tools.get(tool.name) is tool:
+            del tools[tool.name]
+
+    return remove
+
+
+@callback
+def async_remove_tool(hass: HomeAssistant, tool: llm.Tool | str) -> None:
+    """Take a tool out again; one that is not there is no error."""
+    name = tool if isinstance(tool, str) else tool.name
+    hass.data.get(_TOOLS, {}).pop(name, None)
+
+
+def llm_tool(
+    hass: HomeAssistant, *, annotations: llm.ToolAnnotations | None = None
+) -> Callable[[PlainFunction], PlainFunction]:
+    """Register a function as a tool, as a decorator; the function itself stays as it is."""
+
+    def register(function: PlainFunction) -> PlainFunction:
+        async_register_tool(hass, FunctionTool(function, annotations=annotations))
+        return function
+
+    return register
+
+
+@callback
+def registered_tools(hass: HomeAssistant, options: ToolboxOptions) -> list[RegisteredTool]:
+    """Return what other integrations registered; ordered, for another order after a restart would cost a cached prefix."""
+    return [RegisteredTool(tool, options) for _, tool in sorted(hass.data.get(_TOOLS, {}).items())]
+
+
+def owner_of(tool: llm.Tool) -> str:
+    """Return the integration of a tool: as it says, or by the module of its class."""
+    return tool.integration or integration_of(type(tool).__module__)

@@ -1,0 +1,70 @@
+"""Work in a thread of its own, under a time limit that really ends it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from homeassistant.core import HassJob, HassJobType, HomeAssistant, callback
+from homeassistant.helpers.event import async_call_later
+from homeassistant.util.thread import ThreadWithException
+
+from .const import LOGGER
+
+_TRY_AGAIN: Final = 0.1
+_GIVE_UP: Final = 50
+
+
+class _Stop(BaseException):
+    """Raised inside the thread when its time is over; no BaseException is caught on its way."""
+
+
+async def async_in_thread[R](hass: HomeAssistant, name: str, time_limit: float, work: Callable[[], R]) -> R:
+    """Return what a function returns from a thread of its own; when time is over, or nobody waits, the thread is ended.
+
+    Raises TimeoutError.
+    """
+    future: asyncio.Future[R] = hass.loop.create_future()
+
+    @callback
+    def settle(result: R | None, error: Exception | None) -> None:
+        if future.done():
+            return
+        if error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        try:
+            try:
+                result, error = work(), None
+            except Exception as err:  # noqa: BLE001 - handed to the one who waits
+                result, error = None, err
+            hass.loop.call_soon_threadsafe(settle, result, error)
+        except _Stop:
+            pass  # Nobody waits any more.
+
+    thread = ThreadWithException(target=run, name=f"extended_assist {name}", daemon=True)
+    thread.start()
+    try:
+        async with asyncio.timeout(time_limit):
+            return await future
+    finally:
+        if not future.done() or future.cancelled():
+            _end(hass, thread)
+
+
+@callback
+def _end(hass: HomeAssistant, thread: ThreadWithException, tries: int = _GIVE_UP) -> None:
+    """End a thread at its next step, and look again whether it did."""
+    if not thread.is_alive():
+        return
+    if not tries:
+        LOGGER.error("The thread '%s' could not be interrupted; it goes on until it ends by itself", thread.name)
+        return
+    try:
+        thread.raise_exc(_Stop)
+    except ValueError:  # It ended in this moment.
+        return
+    again = HassJob(lambda _: _end(hass, thread, tries - 1), cancel_on_shutdown=True, job_type=HassJobType.Callback)
+    async_call_later(hass, _TRY_AGAIN, again)

@@ -1,0 +1,296 @@
+"""Which addresses of the web may be reached: decided before a connection, for the very address that it goes to."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+import errno
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+    ip_address,
+    ip_interface,
+    ip_network,
+)
+import re
+import socket
+from typing import Final, Self, override
+
+from aiohttp import AddrInfoType, TCPConnector
+from aiohttp.abc import AbstractResolver, ResolveResult
+import ifaddr
+from yarl import URL
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.aiohttp_client import HomeAssistantTCPConnector, async_get_clientsession
+from homeassistant.util import ssl as ssl_util
+
+from ..results import ToolError
+
+PORTS: Final = frozenset({80, 443})
+MAX_ADDRESS: Final = 2_000
+"""Characters of an address: what pages are found at, and a bound on what an address can carry out of the house."""
+TEST_SERVERS: frozenset[tuple[str, int]] = frozenset()
+"""Addresses and ports that are reached whatever the rules say. Only tests name any: their servers are on loopback."""
+
+type Address = IPv4Address | IPv6Address
+type Network = IPv4Network | IPv6Network
+
+_CREDENTIALS = re.compile(r"[a-z]+:/*[^/?#]*@", re.IGNORECASE)
+_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
+_NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+"""Where a network without IPv4 reaches IPv4 addresses, which are in the last 32 bits."""
+_NOT_PUBLIC: Final[tuple[Network, ...]] = (
+    IPv4Network("192.88.99.0/24"),  # relays of 6to4
+    IPv6Network("2001::/23"),  # Teredo, ORCHID, benchmarks and other protocols
+    IPv6Network("2001:db8::/32"),  # documentation
+    IPv6Network("2002::/16"),  # 6to4 carries any IPv4 address
+    IPv6Network("3fff::/20"),  # documentation
+)
+_HOME: Final[tuple[Network, ...]] = (
+    *map(IPv4Network, ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")),
+    IPv6Network("fc00::/7"),
+)
+"""Where hosts of a home are, those of an overlay network included."""
+
+
+class NotReachableError(ToolError):
+    """An address that may not be reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """The rules for one request, its redirects included."""
+
+    ports: frozenset[int] = PORTS
+    hosts: frozenset[str] = frozenset()
+    """Hosts of the user's own network that may be reached, as host or host:port."""
+    anywhere: bool = False
+    """Whether any host and port may be reached: for addresses that the user wrote, never for those of a model."""
+
+    @classmethod
+    def of(cls, hosts: Iterable[str], ports: Iterable[int]) -> Self:
+        """Take what the options list."""
+        return cls(hosts=frozenset(hosts), ports=PORTS | frozenset(ports))
+
+    def check_url(self, text: str) -> URL:
+        """Return an address as it will be requested; raise NotReachableError for one that may not be."""
+        text = text.strip()
+        if len(text) > MAX_ADDRESS:
+            raise NotReachableError(f"The address has {len(text)} characters; at most {MAX_ADDRESS} are allowed.")
+        if _UNSAFE.search(text):
+            raise NotReachableError("The address holds spaces, backslashes or control characters. Encode them with %.")
+        try:
+            url = URL(text).with_fragment(None)
+            host, port = url.raw_host, url.port
+        except (ValueError, TypeError) as err:
+            raise NotReachableError(f"'{text}' is not a web address. Write it like https://example.com/page.") from err
+        if url.scheme not in ("http", "https") or not host or not port:
+            raise NotReachableError("Only complete http and https addresses can be fetched, like https://example.com/.")
+        if _CREDENTIALS.match(text):
+            raise NotReachableError("An address must not hold a user name or password.")
+        host = host.lower().removesuffix(".")
+        _literal(host)
+        if self.anywhere:
+            return url
+        if port not in self.ports and _with_port(host, port) not in self.hosts and (host, port) not in TEST_SERVERS:
+            raise NotReachableError(f"Port {port} is not allowed. An administrator can allow it in the options.")
+        return url.with_host(host)
+
+    def lists(self, host: str, port: int) -> bool:
+        """Return whether a host is listed with this port."""
+        return _with_port(host, port) in self.hosts or (host in self.hosts and port in self.ports)
+
+    def public_only(self) -> Guard:
+        """Return the same rules without the hosts of the own network."""
+        return replace(self, hosts=frozenset())
+
+    def check(self, host: str, port: int, address: Address, own: Iterable[Network]) -> None:
+        """Raise NotReachableError unless a host may be reached at an address."""
+        if self.anywhere or (str(address), port) in TEST_SERVERS:
+            return
+        own = [*own]
+        if is_public(address) and not _within(_meant(address), own):
+            return
+        if not (self.lists(host, port) and is_of_home(address, own)):
+            raise NotReachableError(
+                f"{host} is not a public host. Hosts of the home's own network can be fetched only if an administrator "
+                "lists them in the options."
+            )
+
+
+def normalized_host(text: str) -> str | None:
+    """Return a host, or host and port, as Guard.hosts holds it; None for what is neither."""
+    try:
+        url = URL(f"http://{text.strip()}")
+        host = (url.raw_host or "").lower().removesuffix(".")
+        address = _literal(host)
+    except ValueError, NotReachableError:
+        return None
+    if not url.port or url.path != "/" or url.query_string or url.raw_fragment or "@" in text:
+        return None
+    if address is not None and not (is_public(address) or is_of_home(address, ())):
+        return None
+    return host if url.explicit_port is None else _with_port(host, url.port)
+
+
+def is_public(address: Address) -> bool:
+    """Return whether an address is one of the public internet, and stands for no other."""
+    address = _meant(address)
+    if isinstance(address, IPv6Address) and (
+        address not in _GLOBAL_UNICAST or address.scope_id is not None or _is_isatap(address)
+    ):
+        return False
+    return (
+        address.is_global
+        and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+        and not _within(address, _NOT_PUBLIC)
+    )
+
+
+def is_of_home(address: Address, own: Iterable[Network]) -> bool:
+    """Return whether an address can be that of a host in the home, and not this machine's loopback."""
+    if isinstance(address, IPv6Address) and address.scope_id is not None:
+        return False
+    return _within(address, _HOME) or (is_public(address) and _within(address, own))
+
+
+def own_networks() -> list[Network]:
+    """Return the networks of this machine's adapters, which hold its own addresses; blocks for a moment.
+
+    With IPv6 the devices of a home have public addresses.
+    """
+    found: set[Network] = set()
+    for adapter in ifaddr.get_adapters():
+        for ip in adapter.ips:
+            text = ip.ip if isinstance(ip.ip, str) else ip.ip[0]
+            interface: IPv4Interface | IPv6Interface = ip_interface(f"{text.partition('%')[0]}/{ip.network_prefix}")
+            found.update((interface.network, ip_network(interface.ip)))
+    return list(found)
+
+
+def _meant(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address stands for, or the address itself."""
+    if isinstance(address, IPv6Address) and (address.ipv4_mapped is not None or address in _NAT64):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address
+
+
+def _is_isatap(address: IPv6Address) -> bool:
+    """Return whether an address carries an IPv4 address in its interface identifier."""
+    return (int(address) >> 32) & 0xFDFFFFFF == 0x00005EFE
+
+
+def _within(address: Address, networks: Iterable[Network]) -> bool:
+    """Return whether an address is in one of the networks."""
+    return any(network.version == address.version and address in network for network in networks)
+
+
+def _with_port(host: str, port: int) -> str:
+    """Return a host with a port, as Guard.hosts holds it."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _literal(host: str) -> Address | None:
+    """Return the address that a host is written as, or None for a name.
+
+    Raises NotReachableError for what others read as an address in another way, such as 127.1 or 0x7f000001.
+    """
+    if ":" in host:
+        try:
+            return ip_address(host)
+        except ValueError as err:
+            raise NotReachableError(f"'{host}' is not an address.") from err
+    if _NUMBER.fullmatch(host.rpartition(".")[2]):
+        try:
+            return IPv4Address(host)
+        except ValueError as err:
+            raise NotReachableError(f"'{host}' is not an address. Write four decimal numbers.") from err
+    if len(host) > 253 or not _HOST.fullmatch(host):
+        raise NotReachableError(f"'{host}' is not the name of a host.")
+    return None
+
+
+class _Resolver(AbstractResolver):
+    """Gives the connector addresses that were checked, and remembers them."""
+
+    def __init__(
+        self, guard: Guard, own: list[Network], look_up: Callable[[str], Awaitable[list[ResolveResult]]]
+    ) -> None:
+        """Take the rules, and the look-up that asks outside."""
+        self.guard = guard
+        self._own = own
+        self._look_up = look_up
+        self._checked: set[tuple[str, int]] = set()
+
+    @override
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Look a name up; one address that may not be reached spoils all of them."""
+        results = [ResolveResult(**{**result, "port": port}) for result in await self._look_up(host)]
+        for result in results:
+            self.admit(host, port, ip_address(result["host"]))
+        return results
+
+    def admit(self, host: str, port: int, address: Address) -> None:
+        """Check an address of a host and remember it."""
+        self.guard.check(host, port, address, self._own)
+        self._checked.add((str(address), port))
+
+    def open_socket(self, info: AddrInfoType) -> socket.socket:
+        """Return a socket for an address that was checked, and for no other, whatever the library made of it."""
+        family, kind, protocol, _, sockaddr = info
+        host, port = sockaddr[:2]
+        if (str(ip_address(str(host))), port) not in self._checked:
+            raise OSError(errno.EACCES, "This address was not checked")
+        return socket.socket(family, kind, protocol)
+
+    @override
+    async def close(self) -> None:
+        """Hold nothing open."""
+
+
+class GuardedConnector(TCPConnector):
+    """Connects for one request and its redirects, to addresses that its guard let through.
+
+    Not shared: a connection that was opened under one guard must not serve another.
+    """
+
+    def __init__(self, resolver: _Resolver) -> None:
+        """Use Home Assistant's certificates."""
+        super().__init__(
+            resolver=resolver,
+            socket_factory=resolver.open_socket,
+            use_dns_cache=False,
+            force_close=True,  # what was open under other rules is not used again
+            ssl=ssl_util.client_context(ssl_util.SSLCipherList.PYTHON_DEFAULT, ssl_util.SSL_ALPN_HTTP11),
+        )
+        self._guarded = resolver
+
+    def admit(self, guard: Guard, url: URL) -> None:
+        """Take the rules for what is requested next, and check an address that holds no name: no resolver is asked."""
+        self._guarded.guard = guard
+        if url.raw_host and url.port and (address := _literal(url.raw_host)) is not None:
+            self._guarded.admit(url.raw_host, url.port, address)
+
+
+async def async_connector(hass: HomeAssistant, guard: Guard) -> GuardedConnector:
+    """Return a connector that looks names up as Home Assistant does."""
+    shared = async_get_clientsession(hass).connector
+    if not isinstance(shared, HomeAssistantTCPConnector):
+        raise TypeError("Home Assistant's connector has another type")
+    own: list[Network] = []
+    if not guard.anywhere:
+        own = await hass.async_add_executor_job(own_networks)
+        # From inside, the home's address on the internet leads to its router, or back into the home.
+        if host := URL(hass.config.external_url or "").raw_host:
+            with suppress(OSError, ValueError):
+                own += [ip_network(result["host"]) for result in await shared.async_resolve_host(host)]
+    return GuardedConnector(_Resolver(guard, own, shared.async_resolve_host))

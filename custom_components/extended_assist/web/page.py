@@ -1,0 +1,277 @@
+"""Reading an HTML page: its text in a compact form, with titles, lists, tables and links."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+import re
+from typing import Final
+from urllib.parse import urljoin
+import warnings
+
+from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
+from bs4.element import CData, NavigableString, Tag
+
+MAX_TAGS: Final = 50_000
+"""Tags that are read, opening and closing: the smallest take a hundred times their length in memory, and long to read."""
+MAX_TEXT: Final = 400_000
+"""Characters that a page is turned into, a hundred results' worth."""
+MAX_LINK: Final = 500
+"""Characters of an address that is shown."""
+
+_DROPPED = frozenset(
+    {"audio", "canvas", "datalist", "head", "iframe", "math", "nav", "noscript", "object", "script", "select", "style"}
+    | {"svg", "template", "video"}
+)
+_HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
+_PARAGRAPHS = frozenset({"blockquote", "dl", "figure", "form", "ol", "p", "pre", "table", "ul", *_HEADINGS})
+_BLOCKS = _PARAGRAPHS | {
+    *("address", "article", "aside", "body", "caption", "dd", "details", "div", "dt", "fieldset", "figcaption"),
+    *("footer", "header", "hr", "html", "legend", "li", "main", "section", "summary", "tbody", "tfoot", "thead", "tr"),
+}
+_CELLS = frozenset({"td", "th"})
+_LAYOUT = frozenset({"table", "ul", "ol", *_HEADINGS})
+"""What stands in no cell of a table that holds data."""
+_HIDDEN_STYLE = re.compile(r"(display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+# Nobody sees these characters, so they are no place for words to a model.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
+)
+_SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
+
+# Advice to programmers, about pages that strangers wrote.
+for _advice in (MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning):
+    warnings.filterwarnings("ignore", category=_advice)
+
+
+def parse(html: str) -> tuple[BeautifulSoup, bool]:
+    """Return the tree of a page, and whether it was cut."""
+    end, tags = -1, 0
+    while tags < MAX_TAGS and (end := html.find("<", end + 1)) >= 0:
+        tags += 1
+    cut = end >= 0
+    return BeautifulSoup(html[:end] if cut else html, "lxml"), cut
+
+
+def title(soup: BeautifulSoup) -> str:
+    """Return the title of a page."""
+    return clean(soup.title.get_text()) if soup.title else ""
+
+
+def base(soup: BeautifulSoup, url: str) -> str:
+    """Return the address that a page's links start from."""
+    tag = soup.find("base", href=True)
+    return absolute(url, str(tag["href"])) or url if isinstance(tag, Tag) else url
+
+
+@lru_cache(1_000)
+def absolute(base_url: str, link: str) -> str | None:
+    """Return where a link leads, or None where that is not the web."""
+    try:
+        target = urljoin(base_url, link.strip())
+    except ValueError:
+        return None
+    if not target.lower().startswith(("http://", "https://")):
+        return None
+    return _SPACE.sub("%20", target).replace("(", "%28").replace(")", "%29")
+
+
+def clean(text: str) -> str:
+    """Return a text with single spaces, and without what is not seen."""
+    return _SPACE.sub(" ", _UNSEEN.sub("", text)).strip()
+
+
+def is_hidden(tag: Tag) -> bool:
+    """Return whether a reader would not see an element."""
+    attributes = tag.attrs
+    return bool(attributes) and (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or ("style" in attributes and _HIDDEN_STYLE.search(str(attributes["style"])) is not None)
+    )
+
+
+def to_text(soup: BeautifulSoup, url: str) -> str:
+    """Return the text of a page: its main part first, then the rest."""
+    writer = _Writer(base(soup, url), _layout_tables(soup))
+    main = soup.find("main") or soup.find(attrs={"role": "main"})
+    if isinstance(main, Tag) and not is_hidden(main):
+        writer.write(main)
+        writer.break_line(2)
+        writer.write(soup, leave_out=main)
+    else:
+        writer.write(soup)
+    return writer.text()
+
+
+def _layout_tables(soup: BeautifulSoup) -> set[int]:
+    """Return the ids of tables that only arrange other things."""
+    found: set[int] = set()
+    around: list[Tag] = []
+    for node, begins in _steps(soup, None):
+        if isinstance(node, NavigableString) or node.name not in _LAYOUT:
+            continue
+        if begins and around:
+            found.add(id(around[-1]))
+        if node.name == "table":
+            if begins:
+                around.append(node)
+            else:
+                around.pop()
+    return found
+
+
+def _steps(root: Tag, leave_out: Tag | None) -> Iterator[tuple[Tag | NavigableString, bool]]:
+    """Yield what is seen in a tree in its order: elements as they begin and, with False, end; without recursion."""
+    stack: list[tuple[Tag | NavigableString, bool]] = [(root, True)]
+    while stack:
+        node, begins = stack.pop()
+        if isinstance(node, NavigableString):
+            if type(node) in (NavigableString, CData):
+                yield node, True
+            continue
+        if not begins:
+            yield node, False
+        elif node is not leave_out and node.name not in _DROPPED and not is_hidden(node):
+            yield node, True
+            stack.append((node, False))
+            stack.extend((child, True) for child in reversed(node.contents) if isinstance(child, Tag | NavigableString))
+
+
+class _Writer:
+    """Puts pieces of text together with the fewest spaces and line breaks."""
+
+    def __init__(self, base_url: str, layout: set[int]) -> None:
+        self._base = base_url
+        self._layout = layout
+        self._pieces: list[str] = []
+        self._length = 0
+        self._breaks = 0
+        self._space = False
+        self._lists: list[int | None] = []
+        """For each list around: the number of its last item, or None without numbers."""
+        self._preformatted = 0
+        self._link: tuple[Tag, int, int, bool] | None = None
+        """The link around: its element, where its text begins, and the breaks and space that wait before it."""
+        self._marked = False
+        """Whether a line has its mark and waits for its text."""
+        self._row: Tag | None = None
+        self._tables: list[bool] = []
+        """For each table around: whether it is one of data."""
+
+    def text(self) -> str:
+        """Return what was written."""
+        return "".join(self._pieces)[:MAX_TEXT].strip()
+
+    def write(self, root: Tag, leave_out: Tag | None = None) -> None:
+        """Write a tree, until there is enough."""
+        for node, begins in _steps(root, leave_out):
+            if isinstance(node, NavigableString):
+                self._add_text(str(node))
+            elif begins:
+                self._begin(node)
+            else:
+                self._end(node)
+            if self._length > MAX_TEXT:
+                break
+
+    def break_line(self, count: int) -> None:
+        """End the line, or with 2 the paragraph; inside a row or a link that is a space."""
+        if self._row is not None or self._link is not None:
+            self._space = True
+        elif not self._marked:
+            self._breaks = max(self._breaks, count)
+
+    def _add_text(self, text: str) -> None:
+        if self._preformatted and self._row is None and self._link is None:
+            self._add(_UNSEEN.sub("", text.replace("\r\n", "\n")))
+            return
+        text = _UNSEEN.sub("", text)
+        words = _SPACE.sub(" ", text)
+        if words.startswith(" ") and not self._marked:
+            self._space = True
+        if stripped := words.strip(" "):
+            self._add(stripped)
+            self._space = words.endswith(" ")
+
+    def _add(self, text: str) -> None:
+        """Write what is not empty, after the breaks that wait."""
+        if self._breaks and self._pieces:
+            self._pieces.append("\n" * self._breaks)
+        elif self._space and self._pieces:
+            self._pieces.append(" ")
+        self._breaks, self._space, self._marked = 0, False, False
+        self._pieces.append(text)
+        self._length += len(text) + 1
+
+    def _begin(self, tag: Tag) -> None:
+        name = tag.name
+        if name in _BLOCKS:
+            self.break_line(2 if name in _PARAGRAPHS and not self._lists else 1)
+        match name:
+            case "br":
+                self.break_line(1)
+            case "a" if self._link is None:
+                self._link = (tag, len(self._pieces), self._breaks, self._space)
+                self._breaks, self._space = 0, False
+            case "img":
+                self._add_text(f" {tag.get('alt') or ''} ")
+            case "ul" | "ol":
+                self._lists.append(0 if name == "ol" else None)
+            case "li":
+                self._begin_item()
+            case "pre":
+                self._preformatted += 1
+            case "table":
+                self._tables.append(id(tag) not in self._layout)
+            case "tr" if self._tables and self._tables[-1] and self._row is None:
+                self._add("|")
+                self._row, self._space = tag, True
+            case "td" | "th" if self._row is None:
+                self.break_line(1)
+            case _ if name in _HEADINGS and self._row is None and self._link is None:
+                self._add_mark(f"{_HEADINGS[name]} ")
+
+    def _begin_item(self) -> None:
+        """Write what stands before an item of a list."""
+        mark = "-"
+        if self._lists and (number := self._lists[-1]) is not None:
+            self._lists[-1] = number + 1
+            mark = f"{number + 1}."
+        if self._row is None and self._link is None:
+            self._add_mark(f"{'  ' * min(len(self._lists) - 1, 5)}{mark} ")
+
+    def _add_mark(self, mark: str) -> None:
+        """Write what stands at the beginning of a line; its text follows on the same."""
+        self._add(mark)
+        self._marked = True
+
+    def _end(self, tag: Tag) -> None:
+        name = tag.name
+        match name:
+            case "a" if self._link is not None and self._link[0] is tag:
+                self._end_link(*self._link)
+            case "ul" | "ol":
+                self._lists.pop()
+            case "pre":
+                self._preformatted -= 1
+            case "table":
+                self._tables.pop()
+            case "tr" if self._row is tag:
+                self._row = None
+            case "td" | "th" if self._row is not None:
+                self._space = True
+                self._add("|")
+                self._space = True
+        if name in _BLOCKS:
+            self.break_line(2 if name in _PARAGRAPHS and not self._lists else 1)
+
+    def _end_link(self, tag: Tag, start: int, breaks: int, space: bool) -> None:  # noqa: FBT001 - as it was kept
+        """Turn what was written since a link began into a link."""
+        self._link = None
+        words = clean("".join(self._pieces[start:])) or clean(str(tag.get("aria-label") or tag.get("title") or ""))
+        del self._pieces[start:]
+        after, self._breaks, self._space = self._space, breaks, space
+        if words:
+            href = str(tag.get("href") or "")
+            target = None if not href or href.startswith("#") else absolute(self._base, href)
+            self._add(words if target is None or len(target) > MAX_LINK else f"[{words}]({target})")
+        self._space |= after

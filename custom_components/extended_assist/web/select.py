@@ -1,0 +1,100 @@
+"""Reading values from a page by CSS selectors."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+import re
+from typing import Final
+
+from bs4 import BeautifulSoup
+from bs4.element import Tag
+from soupsieve import SelectorSyntaxError
+
+from ..results import ToolError
+from .page import absolute, base, clean, parse
+
+MAX_SELECTOR: Final = 500
+MAX_VALUES: Final = 100
+"""Values of one selector."""
+MAX_VALUE: Final = 1_000
+"""Characters of one value."""
+
+_LINKS = frozenset({"href", "src"})
+_BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+_PART = re.compile(r"[.#]?[A-Za-z_][\w-]*")
+_SIMILAR = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A selector, and what is wanted of the elements that it matches."""
+
+    selector: str
+    attribute: str | None = None
+    """Instead of the text."""
+    every: bool = False
+    """All matches instead of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a selector led to."""
+
+    matches: int
+    values: list[str | None]
+    """None for an element without the attribute."""
+    hint: str = ""
+
+
+def select(html: str, url: str, wanted: Iterable[Wanted]) -> tuple[list[Found], bool]:
+    """Return what each selector finds, and whether the page was cut."""
+    soup, cut = parse(html)
+    base_url = base(soup, url)
+    return [_select(soup, base_url, each) for each in wanted], cut
+
+
+def _select(soup: BeautifulSoup, base_url: str, wanted: Wanted) -> Found:
+    """Return what one selector finds."""
+    try:
+        tags = soup.select(wanted.selector)
+    except (SelectorSyntaxError, NotImplementedError) as err:
+        raise ToolError(f"'{wanted.selector}' is not a CSS selector: {str(err).splitlines()[0].rstrip('.:')}.") from err
+    if not tags:
+        return Found(0, [], _similar(soup, wanted.selector))
+    values = [_value(tag, base_url, wanted.attribute) for tag in tags[: MAX_VALUES if wanted.every else 1]]
+    hint = ""
+    if wanted.attribute is not None and not any(value is not None for value in values):
+        hint = f"No '{wanted.attribute}' there; the first has: {', '.join(tags[0].attrs) or 'no attributes'}."
+    return Found(len(tags), values, hint)
+
+
+def _value(tag: Tag, base_url: str, attribute: str | None) -> str | None:
+    """Return the text or an attribute of an element."""
+    if attribute is None:
+        return clean(tag.get_text(" "))[:MAX_VALUE]
+    value = tag.get(attribute)
+    if value is None:
+        return None
+    text = clean(value if isinstance(value, str) else " ".join(value))
+    return ((absolute(base_url, text) or text) if attribute in _LINKS else text)[:MAX_VALUE]
+
+
+def _similar(soup: BeautifulSoup, selector: str) -> str:
+    """Return which parts of a selector do not occur in a page, and what is like them."""
+    known: set[str] = set()
+    for tag in soup.descendants:
+        if not isinstance(tag, Tag):
+            continue
+        known.add(tag.name)
+        known.update(f".{name}" for name in tag.get_attribute_list("class") if name)
+        known.update(f"#{name}" for name in tag.get_attribute_list("id") if name)
+    missing = [part for part in dict.fromkeys(_PART.findall(_BRACKETS.sub("", selector))) if part not in known]
+    if not missing:
+        return "Its parts occur, but not together. Try a shorter selector."
+    similar = {
+        part: get_close_matches(part, [name for name in known if (name[0] in ".#") == (part[0] in ".#")], n=_SIMILAR)
+        for part in missing
+    }
+    return " ".join(
+        f"No {part} there" + (f"; similar: {', '.join(names)}." if names else ".") for part, names in similar.items()
+    )

@@ -1,0 +1,178 @@
+"""Tests of changing one automation in the text of a file."""
+
+import re
+from typing import Any
+
+from hypothesis import given, settings, strategies as st
+import pytest
+
+from custom_components.extended_assist.automations import edit
+from custom_components.extended_assist.automations.layout import data_of, read_layout
+from custom_components.extended_assist.results import ToolError
+from homeassistant.util.yaml import parse_yaml
+from tests.automations.files import BAD, GOOD, HAND_WRITTEN, automation
+
+NEW = automation(7) | {"id": "new"}
+WITH_ONE = [name for name, text in GOOD.items() if re.search(r"id: '?1'?\r?$", text, re.MULTILINE)]
+
+
+def items_of(text: str) -> dict[str | None, str]:
+    """Return the lines of each automation by its id."""
+    layout = read_layout(text)
+    return {item.id: text[slice(*layout.span(item))].strip() for item in layout.items}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_add(name: str) -> None:
+    """What was there stays as it was, character by character; the new one comes last."""
+    text = GOOD[name]
+    added = edit.add(text, NEW)
+    if "brackets" not in name:
+        assert added.text.startswith(text)
+    before, after = items_of(text), items_of(added.text)
+    assert list(after) == [*before, "new"]
+    assert before.items() <= after.items()
+    layout = read_layout(added.text)
+    assert data_of(layout, layout.items[-1]) == NEW
+    assert ("\r\n" in added.text) is ("\r\n" in text)
+    assert items_of(edit.remove(added.text, "new", added.after).text) == before
+
+
+@pytest.mark.parametrize("name", WITH_ONE)
+def test_update_only_what_is_named(name: str) -> None:
+    """Other automations, other parts of the same one, and all comments stay as they were."""
+    text = GOOD[name]
+    changes: dict[str, Any] = {"alias": "Changed", "mode": "queued"}
+    changed = edit.update(text, "1", changes)
+    before, after = items_of(text), items_of(changed.text)
+    assert {key: value for key, value in after.items() if key != "1"} == {
+        key: value for key, value in before.items() if key != "1"
+    }
+    lines = [line for line in text.splitlines() if not re.search("alias: (Porch|A)\\b", line)]
+    assert [line for line in changed.text.splitlines() if line in lines] == lines
+    assert re.findall("#.*", changed.text) == re.findall("#.*", text)
+    layout = read_layout(changed.text)
+    assert data_of(layout, layout.find("1")).items() >= changes.items()
+    assert edit.replace(changed.text, "1", changed.before, changed.after).text == text
+
+
+@pytest.mark.parametrize("name", WITH_ONE)
+def test_remove(name: str) -> None:
+    """Only its own lines go; put back, the text is the same again."""
+    text = GOOD[name]
+    removed = edit.remove(text, "1")
+    before, after = items_of(text), items_of(removed.text)
+    assert list(after) == [key for key in before if key != "1"]
+    assert after.items() <= before.items()
+    again = edit.insert(removed.text, removed.before, removed.previous)
+    assert items_of(again.text) == before
+
+
+@pytest.mark.parametrize(("text", "reason"), BAD.values(), ids=BAD)
+def test_refused(text: str, reason: str) -> None:
+    """What cannot be told apart is refused for a reason."""
+    with pytest.raises(ToolError, match=reason):
+        edit.add(text, NEW)
+
+
+def test_line_breaks_that_belong_to_a_text() -> None:
+    """What is added behind a text that ends with empty lines leaves them to it."""
+    text = "- id: '1'\n  description: |+\n    text\n\n- id: '2'\n"
+    assert edit.update(text, "1", {"mode": "single"}).text == text.replace("\n- id: '2'", "\n  mode: single\n- id: '2'")
+    assert edit.remove(text, "1").text == "- id: '2'\n"
+    assert edit.update(text, "1", {"description": "x"}).text == "- id: '1'\n  description: x\n- id: '2'\n"
+
+
+def test_older_names_and_first_key() -> None:
+    """A part keeps its place under its present name; the first key can go."""
+    text = "- alias: A\n  id: '1'\n  trigger: []\n  action: []\n"
+    assert edit.update(text, "1", {"triggers": [], "alias": None}).text == "- id: '1'\n  triggers: []\n  action: []\n"
+    assert edit.update(text, "1", {"actions": [{"stop": ""}]}).text == text.replace(
+        "action: []", "actions:\n  - stop: ''"
+    )
+
+
+def test_comments_stay() -> None:
+    """A part with comments inside is not written anew."""
+    with pytest.raises(ToolError, match="a comment, which would be lost"):
+        edit.update(HAND_WRITTEN, "1", {"triggers": [{"trigger": "time", "at": "17:30:00"}]})
+
+
+def test_tags_stay() -> None:
+    """A part with a secret is refused, unless it is given as it is; the others can be changed, and the tag stays."""
+    with pytest.raises(ToolError, match="the tag !secret"):
+        edit.update(HAND_WRITTEN, "alarm", {"actions": []})
+    changed = edit.update(HAND_WRITTEN, "alarm", {"alias": "Siren"}).text
+    assert changed == HAND_WRITTEN.replace("alias: Alarm", "alias: Siren")
+    with pytest.raises(ToolError, match="an anchor"):
+        edit.update(HAND_WRITTEN, "last", {"actions": [{"stop": ""}]})
+
+
+def test_anchors_used_by_others() -> None:
+    """What others use cannot be removed; what uses others cannot be read alone."""
+    text = "- id: a\n  alias: A\n  triggers: &x [1]\n- id: b\n  alias: B\n  triggers: *x\n"
+    with pytest.raises(ToolError, match="others use a part of it"):
+        edit.remove(text, "a")
+    with pytest.raises(ToolError, match="parts of other automations"):
+        edit.update(text, "b", {"alias": "C"})
+    assert edit.remove(text, "b").text == text[: text.index("- id: b")]
+
+
+def test_same_id_twice() -> None:
+    """Which of two is meant cannot be known."""
+    with pytest.raises(ToolError, match="2 automations in it have the id 1"):
+        edit.update("- id: '1'\n- id: '1'\n", "1", {"alias": "A"})
+
+
+def test_changed_by_somebody_since() -> None:
+    """What was changed after our change is not undone over it."""
+    added = edit.add("[]\n", NEW)
+    edited = added.text.replace("Automation 7", "Mine")
+    with pytest.raises(ToolError, match="was changed since"):
+        edit.remove(edited, "new", added.after)
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "reason"),
+    [
+        ("- {id: '1', alias: A}\n", {"alias": "B"}, "one pair of braces"),
+        ("- id: '1'\n  mode: single\n  mode: queued\n", {"mode": "restart"}, "without changing more than it"),
+        ("- alias: A  # mine\n  id: '1'\n", {"alias": None}, "a comment, which would be lost"),
+        ("- id: '1'\n  description: |  # mine\n    text\n", {"description": "x"}, "a comment, which would be lost"),
+        ("- id: '2'\n", {"mode": "single"}, "not in the file"),
+    ],
+)
+def test_update_refused(text: str, changes: dict[str, Any], reason: str) -> None:
+    """What cannot be changed alone is refused for a reason."""
+    with pytest.raises(ToolError, match=reason):
+        edit.update(text, "1", changes)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t"), max_size=40)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**40), 2**40)
+    | TEXT
+    | st.sampled_from(["on", "17:30:00", "1_0", "~", "!x"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(["alias", "actions", "triggers", "variables"]), VALUES, max_size=4),
+    st.sampled_from(["one", "hand-written", "crlf", "indented", "brackets"]),
+)
+def test_whatever_is_added_is_read_back(config: dict[str, Any], name: str) -> None:
+    """Any data comes back from Home Assistant's own reader as it was, or is refused: never something else."""
+    try:
+        added = edit.add(GOOD[name], config | {"id": "new"})
+    except ToolError as err:
+        assert "cannot be kept" in str(err) or "without changing more" in str(err)  # noqa: PT017 - either is fine
+        return
+    layout = read_layout(added.text)
+    block = added.after or ""
+    assert parse_yaml(block.replace("\r\n", "\n")) == [config | {"id": "new"}]
+    assert [item.meaning for item in layout.items[:-1]] == [item.meaning for item in read_layout(GOOD[name]).items]

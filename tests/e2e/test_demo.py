@@ -1,0 +1,26 @@
+"""The conversations of the demonstration, held with the agent of a running home."""
+
+import pytest
+
+from demo.__main__ import CONVERSATIONS, FAMILIES
+from demo.conversation import converse
+
+from .client import Client
+
+
+@pytest.fixture
+async def families(client: Client, agent: str) -> None:
+    """Turn on what the demonstration turns on."""
+    (entry,) = await client.config_entries("extended_assist")
+    await client.options_flow(entry["entry_id"], {"families": FAMILIES, "policy": {}})
+    await client.post(f"/api/config/config_entries/entry/{entry['entry_id']}/reload", {})
+
+
+@pytest.mark.parametrize("messages", CONVERSATIONS, ids=lambda messages: messages[0])
+async def test_every_message_is_answered(
+    client: Client, agent: str, families: None, messages: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each message is answered from tool results; what needs the user's word is done after it, and undone."""
+    pipeline_id = await client.create_pipeline("Demonstration", agent)
+    answered = await converse(client, pipeline_id, messages)
+    assert answered == [True] * len(messages), capsys.readouterr().out

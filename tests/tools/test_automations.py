@@ -1,0 +1,193 @@
+"""Tests of telling which automations there are, what they do and how they ran."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from custom_components.extended_assist.tools.automations import GetAutomationsTool
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.helpers.json import json_dumps
+from tests.automating import CONFIGURATION, FREE, StartHome, start_home
+from tests.conftest import CallTool, expose
+
+__all__ = ["start_home"]
+
+GET = GetAutomationsTool(FREE)
+
+AUTOMATIONS = """\
+- id: porch
+  alias: Porch light
+  description: Only when it is dark
+  triggers:
+  - trigger: state
+    entity_id: input_boolean.motion
+    to: 'on'
+    for: {minutes: 5}
+  conditions:
+  - condition: numeric_state
+    entity_id: input_number.level
+    below: 20
+  - condition: state
+    entity_id: input_boolean.lamp
+    state: 'off'
+  actions:
+  - action: input_boolean.turn_on
+    target: {entity_id: input_boolean.porch}
+    data: {}
+- id: mixed
+  alias: Mixed
+  triggers:
+  - trigger: state
+    entity_id: [input_boolean.zebra, input_boolean.motion]
+    to: 'on'
+  actions:
+  - action: input_boolean.turn_on
+    target: {entity_id: input_boolean.zebra, area_id: axolotl_room}
+  - action: persistent_notification.create
+    data: {message: The Zebra mode is on, code: !secret code}
+- id: hidden
+  alias: Zebra only
+  triggers: []
+  actions: []
+- id: broken
+  alias: Broken
+  triggers: [{trigger: state}]
+  actions: []
+"""
+OTHERS = """
+automation others:
+- id: inline
+  alias: Inline
+  triggers: []
+  actions:
+  - action: persistent_notification.create
+    data: {message: hello, code: !secret code, pin: !secret pin}
+- alias: Without id
+  triggers: []
+  actions: []
+"""
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant, start_home: StartHome) -> None:
+    """Start a home with automations of all kinds, of which one is hidden."""
+    ar.async_get(hass).async_create("Axolotl room")
+    await start_home(AUTOMATIONS, CONFIGURATION + OTHERS, secrets="code: narwhal\npin: 31415926\n")
+    shown = ("porch_light", "mixed", "broken", "inline", "without_id")
+    expose(hass, *(f"automation.{name}" for name in shown))
+
+
+def rows(data: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the lines of an answer by the name of the automation."""
+    return {row["name"]: row for row in csv.DictReader(io.StringIO(data.get("automations", "")))}
+
+
+async def test_list(home: None, call_tool: CallTool) -> None:
+    """All that are exposed, wherever they are written, with what each does and whether it can be changed."""
+    data = await call_tool(GET)
+    found = rows(data)
+    assert list(found) == ["Broken", "Inline", "Mixed", "Porch light", "Without id"]
+    assert found["Porch light"] == {
+        "name": "Porch light",
+        "entity_id": "automation.porch_light",
+        "id": "porch",
+        "state": "on",
+        "last_triggered": "never",
+        "can_be_changed": "yes",
+        "what": "When Motion turns on for 5 minutes, if Level is below 20 and Lamp is off, turn on Porch light "
+        "(input_boolean.turn_on)",
+    }
+    assert found["Broken"]["state"] == "invalid"
+    assert {name for name, row in found.items() if row["can_be_changed"] == "no"} == {"Inline", "Without id"}
+    assert "only the user can change it there" in data["note"]
+    assert "something not exposed" in found["Mixed"]["what"]
+    assert not [word for word in ("zebra", "axolotl", "narwhal") if word in json_dumps(data).lower()]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ({"name": "porch"}, ["Porch light"]),
+        ({"name": "inline"}, ["Inline"]),
+        ({"entity": "Motion"}, ["Mixed", "Porch light"]),
+        ({"entity": "input_boolean.porch"}, ["Porch light"]),
+        ({"area": "kitchen"}, ["Porch light"]),
+        ({"name": "zebra only"}, []),
+        ({"offset": 3}, ["Porch light", "Without id"]),
+    ],
+)
+async def test_filters(home: None, call_tool: CallTool, wanted: dict[str, Any], names: list[str]) -> None:
+    """By name, by what they use, and by area."""
+    assert list(rows(await call_tool(GET, **wanted))) == names
+
+
+async def test_hidden_and_unknown_look_the_same(home: None, call_tool: CallTool) -> None:
+    """What is hidden cannot be asked for."""
+    for key in ("entity", "area"):
+        errors = [
+            (await call_tool(GET, error=True, **{key: name}))["error"].replace(name, "")
+            for name in (
+                ("input_boolean.zebra", "input_boolean.zebxx") if key == "entity" else ("Axolotl room", "Attic")
+            )
+        ]
+        assert errors[0] == errors[1]
+    for name in ("Zebra only", "automation.zebra_only", "hidden", "Unknown"):
+        error = await call_tool(GET, name=name, details=True, error=True)
+        assert error["error"].startswith(f"No automation '{name}' was found or is exposed.")
+
+
+async def test_details(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
+    """The full configuration of one, and why it did not run."""
+    await hass.services.async_call("input_number", "set_value", {"entity_id": "input_number.level", "value": 5})
+    await hass.services.async_call("input_boolean", "turn_on", {"entity_id": "input_boolean.lamp"}, blocking=True)
+    run = {"entity_id": "automation.porch_light", "skip_condition": False}
+    await hass.services.async_call("automation", "trigger", run, blocking=True)
+    await hass.services.async_call("input_boolean", "turn_off", {"entity_id": "input_boolean.lamp"}, blocking=True)
+    await hass.services.async_call("automation", "trigger", run, blocking=True)
+    data = await call_tool(GET, name="porch light", details=True)
+    assert [found["result"] for found in data["last_runs"]] == ["ran", "did not run: condition 2 was false"]
+    assert data["configuration"]["triggers"][0]["for"] == {"minutes": 5}
+    assert list(data["configuration"]) == ["alias", "description", "triggers", "conditions", "actions"]
+    assert "note" not in data
+    assert hass.states.get("input_boolean.porch").state == "on"
+
+
+async def test_details_without_what_is_hidden_or_secret(home: None, call_tool: CallTool) -> None:
+    """Names, ids and rooms of hidden things are left out, and secrets are never told."""
+    data = await call_tool(GET, name="mixed", details=True)
+    assert "left out" in data["note"]
+    assert data["configuration"]["actions"][1]["data"] == {"message": "(not exposed)", "code": "!secret code"}
+    assert data["configuration"]["triggers"][0]["entity_id"] == ["(not exposed)", "input_boolean.motion"]
+    assert data["configuration"]["triggers"][0]["to"] == "(not exposed)"
+    inline = await call_tool(GET, name="inline", details=True)
+    assert inline["configuration"]["actions"][0]["data"] == {"message": "hello", "code": "(secret)", "pin": "(secret)"}
+    for answer in (data, inline):
+        assert not [word for word in ("zebra", "axolotl", "narwhal", "31415926") if word in json_dumps(answer).lower()]
+
+
+async def test_several_or_none(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
+    """A name that means several is refused with their ids."""
+    er.async_get(hass).async_update_entity("automation.mixed", name="Night light")
+    await hass.async_block_till_done()
+    error = await call_tool(GET, name="light", details=True, error=True)
+    assert error["error"].startswith("'light' means 2 automations: Night light (automation.mixed), Porch light")
+
+
+async def test_long_list(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """What does not fit is said, and can be had."""
+    from homeassistant.util.yaml import dump  # noqa: PLC0415
+    from tests.automations.files import automation  # noqa: PLC0415
+
+    await start_home(dump([automation(number) for number in range(60)]))
+    expose(hass, *hass.states.async_entity_ids("automation"))
+    tool = GetAutomationsTool()
+    seen: list[str] = []
+    data: dict[str, Any] = {"more": "0."}
+    while "more" in data:
+        data = await call_tool(tool, offset=len(seen))
+        assert len(json_dumps(data)) <= 4_000
+        seen += rows(data)
+    assert len(set(seen)) == 60
