@@ -133,5 +133,5 @@ async def test_import(home: HomeAssistantInstance, client: Client, entry_id: str
         await write(page, LIST)
         await submit(page)
         await shows(page, "1 imported. These could not be")
-        await shows(page, "Line 4: The template is wrong")
+        await shows(page, "Line 2: The template is wrong")
     assert [function["title"] for function in await functions(client, entry_id)] == ["first"]
