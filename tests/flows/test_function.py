@@ -211,7 +211,7 @@ async def test_import_and_export(hass: HomeAssistant, entry: MockConfigEntry, ll
     assert "The template is wrong" in problems[0]
     assert "nothing" in left.splitlines()[lines[0] - 1]
     assert problems[1].endswith("There is a function named 'one' already")
-    assert "name: one" in left.splitlines()[lines[1] - 1]
+    assert "name: one" in "\n".join(left.splitlines()[lines[1] - 1 : lines[1] + 1])
     assert "# The second has a wrong template." in left
     mended = left.replace("| nothing", "+ 1").replace("name: one", "name: four")
     result = await step(hass, result, {"functions": mended})
