@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 import logging
+import threading
 from typing import Any
 
 import pytest
@@ -32,6 +33,15 @@ ASSISTANT = "conversation"
 @pytest.fixture(autouse=True)
 def _custom_integrations(recorder_db_url: str, enable_custom_integrations: None) -> None:
     """Let Home Assistant find this integration; a recorder, where a test asks for one, must come before it."""
+
+
+@pytest.fixture(autouse=True)
+def _threads_end() -> Iterator[None]:
+    """Let threads that have given their result come to their end, which takes a moment on a loaded machine."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name.startswith("extended_assist "):
+            thread.join(1)
 
 
 @pytest.fixture

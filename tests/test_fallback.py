@@ -219,3 +219,15 @@ async def test_start_with_a_refused_key(
     assert starting.state is ConfigEntryState.LOADED
     (flow,) = hass.config_entries.flow.async_progress_by_handler(DOMAIN)
     assert flow["context"]["source"] == SOURCE_REAUTH
+
+
+async def test_stands_in_when_the_tokens_are_used_up(
+    hass: HomeAssistant, entry: MockConfigEntry, converse: Converse, claude_server: ClaudeServer, lamp: list[Any]
+) -> None:
+    """Past the limit of the month nothing is sent any more, and the house still answers."""
+    await change_agent(hass, entry, fallback_agent=HOME_ASSISTANT, monthly_tokens=1)
+    assert speech(await converse("Hello", Turn([text("Good evening.")]))) == "Good evening."
+    sent = len(claude_server.message_requests)
+    await converse("Turn on the lamp")
+    assert len(lamp) == 1
+    assert len(claude_server.message_requests) == sent

@@ -82,7 +82,7 @@ async def test_import_and_call(client: Client, entry_id: str) -> None:
     result = await client.subentry_flow(entry_id, "function", {"next_step_id": "import_list"}, {"functions": LIST})
     assert result["errors"] == {"base": "partly_imported"}
     assert result["description_placeholders"]["count"] == "3"
-    assert result["description_placeholders"]["problem"].startswith("Line 5: The template is wrong")
+    assert result["description_placeholders"]["problem"].startswith("Line 2: The template is wrong")
     (states,) = await called(client, "past", entity_ids=[LIGHT])
     assert states[-1]["entity_id"] == LIGHT
     assert (await called(client, "rows", entity_id=LIGHT))["n"] > 0

@@ -206,9 +206,12 @@ async def test_import_and_export(hass: HomeAssistant, entry: MockConfigEntry, ll
     assert result["errors"] == {"base": "partly_imported"}
     assert result["description_placeholders"]["count"] == "2"
     problems = result["description_placeholders"]["problem"].split("; ")
-    assert problems[0].startswith("Line 12: The template is wrong")
-    assert problems[1] == "Line 13: There is a function named 'one' already"
     left = suggested(result, "functions")
+    lines = [int(problem.removeprefix("Line ").partition(":")[0]) for problem in problems]
+    assert "The template is wrong" in problems[0]
+    assert "nothing" in left.splitlines()[lines[0] - 1]
+    assert problems[1].endswith("There is a function named 'one' already")
+    assert "name: one" in "\n".join(left.splitlines()[lines[1] - 1 : lines[1] + 1])
     assert "# The second has a wrong template." in left
     mended = left.replace("| nothing", "+ 1").replace("name: one", "name: four")
     result = await step(hass, result, {"functions": mended})

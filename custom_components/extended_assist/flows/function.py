@@ -238,8 +238,7 @@ class FunctionFlow(ConfigSubentryFlow):
             else:
                 if not left:
                     return self.async_abort(reason="imported", description_placeholders={"count": str(count)})
-                errors, problem = {"base": "partly_imported"}, "; ".join(problems)
-                text = await self.hass.async_add_executor_job(join, left)
+                errors, problem, text = {"base": "partly_imported"}, "; ".join(problems), left
         return self.async_show_form(
             step_id="import_list",
             data_schema=self.add_suggested_values_to_schema(
@@ -249,23 +248,23 @@ class FunctionFlow(ConfigSubentryFlow):
             description_placeholders={"problem": problem, "count": str(count)},
         )
 
-    async def _async_import(self, text: str) -> tuple[int, list[str], list[str]]:
-        """Add what can be taken of a list; return how many that are, the texts of the others, and what is wrong with them."""
+    async def _async_import(self, text: str) -> tuple[int, str, list[str]]:
+        """Add what can be taken of a list; return how many that are, the list of the others, and what is wrong in it."""
         left: list[str] = []
-        problems: list[str] = []
+        problems: list[FunctionError] = []
         names: set[str] = set()
         for item in await self.hass.async_add_executor_job(split, text):
             try:
                 definition = await self._async_validate(item.text, names)
             except FunctionError as err:
                 left.append(item.text)
-                problems.append(str(FunctionError(err.reason, item.line + (err.line or 1) - 1)))
+                problems.append(err)
             else:
                 names.add(definition.name)
                 self._add(definition.name, {CONF_FUNCTION: item.text, CONF_ENABLED: True})
         # Whoever is told that they were imported can use them.
         await async_load_functions(self.hass, self._get_entry())
-        return len(names), left, problems
+        return len(names), *await self.hass.async_add_executor_job(_told_anew, left, problems)
 
     async def async_step_export_list(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Show all functions as a list."""
@@ -279,3 +278,12 @@ class FunctionFlow(ConfigSubentryFlow):
                 vol.Schema({vol.Optional(_FUNCTIONS): CodeSelector()}), {_FUNCTIONS: whole}
             ),
         )
+
+
+def _told_anew(texts: list[str], problems: list[FunctionError]) -> tuple[str, list[str]]:
+    """Return functions as a list, and what is wrong with each by the lines of that list."""
+    if not texts:
+        return "", []
+    text = join(texts)
+    found = zip(split(text), problems, strict=True)
+    return text, [str(FunctionError(error.reason, item.line + (error.line or 1) - 1)) for item, error in found]
