@@ -26,8 +26,8 @@ from .usage import Meter, trace_of
 
 RESPONSE_TIMEOUT = 180.0
 """Seconds for one response, however lively: enough for the default length from a slow server, and an end to any other."""
-# https://platform.claude.com/docs/en/api/handling-stop-reasons
 _NO_MORE_CALLS = "(Call no more tools. Answer with what you know now.)"
+# https://platform.claude.com/docs/en/api/handling-stop-reasons
 _TOO_LONG = "model_context_window_exceeded"
 
 
@@ -49,6 +49,7 @@ class Turn:
     limits: dict[str, int] = field(default_factory=dict)
     """Tokens that models turned out to be able to read, where that is less than was thought."""
     sizes: dict[int, int] = field(default_factory=dict)
+    """What was measured of the chat log, for the next request."""
     attachments: dict[Path, Block] = field(default_factory=dict)
     time_limit: float = RESPONSE_TIMEOUT
     output_schema: dict[str, Any] | None = None

@@ -230,18 +230,14 @@ class ResponseStream:
 
     def _add_text(self, index: int, text: str | None) -> list[Delta]:
         """Show text as it comes."""
-        if not text:
-            return []
-        self._open[index]["text"] += text
-        self.has_text |= bool(text.strip())
-        return [{"content": text}]
+        self._open[index]["text"] += text or ""
+        self.has_text |= bool(text and text.strip())
+        return [{"content": text}] if text else []
 
     def _add_thinking(self, index: int, thinking: str | None) -> list[Delta]:
         """Show thinking as it comes."""
-        if not thinking:
-            return []
-        self._open[index]["thinking"] += thinking
-        return [{"thinking_content": thinking}]
+        self._open[index]["thinking"] += thinking or ""
+        return [{"thinking_content": thinking}] if thinking else []
 
     def _on_block_stop(self, index: int) -> list[Delta]:
         """Keep a complete block; a complete tool call starts right away."""
