@@ -60,7 +60,7 @@ class Fits:
         """
         if self.domains is not None and state.domain not in self.domains:
             return False
-        return not self.filters or any(_matches(hass, state, wanted, by_name) for wanted in self.filters)
+        return not self.filters or any(_matches(hass, state, wanted, by_name=by_name) for wanted in self.filters)
 
 
 @dataclass(slots=True)
@@ -270,7 +270,7 @@ def _some(entity_ids: Iterable[str]) -> str:
     return ", ".join(listed[:_MAX_NAMED]) + more
 
 
-def _matches(hass: HomeAssistant, state: State, wanted: Mapping[str, Any], by_name: bool) -> bool:  # noqa: FBT001
+def _matches(hass: HomeAssistant, state: State, wanted: Mapping[str, Any], *, by_name: bool) -> bool:
     """Return whether an entity matches one filter of a target selector."""
     if "domain" in wanted and state.domain not in wanted["domain"]:
         return False

@@ -117,7 +117,7 @@ def swap(path: Path, before: bytes, after: bytes) -> None:
             os.close(descriptor)
         _check_same(path, before, existed=kept is not None)
         beside.replace(path)
-    except BaseException:
+    except BaseException:  # Whatever ends the writing, nothing is left lying; it is raised again.
         with contextlib.suppress(FileNotFoundError):
             beside.unlink()
         raise

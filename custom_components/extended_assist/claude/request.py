@@ -94,9 +94,9 @@ def _append(messages: list[MessageParam], role: Any, blocks: list[Block]) -> Non
     if not blocks:
         return
     if messages and messages[-1]["role"] == role:
-        messages[-1]["content"].extend(blocks)  # type: ignore[union-attr]
+        messages[-1]["content"].extend(blocks)  # type: ignore[union-attr] # always a list here
     else:
-        messages.append({"role": role, "content": blocks})  # type: ignore[typeddict-item]
+        messages.append({"role": role, "content": blocks})  # type: ignore[typeddict-item] # plain blocks
 
 
 def _text(text: str) -> Block:

@@ -58,7 +58,7 @@ def _text(answer: Answer, document: Document) -> str:
     if not answer.media_type.endswith("xml") or answer.media_type == "application/xhtml+xml":
         return document.text
     # Loaded when the first XML comes.
-    import xmltodict  # noqa: PLC0415
+    import xmltodict  # noqa: PLC0415 - see above
 
     try:
         return json.dumps(xmltodict.parse(document.text))

@@ -121,14 +121,14 @@ class ExposedEnvironment(TemplateEnvironment):
 
     @override
     def is_safe_callable(self, obj: Any) -> bool:
-        return isinstance(obj, AllStates) or bool(super().is_safe_callable(obj))  # type: ignore[no-untyped-call]
+        return isinstance(obj, AllStates) or bool(super().is_safe_callable(obj))  # type: ignore[no-untyped-call] # as Jinja has it
 
     @override
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         # Home Assistant lets every attribute of a namespace through, its class among them.
         return not attr.startswith("_") and (
             isinstance(obj, AllStates | DomainStates | TemplateState)
-            or bool(super().is_safe_attribute(obj, attr, value))  # type: ignore[no-untyped-call]
+            or bool(super().is_safe_attribute(obj, attr, value))  # type: ignore[no-untyped-call] # as Jinja has it
         )
 
     @override
@@ -188,7 +188,7 @@ def _home_function(function: Function) -> Callable[..., Any]:
 
     @pass_context
     def run(context: Context, /, *args: Any, **kwargs: Any) -> Any:
-        environment: ExposedEnvironment = context.environment  # type: ignore[assignment]
+        environment: ExposedEnvironment = context.environment  # type: ignore[assignment] # ours alone
         home = environment.home
         if not function.on_loop:
             return environment.budget.check(function.run(home, *args, **kwargs))
@@ -205,7 +205,7 @@ def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any
 
     @pass_context
     def output(context: Context, value: Any) -> Any:
-        return context.environment.budget.check(finalize(value) if finalize else value)  # type: ignore[attr-defined]
+        return context.environment.budget.check(finalize(value) if finalize else value)  # type: ignore[attr-defined] # ours alone
 
     return output
 
@@ -213,4 +213,4 @@ def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any
 @pass_context
 def apply(context: Context, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a function as the sandbox does; Home Assistant's own calls it directly."""
-    return context.environment.call(context, function, value, *args, **kwargs)  # type: ignore[attr-defined]
+    return context.environment.call(context, function, value, *args, **kwargs)  # type: ignore[attr-defined] # ours alone

@@ -206,7 +206,7 @@ class Writer(FromClauses):
             needed = ", ".join(
                 f'{quoted(f"t_{alias}")}.{quoted(column)} AS "{name}"' for (alias, column), name in scope.needed.items()
             )
-            tables = f" FROM (SELECT {needed or '1'} FROM {inner} {self.rules.fence}) AS {scope.rows}"  # noqa: S608
+            tables = f" FROM (SELECT {needed or '1'} FROM {inner} {self.rules.fence}) AS {scope.rows}"  # noqa: S608 - written here
         return Written(
             text=f"{text}{tables}{rest}",
             columns=tuple(name.lower() for _, name in items),
