@@ -22,8 +22,14 @@ NEWEST = next(CHECKOUT.glob(".cache/environments/newest/lib/python3.*/site-packa
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file holds."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    """Return what a JSON file holds; the second of two equal keys would silently win."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        assert len(found) == len(pairs), f"{path.name} says twice what stands beside {list(found)[:3]}"
+        return found
+
+    return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=unique)
 
 
 def read_yaml(path: Path) -> Any:
