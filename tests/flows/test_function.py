@@ -129,11 +129,19 @@ async def test_try_before_saving(hass: HomeAssistant, entry: MockConfigEntry) ->
     for arguments, words in (
         ("number: many", "is not of type 'number'"),
         ("", "'number' is a required property"),
-        ("number: [", "Line 2: This is not YAML"),
-        ("- 1", "Write the arguments"),
     ):
         result = await step(hass, result, {"arguments": arguments, "then": "try"})
         assert words in result["description_placeholders"]["result"]
+    for arguments, words in (
+        ("number: [", "Line 2: This is not YAML"),
+        ("- 1", "Write the arguments"),
+        ("number:3", "Write the arguments"),
+        ("nummer: 3", "double has no argument nummer; it takes number"),
+    ):
+        result = await step(hass, result, {"arguments": arguments, "then": "try"})
+        assert result["errors"] == {"arguments": "invalid_function"}
+        assert words in result["description_placeholders"]["problem"]
+        assert suggested(result, "arguments") == arguments
     assert functions(entry) == {}
     result = await step(hass, result, {"then": "edit"})
     assert result["step_id"] == "edit"

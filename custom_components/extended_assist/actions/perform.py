@@ -31,7 +31,8 @@ _NOTES = 300
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
 # In addresses of pictures and media, which whoever has them can open.
-SECRET_TEXT = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
+_SECRET_TEXT = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
+_NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
 _NOT_ALLOWED = "The user who speaks may not do this in Home Assistant. Tell them to ask an administrator."
 
 
@@ -106,7 +107,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction, patience: float 
     if not finished:
         answer["note"] = f"It has not finished after {patience:g} seconds and goes on."
     if response:
-        answer["response"] = _without_secrets(call.exposure.visible_value(response))
+        answer["response"] = without_secrets(call.exposure.visible_value(response))
     if changes:
         reports = {
             entity_id: report
@@ -166,15 +167,22 @@ async def _async_call(
         raise ToolError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err
 
 
-def _without_secrets(value: Any) -> Any:
-    """Return a response without credentials."""
+def without_secrets(value: Any, names_hidden: Callable[[str], bool] = lambda _: False) -> Any:
+    """Return a response without credentials, and without texts that a check finds to name something hidden."""
     if isinstance(value, Mapping):
         return {
-            key: _without_secrets(item)
+            key: without_secrets(item, names_hidden)
             for key, item in value.items()
-            if key not in SECRET_ATTRIBUTES and not (isinstance(item, str) and SECRET_TEXT.search(item))
+            if key not in SECRET_ATTRIBUTES and not _is_secret(item) and not names_hidden(str(key))
         }
-    return [_without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [without_secrets(item, names_hidden) for item in value if not _is_secret(item)]
+    return _NOT_TOLD if _is_secret(value) or (isinstance(value, str) and names_hidden(value)) else value
+
+
+def _is_secret(value: Any) -> bool:
+    """Return whether a value is an address that opens what is behind it."""
+    return isinstance(value, str) and _SECRET_TEXT.search(value) is not None
 
 
 def _log_failure(name: str) -> Callable[[asyncio.Task[ServiceResponse]], None]:

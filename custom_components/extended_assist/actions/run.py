@@ -17,11 +17,11 @@ from homeassistant.helpers.trace import TraceElement, script_execution_get, trac
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN, LOGGER
-from ..exposure import SECRET_ATTRIBUTES, Exposure
+from ..exposure import Exposure
 from ..journal import changed_in_context
 from ..results import ToolError
 from .members import is_group
-from .perform import SECRET_TEXT, ChangeWatch, describe_change, fitting, safe_reason
+from .perform import ChangeWatch, describe_change, fitting, safe_reason, without_secrets
 from .sequences import SequenceWalker
 from .texts import texts_in
 
@@ -35,7 +35,6 @@ _MAX_FAILURES = 5
 _OVER = f"stopped after {SEQUENCE_TIME:g} seconds, the longest that a sequence may take"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
-_NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
 
 type Outcome = tuple[ScriptRunResult | None, str | None]
 """What a run returned, and how it ended."""
@@ -182,22 +181,7 @@ def visible_response(exposure: Exposure, response: Any) -> Any:
     """Return a response without credentials, and without what holds the id or name of something hidden, or None."""
     visible = exposure.visible_value(response)
     hides = visible is not None and exposure.names_hidden(" ".join(text for text, _ in texts_in(visible, "")))
-    return _told(visible, exposure if hides else None)
-
-
-def _told(value: Any, exposure: Exposure | None) -> Any:
-    """Return a value without credentials; with an exposure, also without texts that name something hidden."""
-    if isinstance(value, Mapping):
-        return {
-            key: _told(item, exposure)
-            for key, item in value.items()
-            if key not in SECRET_ATTRIBUTES and not (exposure and exposure.names_hidden(str(key)))
-        }
-    if isinstance(value, list | tuple):
-        return [_told(item, exposure) for item in value]
-    if isinstance(value, str) and (SECRET_TEXT.search(value) or (exposure and exposure.names_hidden(value))):
-        return _NOT_TOLD
-    return value
+    return without_secrets(visible, exposure.names_hidden) if hides else without_secrets(visible)
 
 
 def _response(exposure: Exposure, result: ScriptRunResult | None) -> JsonObjectType:

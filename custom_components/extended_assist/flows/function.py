@@ -165,31 +165,47 @@ class FunctionFlow(ConfigSubentryFlow):
 
     async def async_step_try(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Call the function with arguments and show what comes of it, before it is saved."""
-        shown = "…"
+        errors: dict[str, str] = {}
+        problem, result = "", "…"
         if user_input is not None:
             if user_input[_THEN] == "save":
                 return await self._async_save()
             if user_input[_THEN] == "edit":
                 return await self.async_step_edit()
-            shown = await self._async_try(user_input.get(_ARGUMENTS, ""))
-        arguments = (user_input or {}).get(_ARGUMENTS) or "\n".join(
-            f"{name}:" for name in self._definition.written.get("properties", {})
-        )
+            try:
+                result = await self._async_try(await self._async_arguments(user_input.get(_ARGUMENTS, "")))
+            except FunctionError as err:
+                errors, problem = {_ARGUMENTS: "invalid_function"}, str(err)
+        shown = (user_input or {}).get(_ARGUMENTS) or "\n".join(f"{name}:" for name in self._taken())
         return self.async_show_form(
             step_id="try",
-            data_schema=self.add_suggested_values_to_schema(_TRY_SCHEMA, {_ARGUMENTS: arguments, _THEN: "try"}),
-            description_placeholders={"function": self._definition.name, "result": shown.replace("```", "'''")},
+            data_schema=self.add_suggested_values_to_schema(_TRY_SCHEMA, {_ARGUMENTS: shown, _THEN: "try"}),
+            errors=errors,
+            description_placeholders={
+                "function": self._definition.name,
+                "result": result.replace("```", "'''"),
+                "problem": problem,
+            },
         )
 
-    async def _async_try(self, text: str) -> str:
-        """Return the result of a call, or what is wrong."""
-        try:
-            arguments = (await self.hass.async_add_executor_job(read, text)).value if text.strip() else {}
-        except FunctionError as err:
-            return str(err)
+    def _taken(self) -> list[str]:
+        """Return the names of the arguments that the function describes."""
+        return list(self._definition.written.get("properties", {}))
+
+    async def _async_arguments(self, text: str) -> dict[str, Any]:
+        """Return the arguments that are given; raise FunctionError for what is none of the function's."""
+        arguments = (await self.hass.async_add_executor_job(read, text)).value if text.strip() else {}
         if not isinstance(arguments, dict):
-            return "Write the arguments as name: value, one a line."
-        arguments = {name: value for name, value in arguments.items() if value is not None}
+            raise FunctionError("Write the arguments as name: value, one a line")
+        taken, takes_any = self._taken(), self._definition.written.get("additionalProperties")
+        if (unknown := [name for name in arguments if name not in taken]) and not takes_any:
+            raise FunctionError(
+                f"{self._definition.name} has no argument {unknown[0]}; it takes {', '.join(taken) or 'none'}"
+            )
+        return {name: value for name, value in arguments.items() if value is not None}
+
+    async def _async_try(self, arguments: dict[str, Any]) -> str:
+        """Return the result of a call."""
         entry = self._get_entry()
         options = for_trusted(ToolboxOptions.of(entry.options, entry.entry_id), known=False)
         context = llm.LLMContext(
