@@ -174,7 +174,8 @@ def messages(*paths: str) -> set[str]:
         ("What the agent says", messages("exceptions")),
         (
             "Messages while setting up",
-            messages("config.error") | {text_at(f"config.abort.{key}") for key in ("already_configured", "no_connection")},
+            messages("config.error")
+            | {text_at(f"config.abort.{key}") for key in ("already_configured", "no_connection")},
         ),
         (
             "Messages in the options and forms",
