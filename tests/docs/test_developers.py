@@ -20,7 +20,7 @@ from tests.conftest import CallTool
 from .pages import ROOT, blocks, tables
 
 CONTRIBUTING, DEVELOPERS = "CONTRIBUTING.md", "docs/developers.md"
-HEADER = '''from typing import Annotated
+HEADER = '''from typing import Annotated, override
 
 import voluptuous as vol
 
@@ -37,6 +37,7 @@ class CountSheepTool(llm.Tool):
     integration = "pasture"
     annotations = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
 
+    @override
     async def async_call(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
