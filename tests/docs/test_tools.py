@@ -1,0 +1,235 @@
+"""Every question to a tool in the documentation, asked in a small home: the answer is the one that is written there."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+import json
+import re
+from types import SimpleNamespace
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+
+from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.policy import Policy
+from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
+from homeassistant.components.demo import light
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util import dt as dt_util
+from homeassistant.util.yaml import dump
+from tests.automating import CONFIGURATION, FREE, StartHome
+from tests.conftest import expose
+from tests.tools.test_energy import EXTERNAL_GAS
+from tests.tools.test_history import House
+from tests.tools.test_logbook import move
+from tests.web.site import Site, http
+
+from .pages import Example, anchors, examples, tables
+
+TOOLS = {tool.name.removeprefix("extended_assist__"): tool for tool in CATALOGUE}
+AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()))
+"""Options under which nothing asks first."""
+NOW = "2026-11-20 18:07:14"
+TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+NOTHING = re.compile(r"(?!)")
+
+type Ask = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def ask(hass: HomeAssistant, llm_context: llm.LLMContext) -> Ask:
+    """Return a function that asks all the questions to a tool, or one of them, and compares the answers."""
+
+    async def answers(tool: str, options: ToolboxOptions | None = None, which: str = "", **more: Any) -> None:
+        asked = [example for example in examples(tool) if example.question.startswith(f"*{which}")]
+        assert asked
+        for example in asked:
+            await answer(tool, options, example, **more)
+
+    async def answer(
+        tool: str,
+        options: ToolboxOptions | None,
+        example: Example,
+        context: llm.LLMContext = llm_context,
+        served: Callable[[str], str] = str,
+        without: re.Pattern[str] = NOTHING,
+    ) -> None:
+        arguments = json.loads(served(json.dumps(example.arguments)))
+        used = TOOLS[tool](options)
+        assert used.parameters(arguments) is not None
+        result = await used.async_call(hass, llm.ToolInput(used.name, arguments), context)
+        said, expected = (
+            without_ids(json.loads(without.sub("…", served(json_dumps(answer)))))
+            for answer in (result.data["error"] if result.error else result.data, example.answer)
+        )
+        assert said == expected, example.question
+
+    return answers
+
+
+def without_ids(value: Any) -> Any:
+    """Return an answer without what is made up anew each time."""
+    if isinstance(value, dict):
+        return {
+            key: "…" if key in ("id", "scheduled") and isinstance(each, str) else without_ids(each)
+            for key, each in value.items()
+        }
+    return [without_ids(each) for each in value] if isinstance(value, list) else value
+
+
+async def in_berlin(hass: HomeAssistant, freezer: FrozenDateTimeFactory, local: str = NOW) -> None:
+    """Set the clock."""
+    await hass.config.async_set_time_zone("Europe/Berlin")
+    moment = dt_util.parse_datetime(local)
+    assert moment
+    freezer.move_to(dt_util.as_utc(moment))
+
+
+def test_every_tool_has_questions() -> None:
+    """Each has a heading with at least one question, and its line in the list of tools says what is so."""
+    listed = {row[0].partition("`")[2].partition("`")[0]: row for table in tables("docs/tools.md") for row in table[1:]}
+    assert listed.keys() == TOOLS.keys()
+    for name, (link, _, question, default) in listed.items():
+        page = "docs/" + link.partition("(")[2].partition("#")[0]
+        assert name in anchors(page)
+        assert f"*{question}*" in {example.question.partition(" (")[0] for example in examples(name)}, name
+        assert default.startswith("on" if TOOLS[name].family in DEFAULT_FAMILIES else "off"), name
+
+
+def test_every_argument_is_explained() -> None:
+    """The table of a tool names the arguments of its schema, and no others."""
+    for name, tool in TOOLS.items():
+        page = next(row[0] for table in tables("docs/tools.md") for row in table if f"`{name}`" in row[0])
+        found = [
+            table
+            for table in tables("docs/" + page.partition("(")[2].partition("#")[0], name)
+            if table[0][0] == "argument"
+        ]
+        explained = {word.strip(" `") for row in (found[0][1:] if found else []) for word in row[0].split(",")}
+        assert explained in ({str(key) for key in tool.parameters.schema}, set()), name
+        assert explained or len(tool.parameters.schema) < 2, name
+
+
+async def test_get_entities(entities_home: None, ask: Ask) -> None:
+    await ask("get_entities")
+
+
+async def test_get_history(history_home: House, ask: Ask) -> None:
+    await ask("get_history")
+
+
+async def test_get_logbook(hass: HomeAssistant, logbook_home: None, ask: Ask) -> None:
+    """At any time: with the clock stopped, what set something off and what it set off would be at the same moment."""
+    await move(hass)
+    await ask("get_logbook", without=TIME)
+
+
+async def test_actions(
+    hass: HomeAssistant, toolbox: MockConfigEntry, ask: Ask, freezer: FrozenDateTimeFactory, llm_context: llm.LLMContext
+) -> None:
+    """One thing after another, as they stand: done, scheduled, listed, undone."""
+    options = ToolboxOptions.of(toolbox.options, toolbox.entry_id)
+    perform = TOOLS["perform_action"](options)
+
+    async def do(**arguments: Any) -> None:
+        result = await perform.async_call(hass, llm.ToolInput(perform.name, arguments), llm_context)
+        assert not result.error, result.data
+
+    await do(action="input_boolean.turn_on", target={"entity_id": "input_boolean.party"}, delay=60)
+    freezer.tick(61)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    await ask("perform_action", options, which="Make it bright")
+    await ask("undo_last_change", options, which="Undo")
+    await do(action="notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": "Hello"})
+    await ask("undo_last_change", options, which="Take")
+    await ask("perform_action", options, which="Close")
+    await ask("scheduled_actions", options)
+
+
+async def test_get_user_name(hass: HomeAssistant, assist: None, ask: Ask, llm_context: llm.LLMContext) -> None:
+    user = await hass.auth.async_create_user("Ben")
+    await ask("get_user_name", which="Who", context=replace(llm_context, context=Context(user_id=user.id)))
+    entry = MockConfigEntry(domain="test")
+    entry.add_to_hass(hass)
+    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, identifiers={("test", "1")})
+    dr.async_get(hass).async_update_device(device.id, area_id=ar.async_get(hass).async_create("Kitchen").id)
+    await ask("get_user_name", which="And", context=replace(llm_context, device_id=device.id))
+
+
+async def test_get_statistics(statistics_home: None, ask: Ask) -> None:
+    await ask("get_statistics")
+
+
+async def test_get_energy(energy_home: None, ask: Ask) -> None:
+    await ask("get_energy", ToolboxOptions(external_statistics=frozenset({EXTERNAL_GAS})))
+
+
+@pytest.fixture
+def known_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the demonstration's lights begin with colours that are known; ask for it before the house."""
+    monkeypatch.setattr(light, "random", SimpleNamespace(choice=lambda options: options[-1]))
+
+
+async def test_execute_script(hass: HomeAssistant, known_colours: None, house: None, ask: Ask) -> None:
+    await hass.services.async_call("lock", "unlock", target={"entity_id": "lock.front_door"}, blocking=True)
+    await hass.async_block_till_done()
+    await ask("execute_script", AT_ONCE, which="Dim")
+    await ask("execute_script", AT_ONCE, which="Run")
+    await ask("execute_script", AT_ONCE, which="Turn")
+
+
+async def test_automations(
+    hass: HomeAssistant, start_home: StartHome, ask: Ask, freezer: FrozenDateTimeFactory
+) -> None:
+    """One thing after another: asked, written, changed, removed."""
+    automation = examples("get_automations")[0].answer["configuration"]
+    await in_berlin(hass, freezer, "2026-11-20 20:35:18")
+    await start_home(dump([{"id": "1763596800000", **automation}]), CONFIGURATION)
+    expose(hass, "automation.porch_light_on_motion")
+    await hass.services.async_call(
+        "input_number", "set_value", {"entity_id": "input_number.level", "value": 60}, blocking=True
+    )
+    await hass.services.async_call("input_boolean", "turn_on", {"entity_id": "input_boolean.motion"}, blocking=True)
+    await hass.async_block_till_done()
+    for tool in ("get_automations", "add_automation", "update_automation", "remove_automation"):
+        await ask(tool, FREE)
+
+
+async def test_render_template(templates_home: Any, ask: Ask) -> None:
+    await ask("render_template")
+
+
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+async def test_query_database(database_home: None, ask: Ask) -> None:
+    await ask("query_database")
+
+
+PAGES = {
+    "/hours": http(
+        "<title>City library</title><h1>Opening hours</h1><table><tr><th>Day<th>Hours<tr><td>Monday<td>closed"
+        "<tr><td>Saturday<td>10:00 to 16:00</table><p>Closed on public holidays, see the <a href=/holidays>list</a>."
+    ),
+    "/v1/current?city=rome": http('{"current": {"temperature": 17.4, "wind": 3, "humidity": 60}}', "application/json"),
+    "/station/7": http(
+        "<div class=station><h1 class=name>Station 7</h1></div><p class=prices><b class=price>1.659</b> <b class=price>1.729</b>"
+    ),
+}
+
+
+async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDateTimeFactory) -> None:
+    """The hosts of the examples are one server here."""
+    await in_berlin(hass, freezer)
+    site.pages.update(PAGES)
+    options = ToolboxOptions(web_ports=frozenset({site.port}))
+
+    def served(text: str) -> str:
+        for host in ("library", "weather", "fuel"):
+            text = text.replace(f"https://{host}.example", site.url("").rstrip("/"))
+        return text
+
+    for tool in ("fetch_url", "scrape_url"):
+        await ask(tool, options, served=served)
