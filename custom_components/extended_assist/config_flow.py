@@ -19,7 +19,7 @@ from homeassistant.core import callback
 from homeassistant.helpers.selector import TextSelector
 
 from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
-from .flows.agent import AgentFlow, TaskFlow, default_agent, default_task
+from .flows.agent import AgentFlow, TaskFlow, assist_name, default_agent, default_task
 from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
 from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
@@ -66,7 +66,10 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
             errors = {CONF_NAME: "name_taken"}
         schema = vol.Schema({vol.Required(CONF_NAME, default=self._free_title()): TextSelector()})
         return self.async_show_form(
-            step_id="tools", data_schema=self.add_suggested_values_to_schema(schema, user_input), errors=errors
+            step_id="tools",
+            data_schema=self.add_suggested_values_to_schema(schema, user_input),
+            errors=errors,
+            description_placeholders={"assist": assist_name(self.hass)},
         )
 
     async def async_step_claude(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -141,7 +144,10 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(CONNECTION_SCHEMA, shown),
             errors=errors,
-            description_placeholders={"keys_url": "https://platform.claude.com/settings/keys"},
+            description_placeholders={
+                "keys_url": "https://platform.claude.com/settings/keys",
+                "example_url": "http://192.168.1.10:11434",
+            },
         )
 
     def _titles(self) -> set[str]:

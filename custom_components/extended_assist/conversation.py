@@ -109,12 +109,27 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         if result := await async_hand_over(self.hass, self.entity_id, fallback, user_input, chat_log):
             return result
         sentence = await async_sentence(self.hass, user_input.language, error)
-        # Streamed, because where an answer was being spoken already, nothing else is heard.
-        async for _ in chat_log.async_add_delta_content_stream(self.entity_id, _said(sentence)):
-            pass
+        if _has_spoken(chat_log):
+            # Where an answer was being spoken already, nothing is heard but what is streamed.
+            async for _ in chat_log.async_add_delta_content_stream(self.entity_id, _said(sentence)):
+                pass
+        else:
+            chat_log.async_add_assistant_content_without_tools(
+                conversation.AssistantContent(agent_id=self.entity_id, content=sentence)
+            )
         response = intent.IntentResponse(language=user_input.language)
         response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentence)
         return conversation.ConversationResult(response=response, conversation_id=chat_log.conversation_id)
+
+
+def _has_spoken(chat_log: conversation.ChatLog) -> bool:
+    """Return whether anything was said in this turn."""
+    for content in reversed(chat_log.content):
+        if isinstance(content, conversation.UserContent):
+            return False
+        if isinstance(content, conversation.AssistantContent) and content.content:
+            return True
+    return False
 
 
 async def _said(sentence: str) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:

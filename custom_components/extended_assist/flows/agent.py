@@ -15,6 +15,7 @@ from homeassistant.config_entries import (
     SubentryFlowResult,
 )
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
     ConversationAgentSelector,
@@ -81,6 +82,11 @@ def _holds_assist(api_id: str) -> bool:
     return api_id == llm.LLM_API_ASSIST or api_id.startswith(f"{DOMAIN}-")
 
 
+def assist_name(hass: HomeAssistant) -> str:
+    """Return what Home Assistant calls the tools of Assist, which differs between its versions."""
+    return next((api.name for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST), "Assist")
+
+
 class AgentFlow(ConfigSubentryFlow):
     """Add or change an agent."""
 
@@ -122,6 +128,7 @@ class AgentFlow(ConfigSubentryFlow):
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(self._init_schema(), self._data),
             errors=errors,
+            description_placeholders={"assist": assist_name(self.hass)},
         )
 
     def _init_schema(self) -> vol.Schema:
@@ -131,7 +138,7 @@ class AgentFlow(ConfigSubentryFlow):
         return vol.Schema(
             {
                 **name,
-                **self._agent_fields(),
+                **self._behaviour_fields(),
                 vol.Required(CONF_MODEL): SelectSelector(
                     SelectSelectorConfig(
                         options=[
@@ -141,19 +148,23 @@ class AgentFlow(ConfigSubentryFlow):
                         mode=SelectSelectorMode.DROPDOWN,
                     )
                 ),
+                **self._stand_in_field(),
             }
         )
 
-    def _agent_fields(self) -> dict[Any, Any]:
-        """Return what only an agent has."""
+    def _behaviour_fields(self) -> dict[Any, Any]:
+        """Return what an agent is told and may use."""
         apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)]
         return {
             vol.Optional(CONF_PROMPT): TemplateSelector(),
             vol.Optional(CONF_LLM_HASS_API): SelectSelector(
                 SelectSelectorConfig(options=apis, multiple=True, mode=SelectSelectorMode.LIST)
             ),
-            vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector(),
         }
+
+    def _stand_in_field(self) -> dict[Any, Any]:
+        """Return who answers for an agent whose model cannot."""
+        return {vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector()}
 
     async def _async_check(self, user_input: dict[str, Any]) -> dict[str, str]:
         """Return what is wrong with the first form."""
@@ -220,6 +231,11 @@ class TaskFlow(AgentFlow):
         return dict(default_task(entry.runtime_data.models)["data"])
 
     @override
-    def _agent_fields(self) -> dict[Any, Any]:
+    def _behaviour_fields(self) -> dict[Any, Any]:
+        """Return nothing."""
+        return {}
+
+    @override
+    def _stand_in_field(self) -> dict[Any, Any]:
         """Return nothing."""
         return {}
