@@ -40,6 +40,7 @@ from ..const import (
 )
 from ..fallback import is_there, leads_back
 from .model import MODEL_KEYS, check_model, model_schema
+from .tools import check_tools, tools_field, without_missing
 
 _DEFAULT_NAME = "Claude"
 _DEFAULT_TASK_NAME = "Claude AI Task"
@@ -76,11 +77,6 @@ def default_task(models: Sequence[ModelInfo], model: str | None = None) -> Confi
     }
 
 
-def _holds_assist(api_id: str) -> bool:
-    """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
-    return api_id == llm.LLM_API_ASSIST or api_id.startswith(f"{DOMAIN}-")
-
-
 class AgentFlow(ConfigSubentryFlow):
     """Add or change an agent."""
 
@@ -105,8 +101,7 @@ class AgentFlow(ConfigSubentryFlow):
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         self._data = dict(self._get_reconfigure_subentry().data)
-        known = {api.id for api in llm.async_get_apis(self.hass)}
-        self._data[CONF_LLM_HASS_API] = [api for api in self._data.get(CONF_LLM_HASS_API, ()) if api in known]
+        self._data[CONF_LLM_HASS_API] = without_missing(self.hass, self._data.get(CONF_LLM_HASS_API, ()))
         return await self.async_step_init()
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -146,20 +141,15 @@ class AgentFlow(ConfigSubentryFlow):
 
     def _agent_fields(self) -> dict[Any, Any]:
         """Return what only an agent has."""
-        apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)]
         return {
             vol.Optional(CONF_PROMPT): TemplateSelector(),
-            vol.Optional(CONF_LLM_HASS_API): SelectSelector(
-                SelectSelectorConfig(options=apis, multiple=True, mode=SelectSelectorMode.LIST)
-            ),
+            **tools_field(self.hass),
             vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector(),
         }
 
     async def _async_check(self, user_input: dict[str, Any]) -> dict[str, str]:
         """Return what is wrong with the first form."""
-        errors = {}
-        if sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1:
-            errors[CONF_LLM_HASS_API] = "assist_twice"
+        errors = check_tools(user_input)
         if fallback := user_input.get(CONF_FALLBACK_AGENT):
             own_id = None if self.source == "user" else self._get_reconfigure_subentry().subentry_id
             if not is_there(self.hass, fallback):
