@@ -48,13 +48,23 @@ def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
     (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
     config_dir = Path(tempfile.mkdtemp(prefix=f"{environment}-", dir=CACHE / "e2e"))
     pytest_socket.enable_socket()
-    instance = HomeAssistantInstance(environment, config_dir)
+    # What Python, Home Assistant and the SDK deprecate in our files is a line of the log too.
+    instance = HomeAssistantInstance(
+        environment, config_dir, extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"}
+    )
     try:
         asyncio.run(_start(instance))
         yield instance
+        assert complaints(instance) == []
     finally:
         asyncio.run(instance.stop())
         shutil.rmtree(config_dir, ignore_errors=True)
+
+
+def complaints(instance: HomeAssistantInstance) -> list[str]:
+    """Return what was logged against the integration, but for what is said of every custom integration."""
+    lines = instance.log().replace(str(CHECKOUT), "").splitlines()
+    return [line for line in lines if "extended_assist" in line and "We found a custom integration" not in line]
 
 
 async def _start(instance: HomeAssistantInstance) -> None:
