@@ -12,7 +12,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
-from ..actions.schedule import ScheduledAction, performs
+from ..actions.schedule import performs
+from ..actions.scheduled import ScheduledAction
 from ..call import ToolboxOptions
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from ..issues import NOT_SERVED, async_put_aside, async_raise, async_settle, async_settle_gone
