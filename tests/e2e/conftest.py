@@ -49,7 +49,10 @@ def running_home(environment: Environment, days: int) -> Iterator[HomeAssistantI
     (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
     config_dir = Path(tempfile.mkdtemp(prefix=f"{environment}-", dir=CACHE / "e2e"))
     pytest_socket.enable_socket()
-    instance = HomeAssistantInstance(environment, config_dir)
+    # What Python, Home Assistant and the SDK deprecate in our files is a line of the log too.
+    instance = HomeAssistantInstance(
+        environment, config_dir, extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"}
+    )
     try:
         asyncio.run(_start(instance, days))
         yield instance
@@ -63,6 +66,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
     """The demonstration home with its past, running."""
     with running_home(request.param, HISTORY_DAYS) as instance:
         yield instance
+        assert complaints(instance) == []
 
 
 @pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
@@ -70,6 +74,12 @@ def spare_home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance
     """Another one, for tests that take away what others need; each leaves it without the integration."""
     with running_home(request.param, SPARE_HISTORY_DAYS) as instance:
         yield instance
+
+
+def complaints(instance: HomeAssistantInstance) -> list[str]:
+    """Return what was logged against the integration, but for what is said of every custom integration."""
+    lines = instance.log().replace(str(CHECKOUT), "").splitlines()
+    return [line for line in lines if "extended_assist" in line and "We found a custom integration" not in line]
 
 
 async def _start(instance: HomeAssistantInstance, days: int) -> None:

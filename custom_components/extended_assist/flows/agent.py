@@ -15,7 +15,6 @@ from homeassistant.config_entries import (
     SubentryFlowResult,
 )
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
-from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
     ConversationAgentSelector,
@@ -41,6 +40,7 @@ from ..const import (
 )
 from ..fallback import is_there, leads_back
 from .model import MODEL_KEYS, check_model, model_schema
+from .tools import assist_name, check_tools, tools_field, without_missing
 
 _DEFAULT_NAME = "Claude"
 _DEFAULT_TASK_NAME = "Claude AI Task"
@@ -77,16 +77,6 @@ def default_task(models: Sequence[ModelInfo], model: str | None = None) -> Confi
     }
 
 
-def _holds_assist(api_id: str) -> bool:
-    """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
-    return api_id == llm.LLM_API_ASSIST or api_id.startswith(f"{DOMAIN}-")
-
-
-def assist_name(hass: HomeAssistant) -> str:
-    """Return what Home Assistant calls the tools of Assist, which differs between its versions."""
-    return next((api.name for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST), "Assist")
-
-
 class AgentFlow(ConfigSubentryFlow):
     """Add or change an agent."""
 
@@ -111,8 +101,7 @@ class AgentFlow(ConfigSubentryFlow):
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         self._data = dict(self._get_reconfigure_subentry().data)
-        known = {api.id for api in llm.async_get_apis(self.hass)}
-        self._data[CONF_LLM_HASS_API] = [api for api in self._data.get(CONF_LLM_HASS_API, ()) if api in known]
+        self._data[CONF_LLM_HASS_API] = without_missing(self.hass, self._data.get(CONF_LLM_HASS_API, ()))
         return await self.async_step_init()
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -154,12 +143,9 @@ class AgentFlow(ConfigSubentryFlow):
 
     def _behaviour_fields(self) -> dict[Any, Any]:
         """Return what an agent is told and may use."""
-        apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)]
         return {
             vol.Optional(CONF_PROMPT): TemplateSelector(),
-            vol.Optional(CONF_LLM_HASS_API): SelectSelector(
-                SelectSelectorConfig(options=apis, multiple=True, mode=SelectSelectorMode.LIST)
-            ),
+            **tools_field(self.hass),
         }
 
     def _stand_in_field(self) -> dict[Any, Any]:
@@ -168,9 +154,7 @@ class AgentFlow(ConfigSubentryFlow):
 
     async def _async_check(self, user_input: dict[str, Any]) -> dict[str, str]:
         """Return what is wrong with the first form."""
-        errors = {}
-        if sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1:
-            errors[CONF_LLM_HASS_API] = "assist_twice"
+        errors = check_tools(user_input)
         if fallback := user_input.get(CONF_FALLBACK_AGENT):
             own_id = None if self.source == "user" else self._get_reconfigure_subentry().subentry_id
             if not is_there(self.hass, fallback):
