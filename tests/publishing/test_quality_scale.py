@@ -125,7 +125,6 @@ def test_entities() -> None:
 def test_platforms_of_support() -> None:
     """There are diagnostics, and repairs with a dialog that mends what it tells."""
     assert "async_get_config_entry_diagnostics" in functions("diagnostics.py")
-    assert "async_redact_data" in ast.unparse(modules()["diagnostics.py"])
     assert "async_create_fix_flow" in functions("repairs.py")
 
 
