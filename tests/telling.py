@@ -10,6 +10,7 @@ import pytest
 from homeassistant.components import assist_satellite, media_player, notify, tts
 from homeassistant.components.assist_pipeline import async_get_pipeline, async_update_pipeline
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.setup import async_setup_component
 
 PHONE, SATELLITE, PLAYER, VOICE = "notify.phone", "assist_satellite.kitchen", "media_player.kitchen", "tts.voice"
@@ -23,6 +24,13 @@ class Told:
     announced: list[str] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    unreachable: bool = False
+    """Whether the phone and the satellite fail."""
+
+    def check(self) -> None:
+        """Fail, if what is told things is to fail."""
+        if self.unreachable:
+            raise HomeAssistantError("It is out of reach.")
 
     def everywhere(self, title: str, words: str) -> bool:
         """Return whether exactly these words arrived everywhere, once."""
@@ -39,6 +47,7 @@ class Phone(notify.NotifyEntity):
         self._told = told
 
     async def async_send_message(self, message: str, title: str | None = None) -> None:
+        self._told.check()
         self._told.messages.append((title, message))
 
 
@@ -52,6 +61,7 @@ class Satellite(assist_satellite.AssistSatelliteEntity):
         self._told = told
 
     async def async_announce(self, announcement: assist_satellite.AssistSatelliteAnnouncement) -> None:
+        self._told.check()
         assert announcement.media_id_source == "tts"
         self._told.announced.append(announcement.message)
 
@@ -79,11 +89,15 @@ class Player(media_player.MediaPlayerEntity):
 
 
 class Voice(tts.TextToSpeechEntity):
-    """Has nothing to say unless its audio is fetched."""
+    """Speaks, a byte for everything."""
 
     entity_id = VOICE
+    _attr_name = "Voice"
     _attr_default_language = "en"
     _attr_supported_languages = ["en"]  # noqa: RUF012 - as Home Assistant has it
+
+    async def async_get_tts_audio(self, message: str, language: str, options: dict[str, Any]) -> tts.TtsAudioType:
+        return "mp3", b"."
 
 
 @pytest.fixture

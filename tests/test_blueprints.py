@@ -1,6 +1,6 @@
 """Blueprints: what Home Assistant says of them, and what they tell of a recorded past, or do not."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 import shutil
 from typing import Any
@@ -11,6 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent, default_task
+from homeassistant.components import tts
 from homeassistant.components.automation.config import ValidationStatus, async_validate_config_item
 from homeassistant.components.blueprint import BLUEPRINT_SCHEMA, Blueprint
 from homeassistant.components.trace.const import DATA_TRACE
@@ -34,6 +35,7 @@ __all__ = ["home", "past", "told"]
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
 AUTOMATION = "automation.it"
+MOTION = "binary_sensor.motion"
 TASK = "ai_task.claude_ai_task"
 FAILED = "It did not work."
 TELL: dict[str, Any] = {
@@ -49,7 +51,7 @@ FILLED: dict[str, dict[str, Any]] = {
     "morning_report": {
         "agent": AGENT,
         "trigger": [
-            {"trigger": "state", "entity_id": "binary_sensor.motion", "to": "on"},
+            {"trigger": "state", "entity_id": MOTION, "to": "on"},
             {"trigger": "time", "at": "sensor.phone_next_alarm"},
         ],
         "weekdays": ["mon", "tue"],
@@ -94,10 +96,8 @@ def filled(name: str) -> dict[str, Any]:
 
 def blueprint(name: str, schema: Callable[[Any], Any] = BLUEPRINT_SCHEMA) -> Blueprint:
     """Read a blueprint as Home Assistant does."""
-    path = FOLDER / f"{name}.yaml"
-    return Blueprint(
-        yaml_util.load_yaml_dict(path), expected_domain="automation", path=path.name, schema=BLUEPRINT_SCHEMA
-    )
+    data = yaml_util.load_yaml_dict(FOLDER / f"{name}.yaml")
+    return Blueprint(data, expected_domain="automation", schema=schema)
 
 
 def test_all_are_here() -> None:
@@ -147,7 +147,7 @@ async def models(hass: HomeAssistant, assist: None, claude_server: ClaudeServer)
 
 
 @pytest.fixture
-def set_up(hass: HomeAssistant, models: None, told: Told, tmp_path: Path) -> SetUp:
+async def set_up(hass: HomeAssistant, models: None, told: Told, tmp_path: Path) -> AsyncGenerator[SetUp]:
     """Return a function that makes an automation of a blueprint, with these inputs."""
     shutil.copytree(FOLDER, tmp_path / "blueprints" / "automation" / "extended_assist")
 
@@ -158,13 +158,14 @@ def set_up(hass: HomeAssistant, models: None, told: Told, tmp_path: Path) -> Set
         await hass.async_block_till_done()
         assert hass.states.get(AUTOMATION).state == "on"
 
-    return make
+    yield make
+    if hass.states.get(AUTOMATION):  # Its next time would be waited for.
+        await hass.services.async_call("automation", "turn_off", {"entity_id": AUTOMATION}, blocking=True)
 
 
 def trace(hass: HomeAssistant) -> dict[str, Any]:
     """Return the last trace."""
-    traces = hass.data[DATA_TRACE]["automation.it"]
-    return dict(list(traces.values())[-1].as_dict())
+    return dict(list(hass.data[DATA_TRACE]["automation.it"].runs.values())[-1].as_extended_dict())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -185,7 +186,7 @@ def at(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Callable[[str], A
     async def become(time: str) -> None:
         freezer.move_to(local(time))
         async_fire_time_changed(hass, local(time))
-        await hass.async_block_till_done(wait_background_tasks=True)
+        await hass.async_block_till_done()
 
     return become
 
@@ -196,8 +197,7 @@ DOOR_TODAY = [("get_history", {"entities": "front door", "start": "2026-03-10", 
 
 def door(result: dict[str, Any]) -> str:
     """Say what the history told of the door."""
-    found = result["entities"][DOOR]
-    return f"The front door was open for {found['longest']}."
+    return f"The front door was open for {result['entities'][DOOR]['longest']}."
 
 
 OPEN = "The front door was open for 0:15:00 from 2026-03-10 12:30."
@@ -217,25 +217,183 @@ async def test_morning_report(
     hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer
 ) -> None:
     """What the recorder has is spoken and sent, once a morning."""
-    hass.states.async_set("binary_sensor.motion", "off")
-    model = claude_server.responder = Model(DOOR_TODAY, door, delay=0.2)
-    motion = {"trigger": "state", "entity_id": "binary_sensor.motion", "to": "on"}
-    trigger = [{"trigger": "time", "at": "07:00:00"}, motion]
+    hass.states.async_set(MOTION, "off")
+    model = claude_server.responder = Model(DOOR_TODAY, door)
     area = ar.async_get(hass).async_create("Hall")
     inputs = {"topics": ["The night"], "areas": [area.id], "entities": [DOOR], "language": "nl"}
+    trigger = {"trigger": "state", "entity_id": MOTION, "to": "on"}
     await set_up("morning_report", trigger=trigger, **inputs, extra_instructions="Say hello.")
-    freezer_time = "2026-03-11 04:59:00"
-    await at(freezer_time)
-    hass.states.async_set("binary_sensor.motion", "on")
-    await hass.async_block_till_done(wait_background_tasks=True)
-    assert model.asked == []
-    hass.states.async_set("binary_sensor.motion", "off")
-    freezer_now = local("2026-03-11 07:00:00")
-    async_fire_time_changed(hass, freezer_now)
-    await at("2026-03-11 07:00:00")
-    hass.states.async_set("binary_sensor.motion", "on")
-    await hass.async_block_till_done(wait_background_tasks=True)
+    for time, times in (("04:59:00", 0), ("05:00:00", 1), ("10:30:00", 1), ("11:00:00", 1)):
+        await at(f"2026-03-11 {time}")
+        for state in ("on", "off"):
+            hass.states.async_set(MOTION, state)
+        await hass.async_block_till_done()
+        assert len(model.asked) == times, time
     assert told.everywhere("Title", OPEN)
-    (asked,) = model.asked
     for part in ("in this order: The night.", DOOR, "areas above all: Hall.", "at most 5 short", '"nl"', "Say hello."):
-        assert part in asked
+        assert part in model.asked[0]
+    await at("2026-03-12 08:00:00")
+    hass.states.async_set(MOTION, "on")
+    await hass.async_block_till_done()
+    assert len(model.asked) == 2, "the next morning has a report of its own"
+
+
+async def test_time(
+    hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer
+) -> None:
+    """It comes at seven on the chosen days, and only where the conditions are met."""
+    model = claude_server.responder = Model(DOOR_TODAY, door)
+    condition = {"condition": "state", "entity_id": "person.ann", "state": "home"}
+    await set_up("morning_report", weekdays=["wed", "thu"], conditions=[condition])
+    for day, where, times in ((10, "home", 0), (11, "not_home", 0), (12, "home", 1)):
+        hass.states.async_set("person.ann", where)
+        await at(f"2026-03-{day + 7} 07:00:00")
+        assert len(model.asked) == times, day
+    assert len(told.spoken) == 1
+
+
+async def test_unusual(
+    hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer
+) -> None:
+    """What was found is judged without tools, and told."""
+    model = claude_server.responder = Model(DOOR_TODAY, door, worth_telling)
+    await set_up("unusual_today", ai_task=TASK, entities=[DOOR], extra_instructions="Mind the door.")
+    await at("2026-03-10 21:00:00")
+    assert told.everywhere("Title", f"Look: {OPEN}")
+    look, judge = model.asked
+    assert "since 2026-03-10 00:00:00+01:00" in look
+    assert "the same of the 7 days before" in look
+    assert f"Look at these entities: {DOOR}." in look
+    assert f"<findings> {OPEN} </findings>" in judge
+    assert "only of what may need" in judge
+    assert all("Mind the door." in asked for asked in model.asked)
+    assert "tools" not in claude_server.message_requests[-1]
+    schema = claude_server.message_requests[-1]["output_config"]["format"]["schema"]
+    assert schema["required"] == ["looked", "unusual", "message"]
+    assert "the code en" in schema["properties"]["message"]["description"]
+
+
+async def test_nothing_unusual(
+    hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer
+) -> None:
+    """An ordinary day is not worth a word, and no failure."""
+    model = claude_server.responder = Model(DOOR_TODAY, door, nothing)
+    await set_up("unusual_today", ai_task=TASK, sensitivity="anything")
+    await at("2026-03-10 21:00:00")
+    assert told == Told()
+    assert "anything out of the ordinary" in model.asked[1]
+    assert trace(hass)["script_execution"] == "finished"
+
+
+async def test_weekly_energy(
+    hass: HomeAssistant, home: None, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer
+) -> None:
+    """The numbers of the energy dashboard for seven full days."""
+
+    def say(result: dict[str, Any]) -> str:
+        grid = totals(result)["from grid"]
+        return (
+            f"From {result['start']} you took {grid['amount']} {grid['unit']} from the grid, before {grid['before']}."
+        )
+
+    model = claude_server.responder = Model([("get_energy", {"start": "2026-11-13", "end": "2026-11-20"})], say)
+    await set_up("weekly_energy", time="14:00:00", weekdays=["fri"], meters=["sensor.oven"])
+    await at("2026-11-20 14:00:00")
+    # Eleven hours of 0.6 kWh a day, and thirteen of 0.05.
+    assert told.everywhere("Title", "From 2026-11-13 00:00 you took 50.75 kWh from the grid, before 50.75.")
+    (asked,) = model.asked
+    assert "from 2026-11-13 to 2026-11-20 (that day is not part of it)" in asked
+    assert "these meters as well, for the same days: sensor.oven." in asked
+    await at("2026-11-21 14:00:00")
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize("has_notice", [True, False])
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn(fault=Fault("http", status=401)),
+        Turn(fault=Fault("http", status=500, headers={"x-should-retry": "false"})),
+        Turn([text("Good morning, the door was")], fault=Fault("sse_error", after=5)),
+        Turn([]),
+        None,
+    ],
+    ids=["key", "server", "half", "empty", "gone"],
+)
+@pytest.mark.parametrize("name", NAMES)
+async def test_agent_fails(
+    hass: HomeAssistant,
+    set_up: SetUp,
+    told: Told,
+    at: At,
+    claude_server: ClaudeServer,
+    name: str,
+    turn: Turn | None,
+    has_notice: bool,
+) -> None:
+    """Nothing unfinished is told; the notice is, where it is wished for; the trace shows why."""
+    claude_server.responder = Scenario([turn] if turn else [])
+    inputs = {"ai_task": TASK} if name == "unusual_today" else {}
+    inputs |= {"earliest": "00:00:00", "latest": "23:59:59"} if name == "morning_report" else {}
+    await set_up(name, failure_notice=has_notice, **inputs)
+    if turn is None:
+        (entry,) = hass.config_entries.async_entries(DOMAIN)
+        assert await hass.config_entries.async_unload(entry.entry_id)
+    await hass.services.async_call("automation", "trigger", {"entity_id": AUTOMATION}, blocking=True)
+    await hass.async_block_till_done()
+    assert told.everywhere("Title", FAILED) if has_notice else told == Told()
+    last = trace(hass)
+    assert last["script_execution"] == "aborted"
+    all_steps = [step for steps in last["trace"].values() for step in steps]
+    assert [step["error"] for step in all_steps if "gave no" in step.get("error", "")]
+    answers = [
+        step["changed_variables"]["answer"] for step in all_steps if "answer" in step.get("changed_variables", {})
+    ]
+    given = [answer["response"] for answer in answers if answer]
+    assert bool(given) is (turn is not None), "what came instead of an answer is there to be read"
+    assert len(claude_server.message_requests) == (turn is not None)
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        None,
+        lambda _: {"looked": False, "unusual": False, "message": ""},
+        lambda _: {"looked": True, "unusual": True, "message": " "},
+        lambda _: {"looked": True},
+    ],
+)
+async def test_no_judgement(
+    hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer, judge: Any
+) -> None:
+    """Silence means that nothing was unusual, so a day without a judgement is told of."""
+    claude_server.responder = Model(DOOR_TODAY, door, judge)
+    await set_up("unusual_today", ai_task=TASK)
+    await at("2026-03-10 21:00:00")
+    assert told.everywhere("Title", FAILED)
+    assert trace(hass)["script_execution"] == "aborted"
+
+
+async def test_one_does_not_answer(
+    hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer
+) -> None:
+    """A phone or satellite that fails keeps the words from nobody else."""
+    claude_server.responder = Model(DOOR_TODAY, door)
+    told.unreachable = True
+    await set_up("morning_report")
+    await at("2026-03-11 07:00:00")
+    assert (told.messages, told.announced, told.spoken, told.others) == ([], [], [OPEN], [OPEN])
+
+
+async def test_once_at_a_time(
+    hass: HomeAssistant, past: House, set_up: SetUp, claude_server: ClaudeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What triggers while a report is made is passed over, without a warning."""
+    model = claude_server.responder = Model(DOOR_TODAY, door)
+    await set_up("morning_report")
+    for _ in range(2):
+        await hass.services.async_call("automation", "trigger", {"entity_id": AUTOMATION}, blocking=False)
+    await hass.async_block_till_done()
+    assert len(model.asked) == 1
+    logged = [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+    assert [record.message for record in logged if record.name != tts.__name__] == [], "the voice's sound is no music"
