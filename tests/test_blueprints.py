@@ -110,6 +110,9 @@ async def test_description(hass: HomeAssistant, name: str) -> None:
     """Home Assistant accepts the blueprint, and people learn what each input is for; none is without use."""
     found = blueprint(name)
     assert found.validate() is None
+    # What is imported is written anew, and not every selector can be read again then.
+    again = Blueprint(yaml_util.parse_yaml(found.yaml()), expected_domain="automation", schema=BLUEPRINT_SCHEMA)
+    assert again.data == found.data
     metadata = found.metadata
     assert metadata["homeassistant"]["min_version"] == "2026.10.0"
     assert metadata["source_url"].endswith(
