@@ -1,52 +1,47 @@
 """Blueprints: what Home Assistant says of them, and what they tell of a recorded past, or do not."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from pathlib import Path
-import shutil
+from collections.abc import Callable
 from typing import Any
 
-from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
-from custom_components.extended_assist.flows.agent import default_agent, default_task
 from homeassistant.components import tts
 from homeassistant.components.automation.config import ValidationStatus, async_validate_config_item
 from homeassistant.components.blueprint import BLUEPRINT_SCHEMA, Blueprint
-from homeassistant.components.trace.const import DATA_TRACE
-from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers.selector import selector
 from homeassistant.setup import async_setup_component
 from homeassistant.util import yaml as yaml_util
-from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text
-from tests.conftest import AGENT, MODEL
-from tests.recorded import local
+from tests.claude_server import ClaudeServer
+from tests.conftest import AGENT
 from tests.tools.test_energy import home, totals
 from tests.tools.test_history import DOOR, House, house as past
 
-from .blueprints import FOLDER, NAMES, Model
-from .telling import PHONE, PLAYER, SATELLITE, VOICE, Told, told
+from .blueprints import (
+    AUTOMATION,
+    DOOR_TODAY,
+    FOLDER,
+    NAMES,
+    OPEN,
+    TASK,
+    TELL,
+    At,
+    Model,
+    SetUp,
+    at,
+    door,
+    models,
+    set_up,
+    trace,
+)
+from .telling import Told, told
 
-__all__ = ["home", "past", "told"]
+__all__ = ["at", "home", "models", "past", "set_up", "told"]
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
-AUTOMATION = "automation.it"
 MOTION = "binary_sensor.motion"
-TASK = "ai_task.claude_ai_task"
-FAILED = "It did not work."
-TELL: dict[str, Any] = {
-    "notifiers": [PHONE],
-    "satellites": [SATELLITE],
-    "speakers": [PLAYER],
-    "voice": VOICE,
-    "title": "Title",
-    "other_actions": [{"event": "told", "event_data": {"words": "{{ words }}"}}],
-    "failure_message": FAILED,
-}
 FILLED: dict[str, dict[str, Any]] = {
     "morning_report": {
         "agent": AGENT,
@@ -132,45 +127,6 @@ async def test_description(hass: HomeAssistant, name: str) -> None:
     assert required == {"agent", "ai_task"} & set(found.inputs)
 
 
-type SetUp = Callable[..., Awaitable[None]]
-
-
-@pytest.fixture
-async def models(hass: HomeAssistant, assist: None, claude_server: ClaudeServer) -> None:
-    """An agent and an AI task of ours, as a new entry has them."""
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        title="Extended Assist",
-        data={CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url},
-        subentries_data=[default_agent([], MODEL), default_task([], MODEL)],
-    )
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
-
-
-@pytest.fixture
-async def set_up(hass: HomeAssistant, models: None, told: Told, tmp_path: Path) -> AsyncGenerator[SetUp]:
-    """Return a function that makes an automation of a blueprint, with these inputs."""
-    shutil.copytree(FOLDER, tmp_path / "blueprints" / "automation" / "extended_assist")
-
-    async def make(name: str, **inputs: Any) -> None:
-        used = {"path": f"extended_assist/{name}.yaml", "input": {"agent": AGENT} | TELL | inputs}
-        config = {"id": "it", "alias": "It", "use_blueprint": used}
-        assert await async_setup_component(hass, "automation", {"automation": [config]})
-        await hass.async_block_till_done()
-        assert hass.states.get(AUTOMATION).state == "on"
-
-    yield make
-    if hass.states.get(AUTOMATION):  # Its next time would be waited for.
-        await hass.services.async_call("automation", "turn_off", {"entity_id": AUTOMATION}, blocking=True)
-
-
-def trace(hass: HomeAssistant) -> dict[str, Any]:
-    """Return the last trace."""
-    return dict(list(hass.data[DATA_TRACE]["automation.it"].runs.values())[-1].as_extended_dict())
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("is_filled", [False, True])
 async def test_valid(hass: HomeAssistant, set_up: SetUp, name: str, is_filled: bool) -> None:
@@ -180,30 +136,6 @@ async def test_valid(hass: HomeAssistant, set_up: SetUp, name: str, is_filled: b
     config = {"alias": "It", "use_blueprint": {"path": f"extended_assist/{name}.yaml", "input": inputs}}
     found = await async_validate_config_item(hass, "it", config)
     assert (found.validation_status, found.validation_error) == (ValidationStatus.OK, None)
-
-
-@pytest.fixture
-def at(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Callable[[str], Awaitable[None]]:
-    """Return a function that lets it become a local time, and waits for what comes of it."""
-
-    async def become(time: str) -> None:
-        freezer.move_to(local(time))
-        async_fire_time_changed(hass, local(time))
-        await hass.async_block_till_done()
-
-    return become
-
-
-type At = Callable[[str], Awaitable[None]]
-DOOR_TODAY = [("get_history", {"entities": "front door", "start": "2026-03-10", "state": "on", "min_seconds": 60})]
-
-
-def door(result: dict[str, Any]) -> str:
-    """Say what the history told of the door."""
-    return f"The front door was open for {result['entities'][DOOR]['longest']}."
-
-
-OPEN = "The front door was open for 0:15:00 from 2026-03-10 12:30."
 
 
 def worth_telling(instructions: str) -> dict[str, Any]:
@@ -309,83 +241,6 @@ async def test_weekly_energy(
     assert "these meters as well, for the same days: sensor.oven." in asked
     await at("2026-11-21 14:00:00")
     assert len(model.asked) == 1
-
-
-@pytest.mark.parametrize("has_notice", [True, False])
-@pytest.mark.parametrize(
-    "turn",
-    [
-        Turn(fault=Fault("http", status=401)),
-        Turn(fault=Fault("http", status=500, headers={"x-should-retry": "false"})),
-        Turn([text("Good morning, the door was")], fault=Fault("sse_error", after=5)),
-        Turn([]),
-        None,
-    ],
-    ids=["key", "server", "half", "empty", "gone"],
-)
-@pytest.mark.parametrize("name", NAMES)
-async def test_agent_fails(
-    hass: HomeAssistant,
-    set_up: SetUp,
-    told: Told,
-    at: At,
-    claude_server: ClaudeServer,
-    name: str,
-    turn: Turn | None,
-    has_notice: bool,
-) -> None:
-    """Nothing unfinished is told; the notice is, where it is wished for; the trace shows why."""
-    claude_server.responder = Scenario([turn] if turn else [])
-    inputs = {"ai_task": TASK} if name == "unusual_today" else {}
-    inputs |= {"earliest": "00:00:00", "latest": "23:59:59"} if name == "morning_report" else {}
-    await set_up(name, failure_notice=has_notice, **inputs)
-    if turn is None:
-        (entry,) = hass.config_entries.async_entries(DOMAIN)
-        assert await hass.config_entries.async_unload(entry.entry_id)
-    await hass.services.async_call("automation", "trigger", {"entity_id": AUTOMATION}, blocking=True)
-    await hass.async_block_till_done()
-    assert told.everywhere("Title", FAILED) if has_notice else told == Told()
-    last = trace(hass)
-    assert last["script_execution"] == "aborted"
-    all_steps = [step for steps in last["trace"].values() for step in steps]
-    assert [step["error"] for step in all_steps if "gave no" in step.get("error", "")]
-    answers = [
-        step["changed_variables"]["answer"] for step in all_steps if "answer" in step.get("changed_variables", {})
-    ]
-    given = [answer["response"] for answer in answers if answer]
-    assert bool(given) is (turn is not None), "what came instead of an answer is there to be read"
-    assert len(claude_server.message_requests) == (turn is not None)
-
-
-@pytest.mark.parametrize(
-    "judge",
-    [
-        None,
-        lambda _: {"looked": False, "unusual": False, "message": ""},
-        lambda _: {"looked": True, "unusual": True, "message": " "},
-        lambda _: {"looked": True},
-    ],
-)
-async def test_no_judgement(
-    hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer, judge: Any
-) -> None:
-    """Silence means that nothing was unusual, so a day without a judgement is told of."""
-    claude_server.responder = Model(DOOR_TODAY, door, judge)
-    await set_up("unusual_today", ai_task=TASK)
-    await at("2026-03-10 21:00:00")
-    assert told.everywhere("Title", FAILED)
-    assert trace(hass)["script_execution"] == "aborted"
-
-
-async def test_one_does_not_answer(
-    hass: HomeAssistant, past: House, set_up: SetUp, told: Told, at: At, claude_server: ClaudeServer
-) -> None:
-    """A phone or satellite that fails keeps the words from nobody else."""
-    claude_server.responder = Model(DOOR_TODAY, door)
-    told.unreachable = True
-    await set_up("morning_report")
-    await at("2026-03-11 07:00:00")
-    assert (told.messages, told.announced, told.spoken, told.others) == ([], [], [OPEN], [OPEN])
 
 
 async def test_once_at_a_time(
