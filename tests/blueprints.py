@@ -6,6 +6,7 @@ from pathlib import Path
 import shutil
 from typing import Any
 
+from anthropic.types import ModelInfo
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
@@ -22,6 +23,9 @@ from tests.recorded import local
 from tests.tools.test_history import DOOR
 
 from .telling import PHONE, PLAYER, SATELLITE, VOICE, Told
+
+# The SDK builds a type when it is first used, and could not while a test holds the clock.
+ModelInfo.model_rebuild(force=True)
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "blueprints" / "automation" / "extended_assist"
