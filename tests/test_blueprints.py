@@ -145,7 +145,7 @@ def worth_telling(instructions: str) -> dict[str, Any]:
 
 def nothing(_: str) -> dict[str, Any]:
     """Find nothing worth a message."""
-    return {"looked": True, "unusual": False, "message": ""}
+    return {"looked": True, "unusual": False, "message": "An ordinary day."}
 
 
 async def test_morning_report(
