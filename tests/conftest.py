@@ -16,12 +16,14 @@ from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import CONF_API_KEY
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.data_entry_flow import FlowHandler, FlowManager
 from homeassistant.helpers import chat_session, llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn
 
 from .acting import house
 from .databases import database, recorder_db_url, shared_database
+from .shown import check_shown, is_own
 
 __all__ = ["database", "house", "recorder_db_url", "shared_database"]
 
@@ -42,6 +44,20 @@ def _threads_end() -> Iterator[None]:
     for thread in threading.enumerate():
         if thread.name.startswith("extended_assist "):
             thread.join(1)
+
+
+@pytest.fixture(autouse=True)
+def _flows_have_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a flow show nothing that has no text."""
+    handle = FlowManager._async_handle_step
+
+    async def watched(self: Any, flow: FlowHandler[Any, Any, Any], *args: Any) -> Any:
+        result = await handle(self, flow, *args)
+        if is_own(flow):
+            check_shown(flow, result)
+        return result
+
+    monkeypatch.setattr(FlowManager, "_async_handle_step", watched)
 
 
 @pytest.fixture

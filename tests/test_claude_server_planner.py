@@ -7,7 +7,7 @@ from typing import Any
 from anthropic import AsyncAnthropic
 import pytest
 
-from tests.claude_server import LABEL, ClaudeServer, OfflinePlanner, planner_models
+from tests.claude_server import LABEL, ClaudeServer, OfflinePlanner, planner_models, text, tool_use
 
 LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
 TOOLS: list[dict[str, Any]] = [
@@ -180,6 +180,44 @@ async def test_answers(socket_enabled: None, question: str, results: list[Any], 
     assert await plan(question, *results) == (calls, answer)
     known = json.dumps(results)
     assert all(number in known for number in re.findall(r"\d+(?:\.\d+)?", answer))
+
+
+@pytest.mark.parametrize(
+    ("would", "asked"),
+    [
+        ("Toggle Lamp", "I would do this: Toggle Lamp. Shall I?"),
+        (
+            "Add 'A'\nLines (to be shown):\n```diff\n+alias: A\n```",
+            "I would do this: Add 'A'.\n```diff\n+alias: A\n```\n\nShall I?",
+        ),
+    ],
+)
+async def test_asks_and_tells_what_was_done(socket_enabled: None, would: str, asked: str) -> None:
+    """What waits for the user's word is told with its lines; then it is called again, and told in the result's words."""
+    call = tool_use("execute_script", {"sequence": []}) | {"id": "toolu_1"}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Blink the lamp."},
+        {"role": "assistant", "content": [call]},
+        _result("toolu_1", {"done": False, "would": would}),
+    ]
+    tools = [{"name": "execute_script", "input_schema": {"type": "object"}}]
+    turn = await OfflinePlanner().respond({"messages": messages, "tools": tools})
+    assert turn.content == [text(asked)]
+    messages += [{"role": "assistant", "content": turn.content}, {"role": "user", "content": "Yes, please do."}]
+    turn = await OfflinePlanner().respond({"messages": messages, "tools": tools})
+    assert turn.content == [tool_use("execute_script", {"sequence": []})]
+    again = {**turn.content[0], "id": "toolu_2"}
+    messages += [{"role": "assistant", "content": [again]}, _result("toolu_2", {"what": "Blink", "notes": ["Twice."]})]
+    turn = await OfflinePlanner().respond({"messages": messages, "tools": tools})
+    assert turn.content == [text("Done: Blink. Twice.")]
+
+
+def _result(call_id: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with the result of a call."""
+    return {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": call_id, "content": json.dumps(data)}],
+    }
 
 
 async def test_assist_alone_will_do(socket_enabled: None) -> None:

@@ -15,7 +15,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.actions.schedule import Outcome, ScheduledAction, async_get_schedule
+from custom_components.extended_assist.actions.schedule import async_get_schedule
+from custom_components.extended_assist.actions.scheduled import Outcome, ScheduledAction
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.functions.definition import read_definition

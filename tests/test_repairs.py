@@ -1,52 +1,33 @@
-"""Tests of the notices about agents."""
+"""Tests of the dialogs that mend what notices are about, over the API that the frontend uses."""
 
-from datetime import timedelta
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.extended_assist.claude import health
+from custom_components.extended_assist import repairs
 from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.flows.repair import FLOWS
+from custom_components.extended_assist.functions.served import served_functions
+from custom_components.extended_assist.issues import ALL
 from homeassistant.components import assist_pipeline
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
-from homeassistant.util import dt as dt_util
-from tests.claude_server import ClaudeServer, Turn, text
-from tests.conftest import AGENT, MODEL, Converse
+from tests.claude_server import Turn, text
+from tests.conftest import AGENT, Converse
+from tests.noticed import GREET, broken, every_issue, issues, without_tools
 from tests.talking import change_agent, speech
 
+__all__ = ["broken"]
+
+ANSWERS = {"model_gone": {"model": "claude-haiku-5-5"}, "model_deprecated": {"model": "claude-haiku-5-5"}}
+
 pytestmark = pytest.mark.usefixtures("no_deprecations")
-
-
-def issues(hass: HomeAssistant) -> dict[str, ir.IssueEntry]:
-    """Return the issues by what they are about."""
-    return {
-        str(issue.translation_key): issue
-        for (domain, _), issue in ir.async_get(hass).issues.items()
-        if domain == DOMAIN and issue.active
-    }
-
-
-async def test_agent_without_tools(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    """An agent without tools is pointed out, until it has some or is removed."""
-    assert issues(hass) == {}
-    (agent,) = entry.subentries.values()
-    tools = agent.data["llm_hass_api"]
-    talker = {key: value for key, value in agent.data.items() if key != "llm_hass_api"}
-    hass.config_entries.async_update_subentry(entry, agent, data=talker)
-    await hass.async_block_till_done()
-    assert issues(hass)["agent_without_tools"].translation_placeholders == {"agent": "Claude"}
-    hass.config_entries.async_update_subentry(entry, agent, data={**talker, "llm_hass_api": tools})
-    await hass.async_block_till_done()
-    assert issues(hass) == {}
-    hass.config_entries.async_update_subentry(entry, agent, data=talker)
-    await hass.async_block_till_done()
-    hass.config_entries.async_remove_subentry(entry, agent.subentry_id)
-    await hass.async_block_till_done()
-    assert issues(hass) == {}
 
 
 async def test_agent_bypassed(
@@ -77,11 +58,119 @@ async def test_agent_bypassed(
     assert issues(hass) == {}
 
 
-async def fix(client: Any, issue: ir.IssueEntry, **answer: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Go through the dialog of an issue; returns its form and its end."""
+async def begin(client: Any, issue: ir.IssueEntry) -> dict[str, Any]:
+    """Open the dialog of an issue; returns its first form or menu."""
     start = {"handler": DOMAIN, "issue_id": issue.issue_id}
-    form = await (await client.post("/api/repairs/issues/fix", json=start)).json()
-    return form, await (await client.post(f"/api/repairs/issues/fix/{form['flow_id']}", json=answer)).json()
+    return await (await client.post("/api/repairs/issues/fix", json=start)).json()
+
+
+async def go_on(client: Any, step: dict[str, Any], **answer: Any) -> dict[str, Any]:
+    """Answer a step of a dialog; returns the next one or the end."""
+    return await (await client.post(f"/api/repairs/issues/fix/{step['flow_id']}", json=answer)).json()
+
+
+async def fix(client: Any, issue: ir.IssueEntry, **answer: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Go through the dialog of an issue; returns its form and its end."""
+    form = await begin(client, issue)
+    return form, await go_on(client, form, **answer)
+
+
+@pytest.fixture
+async def dialogs(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> Any:
+    """Return a client that opens dialogs as the frontend does."""
+    assert await async_setup_component(hass, "repairs", {})
+    return await hass_client()
+
+
+async def test_tools_are_chosen_from_the_notice(hass: HomeAssistant, entry: MockConfigEntry, dialogs: Any) -> None:
+    """The dialog offers what the agent's form offers, and refuses what it refuses; none is no answer."""
+    agent = await without_tools(hass, entry)
+    form = await begin(dialogs, issues(hass)["agent_without_tools"])
+    assert (form["step_id"], form["description_placeholders"]) == ("tools", {"agent": "Claude"})
+    offered = {option["value"] for option in form["data_schema"][0]["selector"]["select"]["options"]}
+    own = f"{DOMAIN}-{entry.entry_id}"
+    assert {own, "assist"} <= offered
+    for chosen, error in (([], "tools_required"), (["assist", own], "assist_twice")):
+        form = await go_on(dialogs, form, llm_hass_api=chosen)
+        assert form["errors"] == {"llm_hass_api": error}
+    assert (await go_on(dialogs, form, llm_hass_api=[own]))["type"] == "create_entry"
+    await hass.async_block_till_done()
+    assert entry.subentries[agent.subentry_id].data["llm_hass_api"] == [own]
+    assert issues(hass) == {}
+
+
+async def test_tools_that_are_gone(
+    hass: HomeAssistant, entry: MockConfigEntry, converse: Converse, dialogs: Any
+) -> None:
+    """A turn that finds tools missing points it out; the dialog starts with those that are left."""
+    own = f"{DOMAIN}-{entry.entry_id}"
+    await change_agent(hass, entry, llm_hass_api=[own, "another"])
+    assert issues(hass) == {}
+    assert "can be chosen again under Repairs" in speech(await converse("Hello", Turn([text("Hi.")])))
+    form, done = await fix(dialogs, issues(hass)["agent_tools_missing"], llm_hass_api=[own])
+    assert form["data_schema"][0]["description"]["suggested_value"] == [own]
+    assert done["type"] == "create_entry"
+    await hass.async_block_till_done()
+    assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
+    assert issues(hass) == {}
+
+
+async def test_function_is_mended_from_the_notice(
+    hass: HomeAssistant, entry: MockConfigEntry, broken: ConfigSubentry, dialogs: Any
+) -> None:
+    """The editor holds what was written, says what is wrong, and takes what is right; all else of the function stays."""
+    menu = await begin(dialogs, issues(hass)["function_not_served"])
+    assert (menu["type"], menu["menu_options"]) == ("menu", ["mend", "turn_off"])
+    assert menu["description_placeholders"]["function"] == "Greeting"
+    form = await go_on(dialogs, menu, next_step_id="mend")
+    assert form["data_schema"][0]["description"]["suggested_value"] == "spec: {name: greet"
+    form = await go_on(dialogs, form, function=GREET.replace("greet", "extended_assist__greet"))
+    assert form["errors"] == {"function": "invalid_function"}
+    assert "Names that begin with extended_assist__" in form["description_placeholders"]["problem"]
+    assert (await go_on(dialogs, form, function=GREET))["type"] == "create_entry"
+    await hass.async_block_till_done()
+    assert entry.subentries[broken.subentry_id].data == {"function": GREET, "tier": "control"}
+    assert issues(hass) == {}
+    assert [function.definition.name for function in served_functions(hass, entry.entry_id)] == ["greet"]
+
+
+async def test_function_is_turned_off_from_the_notice(
+    hass: HomeAssistant, entry: MockConfigEntry, broken: ConfigSubentry, dialogs: Any
+) -> None:
+    """What was written is kept."""
+    _, done = await fix(dialogs, issues(hass)["function_not_served"], next_step_id="turn_off")
+    assert done["type"] == "create_entry"
+    await hass.async_block_till_done()
+    assert entry.subentries[broken.subentry_id].data == {**broken.data, "enabled": False}
+    assert issues(hass) == {}
+
+
+async def test_dialog_of_what_is_not_loaded(hass: HomeAssistant, entry: MockConfigEntry, dialogs: Any) -> None:
+    """Whatever is to be mended, a dialog that was left open ends with a sentence when the entry is not there any more."""
+    every_issue(hass, entry)
+    found = {key: await begin(dialogs, issue) for key, issue in issues(hass).items()}
+    assert {step["type"] for step in found.values()} == {"form", "menu"}
+    await hass.config_entries.async_unload(entry.entry_id)
+    for key, step in found.items():
+        answer = {"next_step_id": "turn_off"} if key == "function_not_served" else ANSWERS.get(key, {})
+        end = await go_on(dialogs, step, **answer)
+        assert (end["type"], end["reason"]) == ("abort", "entry_not_loaded"), key
+    every_issue(hass, entry)
+    for key in ALL:
+        assert (await begin(dialogs, issues(hass)[key]))["reason"] == "entry_not_loaded"
+
+
+def test_every_dialog_has_its_words() -> None:
+    """Each issue can be mended, and each step, error and end of its dialog stands in strings.json."""
+    assert set(FLOWS) == set(ALL)
+    strings = json.loads((Path(repairs.__file__).parent / "strings.json").read_text())["issues"]
+    assert set(strings) == set(ALL)
+    for key, flow in FLOWS.items():
+        steps = {name.removeprefix("async_step_") for name in dir(flow) if name.startswith("async_step_")}
+        shown = set(strings[key]["fix_flow"]["step"])
+        # A step that only leads on, or only does something, shows nothing.
+        assert steps - {"init", "turn_off", "ignore"} <= shown <= steps
+        assert strings[key]["fix_flow"]["abort"].keys() == {"entry_not_loaded"}
 
 
 async def test_model_that_is_being_switched_off(
@@ -119,15 +208,3 @@ async def test_model_that_is_gone(
     await hass.async_block_till_done()
     assert issues(hass) == {}
     assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
-
-
-async def test_news_of_models_are_heard(
-    hass: HomeAssistant, entry: MockConfigEntry, claude_server: ClaudeServer
-) -> None:
-    """The list of models is read anew from time to time, and what it says of a model is taken over."""
-    for model in claude_server._models:
-        model["lifecycle"] = "deprecated" if model["id"] == MODEL else "active"
-    assert issues(hass) == {}
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN + 1))
-    await hass.async_block_till_done(wait_background_tasks=True)
-    assert set(issues(hass)) == {"model_deprecated"}

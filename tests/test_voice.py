@@ -145,6 +145,18 @@ async def test_the_end_is_heard_too(
     assert recorder.words.endswith(said)
 
 
+async def test_failure_is_shown_and_spoken_once(
+    hass: HomeAssistant, recorder: Recorder, claude_server: ClaudeServer, hass_ws_client: WebSocketGenerator
+) -> None:
+    """Where nothing was said yet, the cause is the whole answer and no part of one: dialogs would show it twice."""
+    claude_server.responder = Scenario([Turn(fault=Fault("http", status=402))])
+    events = await speak(hass, hass_ws_client, "What time is it?")
+    (end,) = (event["data"]["intent_output"] for event in events if event["type"] == "intent-end")
+    assert recorder.words == end["response"]["speech"]["plain"]["speech"]
+    assert "no credit" in recorder.words
+    assert not [event for event in events if event["type"] == "intent-progress" and "chat_log_delta" in event["data"]]
+
+
 async def test_short_answers_are_spoken_once(
     hass: HomeAssistant, recorder: Recorder, claude_server: ClaudeServer, hass_ws_client: WebSocketGenerator
 ) -> None:

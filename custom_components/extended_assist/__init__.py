@@ -20,6 +20,7 @@ from .claude.health import Health
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, SUBENTRY_FUNCTION
 from .functions.served import async_load_functions, forget_functions
+from .issues import async_settle_gone
 from .journal import async_get_journal
 from .services import async_register_actions
 
@@ -51,6 +52,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
     """Set up what an entry owns: the connection, the toolbox's API and the agents."""
+    async_settle_gone(hass)
     if has_connection(entry):
         entry.runtime_data = await _async_connect(hass, entry)
     await async_load_functions(hass, entry)
@@ -72,6 +74,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
+    async_settle_gone(hass)
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
     await _async_forget_meters(hass)
     if not hass.config_entries.async_entries(DOMAIN):

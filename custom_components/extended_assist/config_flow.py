@@ -23,6 +23,7 @@ from .flows.agent import AgentFlow, TaskFlow, default_agent, default_task
 from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
 from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
+from .flows.tools import assist_name
 
 _TITLE = "Extended Assist"
 
@@ -66,7 +67,10 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
             errors = {CONF_NAME: "name_taken"}
         schema = vol.Schema({vol.Required(CONF_NAME, default=self._free_title()): TextSelector()})
         return self.async_show_form(
-            step_id="tools", data_schema=self.add_suggested_values_to_schema(schema, user_input), errors=errors
+            step_id="tools",
+            data_schema=self.add_suggested_values_to_schema(schema, user_input),
+            errors=errors,
+            description_placeholders={"assist": assist_name(self.hass)},
         )
 
     async def async_step_claude(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -141,7 +145,10 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(CONNECTION_SCHEMA, shown),
             errors=errors,
-            description_placeholders={"keys_url": "https://platform.claude.com/settings/keys"},
+            description_placeholders={
+                "keys_url": "https://platform.claude.com/settings/keys",
+                "example_url": "http://192.168.1.10:11434",
+            },
         )
 
     def _titles(self) -> set[str]:

@@ -7,7 +7,7 @@ from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT, MATCH_ALL
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import intent, llm
+from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import ExtendedAssistConfigEntry
@@ -17,7 +17,7 @@ from .claude.usage import Meter, async_get_meters
 from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
 from .fallback import async_hand_over, is_there
-from .repairs import async_check_agent, async_check_model
+from .issues import async_check_agent, async_check_model, async_has_its_tools
 
 PARALLEL_UPDATES = 0
 
@@ -50,7 +50,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
     async def async_added_to_hass(self) -> None:
         """Look whether anything keeps the agent from its work."""
         await super().async_added_to_hass()
-        async_check_agent(self.hass, self.entity_id, self._subentry)
+        async_check_agent(self.hass, self._entry.entry_id, self.entity_id, self._subentry)
 
     @property
     @override
@@ -69,9 +69,10 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         self, user_input: conversation.ConversationInput, chat_log: conversation.ChatLog
     ) -> conversation.ConversationResult:
         """Answer a message."""
-        async_check_agent(self.hass, self.entity_id, self._subentry)  # Assistants change without an event.
+        # Assistants change without an event.
+        async_check_agent(self.hass, self._entry.entry_id, self.entity_id, self._subentry)
         try:
-            self._check_apis()
+            self._check_tools()
             await chat_log.async_provide_llm_data(
                 user_input.as_llm_context(DOMAIN),
                 self._settings.get(CONF_LLM_HASS_API),
@@ -93,10 +94,9 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             result.response.async_set_card(self._subentry.title, sources, "sources")
         return result
 
-    def _check_apis(self) -> None:
-        """Raise TurnError when an API that the agent uses is gone, such as the one of a removed entry."""
-        known = {api.id for api in llm.async_get_apis(self.hass)}
-        if not known.issuperset(self._settings.get(CONF_LLM_HASS_API, ())):
+    def _check_tools(self) -> None:
+        """Raise TurnError when tools that the agent was given are gone, such as those of a removed entry."""
+        if not async_has_its_tools(self.hass, self._entry.entry_id, self._subentry):
             raise TurnError("api_missing")
 
     async def _async_give_up(
@@ -109,12 +109,27 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         if result := await async_hand_over(self.hass, self.entity_id, fallback, user_input, chat_log):
             return result
         sentence = await async_sentence(self.hass, user_input.language, error)
-        # Streamed, because where an answer was being spoken already, nothing else is heard.
-        async for _ in chat_log.async_add_delta_content_stream(self.entity_id, _said(sentence)):
-            pass
+        if _has_spoken(chat_log):
+            # Where an answer was being spoken already, nothing is heard but what is streamed.
+            async for _ in chat_log.async_add_delta_content_stream(self.entity_id, _said(sentence)):
+                pass
+        else:
+            chat_log.async_add_assistant_content_without_tools(
+                conversation.AssistantContent(agent_id=self.entity_id, content=sentence)
+            )
         response = intent.IntentResponse(language=user_input.language)
         response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentence)
         return conversation.ConversationResult(response=response, conversation_id=chat_log.conversation_id)
+
+
+def _has_spoken(chat_log: conversation.ChatLog) -> bool:
+    """Return whether anything was said in this turn."""
+    for content in reversed(chat_log.content):
+        if isinstance(content, conversation.UserContent):
+            return False
+        if isinstance(content, conversation.AssistantContent) and content.content:
+            return True
+    return False
 
 
 async def _said(sentence: str) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:

@@ -10,7 +10,7 @@ from homeassistant.core import callback
 from homeassistant.helpers.entity import Entity
 
 from . import ExtendedAssistConfigEntry
-from .allowance import async_check_allowance, async_forget_allowance, is_used_up
+from .allowance import async_check_allowance, is_used_up
 from .claude.caching import default_cache
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import RESPONSE_TIMEOUT, Turn
@@ -20,7 +20,7 @@ from .claude.patience import Patience
 from .claude.usage import Meter
 from .const import CONF_BASE_URL
 from .device import agent_device
-from .repairs import async_check_model, async_forget
+from .issues import async_check_model, async_put_aside
 
 
 class ClaudeEntity(Entity):
@@ -51,8 +51,7 @@ class ClaudeEntity(Entity):
     @override
     async def async_will_remove_from_hass(self) -> None:
         """Take the issues along."""
-        async_forget(self.hass, self._subentry.subentry_id)
-        async_forget_allowance(self.hass, self._subentry.subentry_id)
+        async_put_aside(self.hass, self._subentry.subentry_id)
         await super().async_will_remove_from_hass()
 
     @callback

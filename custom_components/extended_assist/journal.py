@@ -17,6 +17,7 @@ from homeassistant.util.json import JsonObjectType
 from .actions.members import is_group, members_of
 from .const import DOMAIN
 from .policy import NotAllowedError
+from .storage import NUMBER, TEXT_OR_NONE, async_load, shape
 
 if TYPE_CHECKING:
     from .call import ToolCall
@@ -76,13 +77,13 @@ class Journal:
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where it is stored; load before use."""
+        self._hass = hass
         self._store: Store[dict[str, list[dict[str, Any]]]] = Store(hass, _VERSION, f"{DOMAIN}.journal", private=True)
         self._changes: list[Change] = []
 
     async def async_load(self) -> None:
         """Read what was stored."""
-        stored = await self._store.async_load()
-        self._changes = [Change(**change) for change in (stored or {}).get("changes", [])]
+        self._changes = await async_load(self._hass, self._store, _read)
 
     @callback
     def add(self, change: Change) -> None:
@@ -124,6 +125,23 @@ class Journal:
     def _save(self) -> None:
         """Store the changes soon."""
         self._store.async_delay_save(lambda: {"changes": [*map(_stored, self._changes)]}, _SAVE_DELAY)
+
+
+_CHANGE = shape(
+    {"kind": str, "what": str, "details": dict},
+    {
+        **dict.fromkeys(("assistant", "user_id", "device_id", "conversation_id"), TEXT_OR_NONE),
+        "time": NUMBER,
+        "undone": bool,
+        "id": str,
+    },
+)
+_STORED = shape({"changes": [_CHANGE]})
+
+
+def _read(stored: Any) -> list[Change]:
+    """Return the changes in what was stored."""
+    return [Change(**change) for change in _STORED(stored)["changes"]] if stored is not None else []
 
 
 def _stored(change: Change) -> dict[str, Any]:

@@ -43,11 +43,11 @@ class OfflinePlanner:
         if results and results[-1].error:
             return _say(f"That did not work. {_plain_error(results[-1])}")
         if results and results[-1].waits_for:
-            return _say(f"I would do this: {results[-1].waits_for}. Shall I?")
+            return _say(_question(results[-1].waits_for))
         if before and before[-1].waits_for and AGREED.search(asked):
             if not results and before[-1].tool in tools:
                 return Turn([tool_use(before[-1].tool, before[-1].arguments)])
-            return _say("\n".join(facts(results[-1].data if results else before[-1].data)))
+            return _say(_account(results[-1].data if results else before[-1].data))
         for rule in RULES:
             if match := rule.pattern.search(asked):
                 return _step(rule.decide(Question(match, tools, [result.data for result in results])), tools)
@@ -69,6 +69,20 @@ def _step(step: list[Call] | str, tools: dict[str, dict[str, Any]]) -> Turn:
 
 def _say(answer: str) -> Turn:
     return Turn([text(answer)])
+
+
+def _question(plan: str) -> str:
+    """Ask whether to do what a tool would do; lines that are to be shown come in a block of their own."""
+    account, _, lines = plan.partition("\n")
+    _, mark, block = lines.partition("```")
+    return f"I would do this: {account}.\n{mark}{block}\n\nShall I?" if mark else f"I would do this: {plan}. Shall I?"
+
+
+def _account(data: Any) -> str:
+    """Tell what was done: in the result's own sentence where it has one."""
+    if isinstance(data, dict) and isinstance(data.get("what"), str):
+        return " ".join([f"Done: {data['what']}.", *data.get("notes", ())])
+    return "\n".join(facts(data))
 
 
 def _plain_error(result: Result) -> str:

@@ -47,6 +47,8 @@ class ClaudeServer:
         port: int = 0,
     ) -> None:
         self.responder = responder
+        self.fault: Fault | None = None
+        """Befalls every request, whatever it asks for."""
         self.models_fault: Fault | None = None
         self.requests: list[RecordedRequest] = []
         self.on_request: Callable[[RecordedRequest], None] | None = None
@@ -101,6 +103,8 @@ class ClaudeServer:
         """Record, authenticate, and turn refusals into the API's error JSON."""
         try:
             self._record(request, await request.read())
+            if self.fault and (response := await self._fail(request, self.fault)):
+                return response
             self._authenticate(request)
             return await handler(request)
         except Refusal as refusal:

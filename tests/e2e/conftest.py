@@ -6,6 +6,7 @@ need the plugin's leave, and only on loopback.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ from .instance import CACHE, CHECKOUT, Environment, HomeAssistantInstance, insta
 FOLDER = Path(__file__).parent
 PLANNER_KEY = "planner-key"
 HISTORY_DAYS = 12  # more than the ten days for which five-minute statistics are written
+SPARE_HISTORY_DAYS = 2
 VERSIONS: dict[Environment, str] = {"test": "2026.10.4", "newest": "2026.11.0"}
 
 
@@ -37,10 +39,9 @@ def loopback_sockets(socket_enabled: None) -> None:
     pytest_socket.socket_allow_hosts(["127.0.0.1"])
 
 
-@pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
-def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
-    """The demonstration home with its past, running."""
-    environment: Environment = request.param
+@contextmanager
+def running_home(environment: Environment, days: int) -> Iterator[HomeAssistantInstance]:
+    """Run a demonstration home with some days of a past, in a folder of its own."""
     try:
         interpreter(environment)
     except FileNotFoundError as err:
@@ -48,17 +49,41 @@ def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
     (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
     config_dir = Path(tempfile.mkdtemp(prefix=f"{environment}-", dir=CACHE / "e2e"))
     pytest_socket.enable_socket()
-    instance = HomeAssistantInstance(environment, config_dir)
+    # What Python, Home Assistant and the SDK deprecate in our files is a line of the log too.
+    instance = HomeAssistantInstance(
+        environment, config_dir, extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"}
+    )
     try:
-        asyncio.run(_start(instance))
+        asyncio.run(_start(instance, days))
         yield instance
     finally:
         asyncio.run(instance.stop())
         shutil.rmtree(config_dir, ignore_errors=True)
 
 
-async def _start(instance: HomeAssistantInstance) -> None:
-    await prepare_home(instance.environment, instance.config_dir, HISTORY_DAYS)
+@pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
+def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
+    """The demonstration home with its past, running."""
+    with running_home(request.param, HISTORY_DAYS) as instance:
+        yield instance
+        assert complaints(instance) == []
+
+
+@pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
+def spare_home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
+    """Another one, for tests that take away what others need; each leaves it without the integration."""
+    with running_home(request.param, SPARE_HISTORY_DAYS) as instance:
+        yield instance
+
+
+def complaints(instance: HomeAssistantInstance) -> list[str]:
+    """Return what was logged against the integration, but for what is said of every custom integration."""
+    lines = instance.log().replace(str(CHECKOUT), "").splitlines()
+    return [line for line in lines if "extended_assist" in line and "We found a custom integration" not in line]
+
+
+async def _start(instance: HomeAssistantInstance, days: int) -> None:
+    await prepare_home(instance.environment, instance.config_dir, days)
     install_integration(instance.config_dir)
     await instance.start()
     async with instance.connect() as client:
@@ -76,7 +101,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of one running home in one worker: two processes cannot share its folder."""
     for item in items:
         if FOLDER in item.path.parents and isinstance(item, pytest.Function):
-            home = item.callspec.params.get("home", "") if hasattr(item, "callspec") else ""
+            params = item.callspec.params if hasattr(item, "callspec") else {}
+            home = " ".join(f"{name} {params[name]}" for name in ("home", "spare_home") if name in params)
             item.add_marker(pytest.mark.xdist_group(f"end-to-end {home}"))
 
 

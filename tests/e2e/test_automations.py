@@ -17,8 +17,8 @@ import pytest
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 
 from .client import Client
+from .conftest import complaints
 from .instance import CACHE, CONFIGURATION, HomeAssistantInstance, install_integration, interpreter
-from .test_talking import UNTESTED
 from .written import REFUSED, WRITTEN, E, Written
 
 ZONE = ZoneInfo("Europe/Amsterdam")
@@ -144,8 +144,7 @@ async def test_written_by_the_agent(house: HomeAssistantInstance) -> None:
         listed = await speaker.call("get_automations")
         assert listed["count"] == len(WRITTEN)
         await together(speaker, client)
-        lines = [line for line in house.log().splitlines() if "extended_assist" in line and UNTESTED not in line]
-        assert lines == []
+        assert complaints(house) == []
 
 
 async def furnish(client: Client) -> None:

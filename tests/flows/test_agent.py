@@ -19,6 +19,7 @@ from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.flows.cost import cost_fields
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.helpers import llm
 from tests.claude_server import ClaudeServer, Fault, Scenario
 from tests.conftest import MODEL
 
@@ -78,6 +79,8 @@ async def test_assist_twice(hass: HomeAssistant, entry: MockConfigEntry, second:
     apis = [f"{DOMAIN}-{entry.entry_id}", second]
     form = await configure(hass, await add(hass, entry), {"name": "B", "model": MODEL, "llm_hass_api": apis})
     assert form["errors"] == {"llm_hass_api": "assist_twice"}
+    (name,) = [api.name for api in llm.async_get_apis(hass) if api.id == "assist"]
+    assert form["description_placeholders"] == {"assist": name}
     form = await configure(hass, form, {"name": "B", "model": MODEL, "llm_hass_api": [second]})
     assert form["step_id"] == "model"
 

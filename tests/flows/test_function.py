@@ -110,10 +110,11 @@ async def test_write(hass: HomeAssistant, entry: MockConfigEntry, llm_context: l
 async def test_what_is_wrong_is_told_with_its_line(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """A wrong function is shown again, as it was written."""
     wrong = DOUBLE.replace("number * 2", "number |")
-    result = await step(hass, await begin(hass, entry, "edit"), form(wrong))
+    result = await step(hass, await begin(hass, entry, "edit"), form(wrong, then="try"))
     assert result["errors"] == {"function": "invalid_function"}
     assert result["description_placeholders"]["problem"].startswith("Line 12: The template is wrong in its line 1")
     assert suggested(result, "function") == wrong
+    assert suggested(result, "then") == "try"
     result = await step(hass, result, form(DOUBLE, name="Twice"))
     assert result["title"] == "Twice"
 

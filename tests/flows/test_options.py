@@ -18,6 +18,9 @@ from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.setup import async_setup_component
 from tests.conftest import CallTool
 
+SECTIONS = {"policy": True, "web": True, "functions": True}
+"""What is folded away at first."""
+
 
 async def tool_names(hass: HomeAssistant, entry: MockConfigEntry, context: llm.LLMContext) -> list[str]:
     """Return the names of the toolbox's own tools that the entry's API serves."""
@@ -140,7 +143,10 @@ async def test_web(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Hosts and ports are stored as they are compared, and shown again."""
     form = await hass.config_entries.options.async_init(entry.entry_id)
     assert ToolboxOptions.of(entry.options).web_hosts == frozenset()
-    web = {"web_hosts": [" NAS.local", "192.168.1.10:8080", "nas.local."], "web_ports": ["8443", "443", "08443"]}
+    web = {
+        "web_hosts": [" NAS.local", "", "192.168.1.10:8080", "nas.local."],
+        "web_ports": ["8443", " ", "443", "08443"],
+    }
     await hass.config_entries.options.async_configure(form["flow_id"], {"policy": {}, "web": web})
     await hass.async_block_till_done()
     assert entry.options["web_hosts"] == ["nas.local", "192.168.1.10:8080"]
@@ -176,6 +182,12 @@ async def test_web_errors(
     result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
     assert result["errors"] == {"base": error}
     assert result["description_placeholders"]["wrong"] == wrong
+    assert {
+        key: value.options["collapsed"] for key, value in result["data_schema"].schema.items() if key in SECTIONS
+    } == {
+        **SECTIONS,
+        "web": False,
+    }
     suggested = {str(key): (key.description or {}).get("suggested_value") for key in result["data_schema"].schema}
     assert suggested[CONF_RESULT_BUDGET] == 2000
     entered["web"] = {}
@@ -186,7 +198,7 @@ async def test_web_errors(
 async def test_database_files(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Files that functions may read are listed, kept and shown again."""
     form = await hass.config_entries.options.async_init(entry.entry_id)
-    given = form["data_schema"]({"policy": {}, "functions": {"database_files": ["books.db"]}})
+    given = form["data_schema"]({"policy": {}, "functions": {"database_files": ["books.db", ""]}})
     await hass.config_entries.options.async_configure(form["flow_id"], given)
     await hass.async_block_till_done()
     assert ToolboxOptions.of(entry.options).database_files == {"books.db"}

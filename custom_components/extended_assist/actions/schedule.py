@@ -2,19 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 from contextvars import Context as ContextVariables
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
-from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
-from homeassistant.helpers import llm
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.event import async_track_point_in_utc_time
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.storage import Store
-from homeassistant.util import dt as dt_util, ulid as ulid_util
+from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..call import ToolboxOptions, ToolCall
@@ -23,8 +22,10 @@ from ..exposure import Exposure
 from ..journal import Recording, async_get_journal, recording
 from ..policy import Tier, async_check_speaker, async_get_user
 from ..results import ToolError
+from ..storage import async_load
 from .check import async_check_action
 from .perform import async_perform
+from .scheduled import Outcome, ScheduledAction, read_stored
 
 MAX_WAITING = 50
 MAX_DELAY = timedelta(days=31)
@@ -33,47 +34,6 @@ MAX_LATE = timedelta(minutes=5)
 MAX_OUTCOMES = 20
 
 _VERSION = 1
-
-
-def _new_id() -> str:
-    """Return an id short enough for a model to repeat without mistakes."""
-    return ulid_util.ulid_now()[-6:].lower()
-
-
-@dataclass(slots=True)
-class ScheduledAction:
-    """An action with concrete targets, when it is due, and for whom."""
-
-    due: float
-    """Seconds since the epoch."""
-    action: str
-    entity_ids: list[str]
-    data: dict[str, Any]
-    targeted: bool
-    entry_id: str
-    """The entry whose options allow it."""
-    platform: str
-    assistant: str
-    language: str | None
-    device_id: str | None
-    user_id: str | None
-    conversation_id: str | None = None
-    id: str = field(default_factory=_new_id)
-
-    @property
-    def target(self) -> dict[str, list[str]]:
-        """Return the target as Home Assistant takes it."""
-        return {"entity_id": self.entity_ids} if self.targeted else {}
-
-    def llm_context(self) -> llm.LLMContext:
-        """Return the context of the speaker."""
-        return llm.LLMContext(
-            platform=self.platform,
-            context=Context(user_id=self.user_id),
-            language=self.language,
-            assistant=self.assistant,
-            device_id=self.device_id,
-        )
 
 
 type Perform = Callable[[HomeAssistant, ScheduledAction, ToolboxOptions], Awaitable[str]]
@@ -92,15 +52,6 @@ def performs(action: str) -> Callable[[Perform], Perform]:
     return register
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What became of a scheduled action."""
-
-    scheduled: ScheduledAction
-    result: str
-    """What happened, in words, which may name entities that were exposed then."""
-
-
 class Schedule:
     """The scheduled actions of all entries."""
 
@@ -116,11 +67,8 @@ class Schedule:
 
     async def async_load(self) -> None:
         """Read what was stored."""
-        stored = await self._store.async_load() or {}
-        self._waiting = {item["id"]: ScheduledAction(**item) for item in stored.get("waiting", [])}
-        self.outcomes = [
-            Outcome(ScheduledAction(**item["scheduled"]), item["result"]) for item in stored.get("outcomes", [])
-        ]
+        waiting, self.outcomes = await async_load(self._hass, self._store, read_stored)
+        self._waiting = {item.id: item for item in waiting}
 
     @property
     def waiting(self) -> list[ScheduledAction]:

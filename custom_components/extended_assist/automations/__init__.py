@@ -1,1 +1,9 @@
 """Automations: read, checked, described, and written without losing any."""
+
+from homeassistant.components.automation import BaseAutomationEntity
+from homeassistant.components.automation.const import DOMAIN
+from homeassistant.helpers.entity_component import EntityComponent
+from homeassistant.util.hass_dict import HassKey
+
+COMPONENT: HassKey[EntityComponent[BaseAutomationEntity]] = HassKey(DOMAIN)
+"""Where Home Assistant keeps its automations; its own name for this stands in another module from version to version."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from homeassistant.components.automation import DATA_COMPONENT, BaseAutomationEntity
+from homeassistant.components.automation import BaseAutomationEntity
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
 from homeassistant.const import ATTR_ENTITY_ID, CONF_ID, CONF_TARGET
@@ -21,6 +21,7 @@ from homeassistant.util.yaml import SECRET_YAML
 from ..actions.targets import PLACES
 from ..exposure import NotExposedError
 from ..results import ToolError, format_time
+from . import COMPONENT
 from .file import MAX_BYTES, decode, read
 from .included import why_not_included
 from .layout import data_of, read_layout
@@ -89,7 +90,7 @@ class FileState:
 @callback
 def exposed_automations(call: ToolCall) -> list[Automation]:
     """Return all automations that are exposed."""
-    if (component := call.hass.data.get(DATA_COMPONENT)) is None:
+    if (component := call.hass.data.get(COMPONENT)) is None:
         return []
     return [
         Automation(state, entity.unique_id, entity.raw_config or {}, entity)

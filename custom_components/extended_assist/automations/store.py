@@ -10,7 +10,6 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from homeassistant.components.automation import DATA_COMPONENT
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.config import AUTOMATION_CONFIG_PATH
 from homeassistant.const import CONF_ID, SERVICE_RELOAD, STATE_OFF
@@ -23,6 +22,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN, LOGGER
 from ..journal import Change
 from ..results import ToolError
+from . import COMPONENT
 from .copies import keeper, new_name, read_copy
 from .edit import Edit, insert, remove, replace
 from .editor import editors_lock
@@ -62,7 +62,7 @@ class AutomationStore:
     def new_id(self) -> str:
         """Return an id that no automation has or had, in the form of those that the editor gives."""
         registry = er.async_get(self._hass)
-        taken = {entity.unique_id for entity in self._hass.data[DATA_COMPONENT].entities}
+        taken = {entity.unique_id for entity in self._hass.data[COMPONENT].entities}
         self._last_id = max(int(time() * 1000), self._last_id + 1)
         while str(self._last_id) in taken or registry.async_get_entity_id(
             AUTOMATION_DOMAIN, AUTOMATION_DOMAIN, str(self._last_id)
@@ -130,7 +130,7 @@ class AutomationStore:
 
     async def _async_load(self, automation_id: str, *, gone: bool, may_be_off: bool) -> str | None:
         """Let Home Assistant load what was written; return what is wrong then."""
-        component, registry = self._hass.data[DATA_COMPONENT], er.async_get(self._hass)
+        component, registry = self._hass.data[COMPONENT], er.async_get(self._hass)
         if gone:
             if entity_id := self._entity_id(automation_id):
                 await component.async_remove_entity(entity_id)

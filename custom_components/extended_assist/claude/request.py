@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 import re
-from typing import Any
+from typing import Any, cast
 
 from anthropic.types import MessageParam, ToolParam
 from probatio import to_openapi
@@ -96,7 +96,7 @@ def _append(messages: list[MessageParam], role: Any, blocks: list[Block]) -> Non
     if messages and messages[-1]["role"] == role:
         messages[-1]["content"].extend(blocks)  # type: ignore[union-attr] # always a list here
     else:
-        messages.append({"role": role, "content": blocks})  # type: ignore[typeddict-item] # plain blocks
+        messages.append(cast("MessageParam", {"role": role, "content": blocks}))
 
 
 def _text(text: str) -> Block:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
+import voluptuous as vol
+
 from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.singleton import singleton
@@ -13,6 +15,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
+from ..storage import async_load, shape
 
 REQUESTS = "requests"
 TOKENS: Mapping[str, str] = {
@@ -65,6 +68,14 @@ class Usage:
     month: str = ""
     month_tokens: int = 0
     """Tokens of all kinds in that month."""
+
+
+_STORED = vol.Schema({str: shape({"counts": {str: int}, "month": str, "month_tokens": int})})
+
+
+def _read(stored: Any) -> dict[str, Usage]:
+    """Return what was stored, by subentry."""
+    return {subentry_id: Usage(**usage) for subentry_id, usage in _STORED(stored or {}).items()}
 
 
 class Meter:
@@ -121,8 +132,8 @@ class Meters:
 
     async def async_load(self) -> None:
         """Read what was stored."""
-        for subentry_id, usage in (await self._store.async_load() or {}).items():
-            self._meters[subentry_id] = Meter(self._hass, Usage(**usage), self._save)
+        for subentry_id, usage in (await async_load(self._hass, self._store, _read)).items():
+            self._meters[subentry_id] = Meter(self._hass, usage, self._save)
 
     @callback
     def of(self, subentry_id: str) -> Meter:

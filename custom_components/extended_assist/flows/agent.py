@@ -40,6 +40,7 @@ from ..const import (
 )
 from ..fallback import is_there, leads_back
 from .model import MODEL_KEYS, check_model, model_schema
+from .tools import assist_name, check_tools, tools_field, without_missing
 
 _DEFAULT_NAME = "Claude"
 _DEFAULT_TASK_NAME = "Claude AI Task"
@@ -76,11 +77,6 @@ def default_task(models: Sequence[ModelInfo], model: str | None = None) -> Confi
     }
 
 
-def _holds_assist(api_id: str) -> bool:
-    """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
-    return api_id == llm.LLM_API_ASSIST or api_id.startswith(f"{DOMAIN}-")
-
-
 class AgentFlow(ConfigSubentryFlow):
     """Add or change an agent."""
 
@@ -105,8 +101,7 @@ class AgentFlow(ConfigSubentryFlow):
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         self._data = dict(self._get_reconfigure_subentry().data)
-        known = {api.id for api in llm.async_get_apis(self.hass)}
-        self._data[CONF_LLM_HASS_API] = [api for api in self._data.get(CONF_LLM_HASS_API, ()) if api in known]
+        self._data[CONF_LLM_HASS_API] = without_missing(self.hass, self._data.get(CONF_LLM_HASS_API, ()))
         return await self.async_step_init()
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
@@ -122,6 +117,7 @@ class AgentFlow(ConfigSubentryFlow):
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(self._init_schema(), self._data),
             errors=errors,
+            description_placeholders={"assist": assist_name(self.hass)},
         )
 
     def _init_schema(self) -> vol.Schema:
@@ -131,7 +127,7 @@ class AgentFlow(ConfigSubentryFlow):
         return vol.Schema(
             {
                 **name,
-                **self._agent_fields(),
+                **self._behaviour_fields(),
                 vol.Required(CONF_MODEL): SelectSelector(
                     SelectSelectorConfig(
                         options=[
@@ -141,25 +137,24 @@ class AgentFlow(ConfigSubentryFlow):
                         mode=SelectSelectorMode.DROPDOWN,
                     )
                 ),
+                **self._stand_in_field(),
             }
         )
 
-    def _agent_fields(self) -> dict[Any, Any]:
-        """Return what only an agent has."""
-        apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(self.hass)]
+    def _behaviour_fields(self) -> dict[Any, Any]:
+        """Return what an agent is told and may use."""
         return {
             vol.Optional(CONF_PROMPT): TemplateSelector(),
-            vol.Optional(CONF_LLM_HASS_API): SelectSelector(
-                SelectSelectorConfig(options=apis, multiple=True, mode=SelectSelectorMode.LIST)
-            ),
-            vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector(),
+            **tools_field(self.hass),
         }
+
+    def _stand_in_field(self) -> dict[Any, Any]:
+        """Return who answers for an agent whose model cannot."""
+        return {vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector()}
 
     async def _async_check(self, user_input: dict[str, Any]) -> dict[str, str]:
         """Return what is wrong with the first form."""
-        errors = {}
-        if sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1:
-            errors[CONF_LLM_HASS_API] = "assist_twice"
+        errors = check_tools(user_input)
         if fallback := user_input.get(CONF_FALLBACK_AGENT):
             own_id = None if self.source == "user" else self._get_reconfigure_subentry().subentry_id
             if not is_there(self.hass, fallback):
@@ -220,6 +215,11 @@ class TaskFlow(AgentFlow):
         return dict(default_task(entry.runtime_data.models)["data"])
 
     @override
-    def _agent_fields(self) -> dict[Any, Any]:
+    def _behaviour_fields(self) -> dict[Any, Any]:
+        """Return nothing."""
+        return {}
+
+    @override
+    def _stand_in_field(self) -> dict[Any, Any]:
         """Return nothing."""
         return {}

@@ -38,6 +38,7 @@ _FUNCTIONS = "functions"
 _ARGUMENTS = "arguments"
 _THEN = "then"
 _BY_TYPE = "by_type"
+_DOCS_URL = "https://github.com/extended-assist/extended-assist/blob/main/docs/functions.md"
 _EXAMPLE = """spec:
   name: add_to_shopping_list
   description: Put something on the shopping list.
@@ -109,7 +110,9 @@ class FunctionFlow(ConfigSubentryFlow):
         options = ["edit", "import_list"]
         if function_subentries(self._get_entry()):
             options.append("export_list")
-        return self.async_show_menu(step_id="user", menu_options=options)
+        return self.async_show_menu(
+            step_id="user", menu_options=options, description_placeholders={"docs_url": _DOCS_URL}
+        )
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Offer what can be done with a function."""
@@ -153,7 +156,7 @@ class FunctionFlow(ConfigSubentryFlow):
                 return await (self.async_step_try() if user_input[_THEN] == "try" else self._async_save())
         return self.async_show_form(
             step_id="edit",
-            data_schema=self.add_suggested_values_to_schema(_EDIT_SCHEMA, {**self._input, _THEN: "save"}),
+            data_schema=self.add_suggested_values_to_schema(_EDIT_SCHEMA, {_THEN: "save", **self._input}),
             errors=errors,
             description_placeholders={"problem": problem},
         )

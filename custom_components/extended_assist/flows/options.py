@@ -98,8 +98,8 @@ _BASIC_SCHEMA = vol.Schema(
 )
 
 
-async def _async_schema(hass: HomeAssistant) -> vol.Schema:
-    """Return the form, with the actions that this home has."""
+async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool) -> vol.Schema:
+    """Return the form, with the actions that this home has, and what is wrong in sight."""
     listed = SelectSelectorConfig(
         options=await async_may_be_listed(hass), multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN
     )
@@ -108,7 +108,7 @@ async def _async_schema(hass: HomeAssistant) -> vol.Schema:
             vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
             vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
             # Those who set options over the API need not know of it.
-            vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": True}),
+            vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
             vol.Optional(_FUNCTIONS, default=dict): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
         }
     )
@@ -128,6 +128,9 @@ class ToolboxOptionsFlow(OptionsFlow):
             before = self.config_entry.options.get(CONF_TARGETLESS_ACTIONS, ())
             if wrong := await async_wrongly_listed(self.hass, [action for action in actions if action not in before]):
                 placeholders["action"], errors[CONF_TARGETLESS_ACTIONS] = wrong
+            for lists in (user_input[_WEB], user_input[_FUNCTIONS]):
+                # A line that was added and left empty is no answer.
+                lists.update({key: [text for text in texts if text.strip()] for key, texts in lists.items()})
             if wrong_web := _wrong_web(user_input[_WEB]):
                 placeholders["wrong"], errors["base"] = wrong_web
         if user_input is not None and not errors:
@@ -147,7 +150,9 @@ class ToolboxOptionsFlow(OptionsFlow):
         stored = {**options, _POLICY: policy, _WEB: web, _FUNCTIONS: functions}
         return self.async_show_form(
             step_id="init",
-            data_schema=self.add_suggested_values_to_schema(await _async_schema(self.hass), user_input or stored),
+            data_schema=self.add_suggested_values_to_schema(
+                await _async_schema(self.hass, web_is_wrong="base" in errors), user_input or stored
+            ),
             errors=errors or None,
             description_placeholders=placeholders or None,
         )

@@ -9,12 +9,14 @@ from typing import Any
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import issue_registry as ir, llm
+from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
-from ..actions.schedule import ScheduledAction, performs
+from ..actions.schedule import performs
+from ..actions.scheduled import ScheduledAction
 from ..call import ToolboxOptions
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, LOGGER, SUBENTRY_FUNCTION
+from ..issues import NOT_SERVED, async_put_aside, async_raise, async_settle, async_settle_gone
 from ..policy import Speaker, Tier
 from ..registry import RegisteredTool, registered_tools
 from ..results import MAX_BUDGET, ToolError
@@ -24,7 +26,6 @@ from .definition import Definition, read_definition
 from .reading import FunctionError, PartError, read
 from .tool import CALL_FUNCTION, UserFunctionTool
 
-ISSUE = "function_not_served"
 _MAX_OUTCOME = 500
 """Characters that are kept of what a call said for which nobody waited."""
 RESERVED = f"{DOMAIN}__"
@@ -35,8 +36,7 @@ RESERVED = f"{DOMAIN}__"
 class ServedFunction:
     """A function that is turned on and was read."""
 
-    subentry_id: str
-    title: str
+    subentry: ConfigSubentry
     definition: Definition
     tier: Tier | None
 
@@ -65,20 +65,21 @@ async def async_load_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
 async def _async_read(hass: HomeAssistant, entry: ConfigEntry) -> list[ServedFunction]:
     """Return the functions that an entry serves; report the others."""
     served: dict[str, ServedFunction] = {}
-    _settle_removed(hass)
+    async_settle_gone(hass)
     for subentry in function_subentries(entry):
         if not subentry.data.get(CONF_ENABLED, True):
-            _settle(hass, subentry.subentry_id)
+            async_settle(hass, NOT_SERVED, subentry.subentry_id)
             continue
         try:
             definition = await hass.async_add_executor_job(read_definition, subentry.data[CONF_FUNCTION])
             _check_name(definition.name, served)
         except FunctionError as err:
-            _report(hass, subentry.subentry_id, subentry.title, str(err))
+            _report(hass, entry.entry_id, subentry, str(err))
             continue
-        _settle(hass, subentry.subentry_id)
+        # Whether its name is free, the next turn will tell.
+        async_put_aside(hass, subentry.subentry_id, NOT_SERVED)
         tier = tier_of(subentry.data)
-        served[definition.name] = ServedFunction(subentry.subentry_id, subentry.title, definition, tier)
+        served[definition.name] = ServedFunction(subentry, definition, tier)
     return list(served.values())
 
 
@@ -88,25 +89,11 @@ def tier_of(data: Mapping[str, Any]) -> Tier | None:
 
 
 @callback
-def _settle_removed(hass: HomeAssistant) -> None:
-    """Settle the issues of functions that are gone."""
-    known = {
-        f"{ISSUE}_{subentry.subentry_id}"
-        for entry in hass.config_entries.async_entries(DOMAIN)
-        for subentry in function_subentries(entry)
-    }
-    for domain, issue_id in list(ir.async_get(hass).issues):
-        if domain == DOMAIN and issue_id.startswith(f"{ISSUE}_") and issue_id not in known:
-            ir.async_delete_issue(hass, DOMAIN, issue_id)
-
-
-@callback
 def forget_functions(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Serve nothing of an entry any more, and settle its issues; those that a user ignores outlast a restart."""
+    """Serve nothing of an entry any more, and take its issues back."""
     hass.data.get(_SERVED, {}).pop(entry.entry_id, None)
-    if not hass.is_stopping:
-        for subentry in function_subentries(entry):
-            _settle(hass, subentry.subentry_id)
+    for subentry in function_subentries(entry):
+        async_put_aside(hass, subentry.subentry_id, NOT_SERVED)
 
 
 @callback
@@ -132,9 +119,9 @@ def added_tools(
     for function in served_functions(hass, entry_id):
         if (owner := names.get(function.definition.name)) is not None:
             reason = f"{owner} has a tool named '{function.definition.name}' too; choose another name"
-            _report(hass, function.subentry_id, function.title, reason)
+            _report(hass, entry_id, function.subentry, reason)
         else:
-            _settle(hass, function.subentry_id)
+            async_settle(hass, NOT_SERVED, function.subentry.subentry_id)
             tools.append(function.tool(options))
     return tools
 
@@ -147,7 +134,9 @@ async def async_validate(
     without is the subentry that it replaces; taken are names beside those of the entry.
     """
     definition = await hass.async_add_executor_job(read_definition, text)
-    names = {one.definition.name for one in served_functions(hass, entry.entry_id) if one.subentry_id != without}
+    names = {
+        one.definition.name for one in served_functions(hass, entry.entry_id) if one.subentry.subentry_id != without
+    }
     _check_name(definition.name, names | set(taken))
     context = llm.LLMContext(platform=DOMAIN, context=None, language=None, assistant="conversation", device_id=None)
     assist = await llm.async_get_api(hass, llm.LLM_API_ASSIST, context)
@@ -173,23 +162,9 @@ def _check_name(name: str, others: Collection[str]) -> None:
 
 
 @callback
-def _settle(hass: HomeAssistant, subentry_id: str) -> None:
-    """Settle the issue of a function that can be served, is off or is gone."""
-    ir.async_delete_issue(hass, DOMAIN, f"{ISSUE}_{subentry_id}")
-
-
-@callback
-def _report(hass: HomeAssistant, subentry_id: str, title: str, reason: str) -> None:
+def _report(hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry, reason: str) -> None:
     """Raise the issue of a function that is left out."""
-    ir.async_create_issue(
-        hass,
-        DOMAIN,
-        f"{ISSUE}_{subentry_id}",
-        is_fixable=False,
-        severity=ir.IssueSeverity.WARNING,
-        translation_key=ISSUE,
-        translation_placeholders={"function": title, "reason": reason},
-    )
+    async_raise(hass, NOT_SERVED, entry_id, subentry, {"function": subentry.title, "reason": reason})
 
 
 async def async_call_function(

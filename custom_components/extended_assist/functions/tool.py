@@ -12,7 +12,8 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, json_loads
 
-from ..actions.schedule import MAX_DELAY, ScheduledAction, async_get_schedule
+from ..actions.schedule import MAX_DELAY, async_get_schedule
+from ..actions.scheduled import ScheduledAction
 from ..call import ToolboxOptions, ToolCall
 from ..const import DOMAIN
 from ..journal import Change

@@ -16,7 +16,8 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..actions.schedule import MAX_DELAY, ScheduledAction, async_get_schedule
+from ..actions.schedule import MAX_DELAY, async_get_schedule
+from ..actions.scheduled import ScheduledAction
 from ..call import ToolCall
 from ..exposure import Exposure
 from ..journal import STATES, Change, async_get_journal, undoes

@@ -74,7 +74,8 @@ class ChangingTool(ExtendedTool):
     async def async_preview(self, call: ToolCall) -> str:
         """Say what would be done, and show the lines that would change."""
         plan = await self.async_plan(call)
-        return "\n".join([plan.account, *plan.notes, "Lines (to be shown, not read aloud):", plan.difference])
+        lines = plan.difference.replace("```", "'''")
+        return "\n".join([plan.account, *plan.notes, "Lines (to be shown, not read aloud):", f"```diff\n{lines}\n```"])
 
     async def async_make(self, call: ToolCall, plan: Plan) -> Made:
         """Make a planned change."""

@@ -92,7 +92,7 @@ def is_hidden(tag: Tag) -> bool:
 def to_text(soup: BeautifulSoup, url: str) -> str:
     """Return the text of a page: its main part first, then the rest."""
     writer = _Writer(base(soup, url), _layout_tables(soup))
-    main = soup.find("main") or soup.find(attrs={"role": "main"})
+    main = soup.find("main") or soup.find(role="main")
     if isinstance(main, Tag) and not is_hidden(main):
         writer.write(main)
         writer.break_line(2)

@@ -1,0 +1,45 @@
+"""What lasts over restarts: read back as it was written, and set aside rather than lost where it cannot be read."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import voluptuous as vol
+
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.storage import Store
+from homeassistant.util import dt as dt_util
+
+from .const import LOGGER
+
+NUMBER = vol.Any(int, float)
+TEXT_OR_NONE = vol.Any(str, None)
+_UNREADABLE = (vol.Invalid, HomeAssistantError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def shape(required: dict[str, Any], optional: dict[str, Any] | None = None) -> vol.Schema:
+    """Return what something stored must look like; what a later version added to it is left out."""
+    fields = {vol.Required(key): value for key, value in required.items()}
+    return vol.Schema(
+        fields | {vol.Optional(key): value for key, value in (optional or {}).items()}, extra=vol.REMOVE_EXTRA
+    )
+
+
+async def async_load[T](hass: HomeAssistant, store: Store[Any], read: Callable[[Any], T]) -> T:
+    """Return what read makes of the stored data, or of None where there are none."""
+    try:
+        return read(await store.async_load())
+    except _UNREADABLE as err:
+        # The error may repeat what was stored.
+        LOGGER.debug("The cause was", exc_info=err)
+        cause = type(err).__name__
+    path = Path(store.path)
+    aside = path.with_name(f"{path.name}.unreadable.{dt_util.utcnow():%Y%m%dT%H%M%S}")
+    try:
+        await hass.async_add_executor_job(path.rename, aside)
+    except OSError as err:
+        LOGGER.error("%s cannot be read (%s), nor renamed (%s); it is begun anew", path, cause, type(err).__name__)
+    else:
+        LOGGER.error("%s cannot be read (%s); it is begun anew, and what it held is kept as %s", path, cause, aside)
+    return read(None)

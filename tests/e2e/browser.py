@@ -1,0 +1,154 @@
+"""A person in front of the frontend: a real browser, and what people do in it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+import json
+from pathlib import Path
+import re
+import shutil
+
+from playwright.async_api import ConsoleMessage, Page, Response, async_playwright, expect
+
+from .instance import CACHE, CHECKOUT, OWNER, HomeAssistantInstance
+
+CHROMIUM = shutil.which("chromium")
+SCREENSHOTS = CACHE / "screenshots"
+PATIENCE = 30_000.0
+"""Milliseconds until something is shown, also on a loaded machine."""
+DESKTOP = (1200, 1000)
+
+INTEGRATION = CHECKOUT / "custom_components" / "extended_assist"
+INTEGRATION_PAGE = "/config/integrations/integration/extended_assist"
+
+_UNTRANSLATED = re.compile(
+    r"component\.extended_assist"  # a key in place of its words
+    r'|- (?:checkbox|switch|button|option|menuitem) "[a-z]+(?:_[a-z]+)+"'  # a value in place of its words
+    r"|(?<!\{)\{[a-z_]+\}(?!\})"  # a placeholder that nobody filled
+)
+
+
+@asynccontextmanager
+async def browse(home: HomeAssistantInstance, path: str, name: str) -> AsyncIterator[Page]:
+    """Open a page of the frontend and log in; what is shown in the end is kept as a picture."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        width, height = DESKTOP
+        page = await browser.new_page(viewport={"width": width, "height": height}, timezone_id="Europe/Amsterdam")
+        page.set_default_timeout(PATIENCE)
+        try:
+            await page.goto(f"{home.url}{path}")
+            await page.locator("input[name=username]").fill(OWNER["username"])
+            await page.locator("input[name=password]").fill(OWNER["password"])
+            await page.keyboard.press("Enter")
+            yield page
+        finally:
+            await take_picture(page, name)
+            await browser.close()
+
+
+async def take_picture(page: Page, name: str, shown: str | None = None) -> Path:
+    """Keep what is shown, or only what a selector finds."""
+    await asyncio.to_thread(SCREENSHOTS.mkdir, parents=True, exist_ok=True)
+    path = SCREENSHOTS / f"{name}.png"
+    # The end of what moves, so that nothing is half open.
+    await (page.locator(shown).first if shown else page).screenshot(path=path, animations="disabled")
+    return path
+
+
+def words(key: str, **placeholders: str) -> str:
+    """Return what the integration says in English."""
+    found = json.loads((INTEGRATION / "translations" / "en.json").read_text())
+    for part in key.split("."):
+        found = found[part]
+    return str(found).format(**placeholders) if placeholders else str(found)
+
+
+async def shows(page: Page, text: str | re.Pattern[str]) -> None:
+    """Wait until a text is shown."""
+    await expect(page.get_by_text(text).first).to_be_visible(timeout=PATIENCE)
+
+
+async def hides(page: Page, text: str) -> None:
+    """Wait until a text is no longer shown."""
+    await expect(page.get_by_text(text)).to_have_count(0, timeout=PATIENCE)
+
+
+async def press(page: Page, name: str) -> None:
+    """Press a button."""
+    await page.get_by_role("button", name=name, exact=True).first.click()
+
+
+async def submit(page: Page) -> None:
+    """Send the form."""
+    await press(page, "Submit")
+
+
+async def fill(page: Page, **fields: str) -> None:
+    """Type into the fields of a form, by their names in it."""
+    for name, text in fields.items():
+        await page.locator(f"ha-form input[name={name}]").fill(text)
+
+
+async def tick(page: Page, label: str) -> None:
+    """Press a checkbox."""
+    await page.locator("ha-checkbox").filter(has_text=label).click()
+
+
+async def choose(page: Page, label: str, option: str) -> None:
+    """Choose from a list."""
+    await page.get_by_role("button", name=label).click()
+    await page.get_by_role("option", name=option).or_(page.get_by_role("menuitem", name=option)).first.click()
+
+
+async def write(page: Page, text: str) -> None:
+    """Put a text into the editor in place of what it holds."""
+    await page.locator(".cm-content").click()
+    await page.keyboard.press("ControlOrMeta+A")
+    await page.keyboard.insert_text(text)
+
+
+async def open_function(page: Page, way: str) -> None:
+    """Begin to add a function in one of the ways of the menu."""
+    await page.locator("ha-button").filter(has_text="Add function").click()
+    await page.get_by_text(way).click()
+
+
+@dataclass
+class Walk:
+    """A way through the frontend: each step has a name and leaves a picture, and nothing of ours goes wrong on it."""
+
+    page: Page
+    steps: int = 0
+    problems: list[str] = field(default_factory=list)
+    """What the browser reported about the integration."""
+
+    def __post_init__(self) -> None:
+        """Follow what the browser reports."""
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("response", self._on_response)
+
+    @asynccontextmanager
+    async def step(self, name: str) -> AsyncIterator[None]:
+        """Take a step."""
+        self.steps += 1
+        name = f"{self.steps:02}_{name}"
+        try:
+            yield
+            shown = await self.page.locator("body").aria_snapshot()
+            assert _UNTRANSLATED.search(shown) is None, _UNTRANSLATED.findall(shown)
+        except BaseException as err:
+            err.add_note(f"This was the step {name}; {SCREENSHOTS / name}.png shows how it ended.")
+            raise
+        finally:
+            await take_picture(self.page, name)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and "extended_assist" in message.text:
+            self.problems.append(message.text)
+
+    def _on_response(self, response: Response) -> None:
+        if response.status >= 400 and "extended_assist" in response.url:
+            self.problems.append(f"HTTP {response.status} for {response.url.partition('?')[0]}")

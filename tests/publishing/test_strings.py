@@ -1,0 +1,243 @@
+"""strings.json, icons.json and services.yaml: their shape by hassfest's rules, and that the code uses what they say."""
+
+import ast
+import re
+from string import Formatter
+from typing import Any
+
+import voluptuous as vol
+
+from custom_components.extended_assist.claude import failures
+from custom_components.extended_assist.flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA
+from homeassistant.const import Platform
+from homeassistant.helpers import config_validation as cv, selector
+
+from .files import CHECKOUT, INTEGRATION, leaves, literals, manifest, nodes, read_json, read_yaml, strings
+
+KEY = re.compile(r"(?!.+[_-]{2})[a-z0-9]([a-z0-9_-]*[a-z0-9])?")
+REFERENCE = re.compile(r"\[%key:component::extended_assist::(.+)%\]")
+ADDRESS = re.compile(
+    r"((ftps?|scp|https?|mqtts?|socket|socks5)://|www\.)[a-z0-9]+([\-.][a-z0-9]+)*\.[a-z]{2,5}(:[0-9]{1,5})?(/.*)?",
+    re.IGNORECASE,
+)
+OF_HOME_ASSISTANT = {
+    "already_configured",
+    "reauth_successful",
+    "reconfigure_successful",
+}
+"""Keys that Home Assistant's own helpers look for."""
+
+
+def text(value: Any) -> str:
+    """Validate one text."""
+    value = cv.string_with_no_html(value)
+    if value != value.strip():
+        raise vol.Invalid("begins or ends with a space")
+    if re.search(r"'\{\w+\}'", value):
+        raise vol.Invalid("has a placeholder in single quotes, which takes it for text")
+    if re.search(r".\[%|%\].", value):
+        raise vol.Invalid("mixes a reference with text")
+    if ADDRESS.search(value):
+        raise vol.Invalid("has an address in it, which belongs in a placeholder")
+    for _, name, _, _ in Formatter().parse(value):
+        if name is not None and not name.isidentifier():
+            raise vol.Invalid(f"has the placeholder {name!r}, which is no name")
+    return value
+
+
+def key(value: Any) -> str:
+    """Validate the key of a translation."""
+    if not isinstance(value, str) or not KEY.fullmatch(value):
+        raise vol.Invalid(f"{value!r} is no key of a translation")
+    return value
+
+
+def texts(value: Any) -> Any:
+    """Validate texts by key."""
+    return vol.Schema({key: text})(value)
+
+
+def flow(*, is_subentry: bool = False) -> vol.Schema:
+    """Return the shape of a flow."""
+    fields = {vol.Optional("data"): texts, vol.Optional("data_description"): texts}
+    step = {
+        vol.Optional("title"): text,
+        vol.Optional("description"): text,
+        **fields,
+        vol.Optional("menu_options"): texts,
+        vol.Optional("menu_option_descriptions"): texts,
+        vol.Optional("submit"): text,
+        vol.Optional("sections"): {key: {vol.Optional("name"): text, vol.Optional("description"): text, **fields}},
+    }
+    of_subentry = {
+        vol.Required("entry_type"): text,
+        vol.Required("initiate_flow"): {vol.Required("user"): text, key: text},
+    }
+    return vol.Schema(
+        {
+            **(of_subentry if is_subentry else {vol.Optional("flow_title"): text}),
+            vol.Required("step"): {key: vol.All(step, _described)},
+            vol.Optional("error"): texts,
+            vol.Optional("abort"): texts,
+            vol.Optional("progress"): texts,
+            vol.Optional("create_entry"): texts,
+        }
+    )
+
+
+def _described(step: dict[str, Any]) -> dict[str, Any]:
+    """Validate that only fields are described, and only options of the menu."""
+    for part in (step, *step.get("sections", {}).values()):
+        if extra := part.get("data_description", {}).keys() - part.get("data", {}).keys():
+            raise vol.Invalid(f"describes {extra}, which are no fields")
+    if step.get("menu_option_descriptions", {}).keys() - step.get("menu_options", {}).keys():
+        raise vol.Invalid("describes what is not in the menu")
+    return step
+
+
+NAMED = {vol.Required("name"): text, vol.Required("description"): text}
+SCHEMA = vol.Schema(
+    {
+        vol.Required("config"): flow(),
+        vol.Optional("config_subentries"): {key: flow(is_subentry=True)},
+        vol.Optional("options"): flow(),
+        vol.Optional("selector"): {key: {vol.Optional("options"): texts, vol.Optional("unit_of_measurement"): texts}},
+        vol.Optional("entity"): {
+            key: {
+                key: {
+                    vol.Optional("name"): text,
+                    vol.Optional("state"): texts,
+                    vol.Optional("unit_of_measurement"): text,
+                }
+            }
+        },
+        vol.Optional("exceptions"): {key: {vol.Required("message"): text}},
+        vol.Optional("issues"): {
+            key: vol.Any(
+                {vol.Required("title"): text, vol.Required("description"): text},
+                {vol.Required("title"): text, vol.Required("fix_flow"): flow()},
+            )
+        },
+        vol.Optional("services"): {key: {**NAMED, vol.Optional("fields"): {key: NAMED}}},
+        vol.Optional("system_health"): {"info": texts},
+    }
+)
+
+
+def test_shape() -> None:
+    """strings.json has the shape that hassfest asks for."""
+    SCHEMA(strings())
+
+
+def test_english_is_strings_with_references_resolved() -> None:
+    """translations/en.json says the same; a reference leads to a text and not to another reference."""
+    whole = leaves(strings())
+
+    def resolved(value: str) -> str:
+        """Return a text, or the one that it refers to."""
+        if not (match := REFERENCE.fullmatch(value)):
+            assert "[%" not in value
+            return value
+        assert "[%" not in whole[match[1]]
+        return whole[match[1]]
+
+    english = leaves(read_json(INTEGRATION / "translations" / "en.json"))
+    assert list(english.items()) == [(path, resolved(value)) for path, value in whole.items()]
+
+
+def test_every_field_is_explained() -> None:
+    """Whatever a flow asks for has a name and a sentence that helps."""
+    unexplained = []
+    for path in leaves(strings()):
+        match = re.fullmatch(r"((?:config|options).*)::data::([^:]+)", path)
+        if match and f"{match[1]}::data_description::{match[2]}" not in leaves(strings()):
+            unexplained.append(path)
+    # What this step does is said above its fields.
+    assert unexplained == ["config_subentries::function::step::try::data::then"]
+
+
+def test_connection_forms() -> None:
+    """The forms of the connection name exactly their fields; tests of the flows watch the other ones."""
+    steps = strings()["config"]["step"]
+    for step, schema in (
+        ("claude", CONNECTION_SCHEMA),
+        ("reconfigure", CONNECTION_SCHEMA),
+        ("reauth_confirm", API_KEY_SCHEMA),
+    ):
+        assert steps[step]["data"].keys() == set(map(str, schema.schema))
+
+
+def test_every_key_is_used() -> None:
+    """Every step, error, abort, issue, exception and selector is named somewhere in the code."""
+    whole = strings()
+    flows = [whole["config"], whole["options"], *whole["config_subentries"].values()]
+    flows += [issue["fix_flow"] for issue in whole["issues"].values() if "fix_flow" in issue]
+    keys = {found for flow in flows for part in ("error", "abort") for found in flow.get(part, ())}
+    methods = {node.name for node in nodes(ast.AsyncFunctionDef)}
+    steps = {step for flow in flows for step in flow["step"]}
+    assert not {step for step in steps if f"async_step_{step}" not in methods}
+    keys |= {*whole["exceptions"], *whole["issues"], *whole["selector"], *whole["config_subentries"], *steps}
+    assert not keys - literals() - OF_HOME_ASSISTANT
+
+
+def test_every_exception_is_translated() -> None:
+    """Whatever the code raises for a user has its sentence."""
+    known = strings()["exceptions"].keys()
+    raised = {*failures._KEY_OF_TYPE.values(), *failures._KEY_OF_STATUS.values(), *failures._KEY_OF_WORDS.values()}
+    for call in nodes(ast.Call):
+        if isinstance(call.func, ast.Name) and call.func.id in ("TurnError", "ConnectionFailedError"):
+            raised |= {
+                node.value for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Constant)
+            }
+    for node in nodes(ast.Raise):
+        match node.exc:
+            case ast.Call(func=ast.Name(id="HomeAssistantError" | "ServiceValidationError"), keywords=keywords):
+                assert {"translation_domain", "translation_key"} <= {keyword.arg for keyword in keywords}
+    assert not {one for one in raised if isinstance(one, str)} - known - {"error", ""}
+    failed = {node.value for node in nodes(ast.Constant, "claude/client.py") if isinstance(node.value, str)} & known
+    assert failed - {"server_error"} <= strings()["config"]["error"].keys() | {"model_not_found", "invalid_request"}
+
+
+def test_services() -> None:
+    """Every action and field has a selector, a name, a description and an icon; nothing is translated that is not there."""
+    icon = vol.All(cv.string_with_no_html, vol.Match(r"mdi:[a-z0-9-]+$"))
+    field = {
+        vol.Optional("required"): bool,
+        vol.Optional("default"): object,
+        vol.Optional("example"): object,
+        vol.Required("selector"): selector.validate_selector,
+    }
+    services = vol.Schema({cv.slug: {vol.Optional("target"): dict, vol.Optional("fields"): {cv.slug: field}}})(
+        read_yaml(INTEGRATION / "services.yaml")
+    )
+    translated = strings()["services"]
+    assert translated.keys() == services.keys()
+    for name, service in services.items():
+        assert translated[name].get("fields", {}).keys() == service.get("fields", {}).keys()
+    icons = read_json(INTEGRATION / "icons.json")
+    states = {vol.Optional("default"): icon, vol.Optional("state"): {key: icon}, vol.Optional("state_attributes"): dict}
+    vol.Schema({vol.Optional("entity"): {vol.In(set(Platform)): {key: states}}, "services": {key: {"service": icon}}})(
+        icons
+    )
+    assert icons["services"].keys() == services.keys()
+    registered = {node.value for node in nodes(ast.Constant, "services.py")}
+    assert services.keys() <= registered
+
+
+def test_entities_have_names_and_icons() -> None:
+    """Whatever entity has a translation has an icon, and the keys are those of the code."""
+    icons = read_json(INTEGRATION / "icons.json")["entity"]
+    for platform, entities in strings()["entity"].items():
+        assert icons[platform].keys() == entities.keys()
+    keys = {found for entities in icons.values() for found in entities}
+    assert not keys - literals()
+    assert {f"{platform}.py" for platform in icons} <= {path.name for path in INTEGRATION.glob("*.py")}
+
+
+def test_links_lead_somewhere() -> None:
+    """The manifest's address is the beginning of every link into the repository."""
+    documentation = manifest()["documentation"]
+    templates = "".join(path.read_text() for path in (CHECKOUT / ".github").rglob("*.yml"))
+    linked = set(re.findall(rf"{re.escape(documentation)}/blob/main/([\w./-]+)", templates))
+    assert linked
+    assert not [path for path in linked if not (CHECKOUT / path).is_file()]
