@@ -51,6 +51,7 @@ async def broken(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigSubentry:
 def every_issue(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigSubentry:
     """Give the first agent all issues, however unlikely it is to have them together; returns the agent."""
     agent = next(iter(entry.subentries.values()))
+    told = dict.fromkeys(("agent", "assistants", "date", "function", "limit", "model", "reason"), "…")
     for key in ALL:
-        async_raise(hass, key, entry.entry_id, agent, {"agent": "Claude"}, agent_id=AGENT)
+        async_raise(hass, key, entry.entry_id, agent, told, agent_id=AGENT)
     return agent

@@ -38,7 +38,8 @@ def _root(flow: FlowHandler[Any, Any, Any]) -> str:
             return f"config_subentries::{flow.handler[1]}"
         case RepairsFlow():
             issue = ir.async_get(flow.hass).async_get_issue(DOMAIN, flow.issue_id)
-            return f"issues::{issue.translation_key if issue else flow.issue_id}::fix_flow"
+            # A notice that is settled meanwhile has no entry any more; its id is its key and what it is about.
+            return f"issues::{issue.translation_key if issue else flow.issue_id.rpartition('_')[0]}::fix_flow"
         case OptionsFlow():
             return "options"
     return "config"

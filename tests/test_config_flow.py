@@ -241,6 +241,20 @@ async def test_reconfiguration(hass: HomeAssistant, entry: MockConfigEntry, clau
     assert entry.runtime_data is not before
 
 
+async def test_reconfiguration_to_what_is_there(
+    hass: HomeAssistant, entry: MockConfigEntry, claude_server: ClaudeServer
+) -> None:
+    """An entry cannot become a second one for the same key and server, but may stay as it is."""
+    other = MockConfigEntry(domain=DOMAIN, data={CONF_API_KEY: "old-key", CONF_BASE_URL: claude_server.url})
+    other.add_to_hass(hass)
+    connection = {CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url}
+    result = await configure(hass, await other.start_reconfigure_flow(hass), connection)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
+    assert other.data[CONF_API_KEY] == "old-key"
+    result = await configure(hass, await entry.start_reconfigure_flow(hass), connection)
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
+
+
 async def test_tools_have_no_connection_to_reconfigure(hass: HomeAssistant) -> None:
     """An entry with tools only says so."""
     entry = MockConfigEntry(domain=DOMAIN, data={})

@@ -86,7 +86,7 @@ async def test_tools_are_chosen_from_the_notice(hass: HomeAssistant, entry: Mock
     """The dialog offers what the agent's form offers, and refuses what it refuses; none is no answer."""
     agent = await without_tools(hass, entry)
     form = await begin(dialogs, issues(hass)["agent_without_tools"])
-    assert (form["step_id"], form["description_placeholders"]) == ("tools", {"agent": "Claude"})
+    assert (form["step_id"], form["description_placeholders"]) == ("tools", {"agent": "Claude", "assist": "Assist"})
     offered = {option["value"] for option in form["data_schema"][0]["selector"]["select"]["options"]}
     own = f"{DOMAIN}-{entry.entry_id}"
     assert {own, "assist"} <= offered

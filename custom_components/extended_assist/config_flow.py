@@ -105,6 +105,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         errors: dict[str, str] = {}
         if user_input is not None:
             data = normalized(user_input)
+            self._async_abort_entries_match(data)
             errors, _ = await async_check(self.hass, data)
             if not errors:
                 return self._update(entry, data)
