@@ -106,8 +106,6 @@ def test_commands_of_ours_in_sentences() -> None:
     for page in names():
         for found in re.findall(r"`((?:script|\.ci)/[\w-]+)([^`]*)`", (ROOT / page).read_text(encoding="utf-8")):
             script, arguments = found
-            if script == "script/release":
-                continue
             assert os.access(ROOT / script, os.X_OK), f"{page}: {script}"
             if script in KNOWN:
                 KNOWN[script](shlex.split(arguments))

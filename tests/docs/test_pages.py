@@ -36,7 +36,6 @@ RUN_BY = {
 COMING = {
     *(f"docs/images/{name}.png" for name in ("ask", "confirm", "options", "usage")),
     *(f"blueprints/automation/{DOMAIN}/{name}.yaml" for name in ("morning_report", "unusual_today", "weekly_energy")),
-    *("CHANGELOG.md", "script/release"),
 }
 """What pages may point to before it is there."""
 MACHINE = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|usr|var)/|localhost:\d|—")

@@ -1,9 +1,11 @@
 """What users read in Home Assistant is explained in the documentation: every field, default and message."""
 
 import json
+from pathlib import Path
 import re
 from typing import Any
 
+import hass_frontend
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
@@ -17,7 +19,7 @@ from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from tests.conftest import AGENT
 
-from .pages import ROOT, tables
+from .pages import ROOT, names, prose, tables
 
 CONFIGURATION, TROUBLESHOOTING = "docs/configuration.md", "docs/troubleshooting.md"
 TEXTS: dict[str, Any] = json.loads(
@@ -158,14 +160,29 @@ def test_defaults_of_a_model() -> None:
             assert f"*{name}*" in told[labels[key]][1], name
 
 
+FILLED = {"{assist}": "Assist", "{example_url}": "http://192.168.1.10:11434"}
+"""What is always filled in with the same."""
+
+
 def messages(*paths: str) -> set[str]:
     """Return the sentences at some paths, with … for what is filled in; what is only filled in is none."""
     found = set()
     for path in paths:
         for value in text_at(path).values():
             sentence = value if isinstance(value, str) else value.get("message") or value["title"]
+            for placeholder, word in FILLED.items():
+                sentence = sentence.replace(placeholder, word)
             found.add(re.sub(r"\{\w+\}", "…", sentence))
     return found - {"…"}
+
+
+def errors_of_repairs() -> list[str]:
+    """Return the paths of what can be wrong in the forms of notices."""
+    return [
+        f"issues.{name}.fix_flow.error"
+        for name, issue in TEXTS["issues"].items()
+        if "error" in issue.get("fix_flow", {})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +196,11 @@ def messages(*paths: str) -> set[str]:
         ),
         (
             "Messages in the options and forms",
-            messages("options.error", *(f"config_subentries.{kind}.error" for kind in TEXTS["config_subentries"]))
+            messages(
+                "options.error",
+                *(f"config_subentries.{kind}.error" for kind in TEXTS["config_subentries"]),
+                *errors_of_repairs(),
+            )
             | {text_at("config_subentries.conversation.abort.entry_not_loaded")},
         ),
         ("Notices under Repairs", messages("issues")),
@@ -190,6 +211,39 @@ def test_every_message_is_explained(heading: str, expected: set[str]) -> None:
     (table,) = tables(TROUBLESHOOTING, heading)
     assert {row[0] for row in table[1:]} == expected
     assert all(row[1] for row in table[1:])
+
+
+HACS = {"Custom repositories", "Integration", "Remove"}
+EMPHASIS = {"anyone", "hidden", "list", "name", "next", "returns", "script", "sequence"}
+"""Words that are only stressed."""
+FIRST_NAMES = {"All", "Claude", "Claude AI Task", "Extended Assist", "Import", "Model Context Protocol Server"}
+"""Names of things, and of links on the page."""
+
+
+def words_of(value: Any) -> set[str]:
+    """Return all texts in translations."""
+    if isinstance(value, dict):
+        return {word for each in value.values() for word in words_of(each)}
+    return {re.sub(r"\{\w+\}", "…", str(value))}
+
+
+def frontend() -> set[str]:
+    """Return the words of Home Assistant's own frontend."""
+    folder = Path(hass_frontend.__file__).parent / "static" / "translations"
+    return {word for file in folder.rglob("en-*.json") for word in words_of(json.loads(file.read_text("utf-8")))}
+
+
+def test_words_of_the_interface() -> None:
+    """What is written slanted, and is no sentence, is what a button or a field is called today."""
+    known = words_of(TEXTS) | frontend() | HACS | EMPHASIS | FIRST_NAMES
+    unknown = {
+        (page, part)
+        for page in names()
+        for found in re.findall(r"(?<![*\w`])\*([^*`\n]+(?:\n[^*`\n]+)?)\*(?![*\w])", prose(page))
+        for part in " ".join(found.split()).split(" → ")
+        if part not in known and not part.endswith(("?", ".", "!"))
+    }
+    assert unknown == set()
 
 
 async def test_entities(hass: HomeAssistant, entry: MockConfigEntry) -> None:
