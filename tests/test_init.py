@@ -5,15 +5,11 @@ from pathlib import Path
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
-from pytest_homeassistant_custom_component.components.diagnostics import get_diagnostics_for_config_entry
-from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.extended_assist.claude import failures
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
-from homeassistant.helpers.json import json_dumps
-from homeassistant.setup import async_setup_component
 from tests.claude_server import Turn, text
 from tests.conftest import AGENT, Converse
 
@@ -56,31 +52,6 @@ async def test_removed_agent_takes_its_entity_along(hass: HomeAssistant, entry: 
     hass.config_entries.async_remove_subentry(entry, subentry.subentry_id)
     await hass.async_block_till_done()
     assert er.async_get(hass).async_get(AGENT) is None
-
-
-async def test_diagnostics(hass: HomeAssistant, entry: MockConfigEntry, hass_client: ClientSessionGenerator) -> None:
-    """Diagnostics tell what is set up, without the key, the address or the prompt."""
-    assert await async_setup_component(hass, "diagnostics", {})
-    data = await get_diagnostics_for_config_entry(hass, hass_client, entry)
-    assert data["data"] == {"api_key": "**REDACTED**", "base_url": "**REDACTED**"}
-    (agent,) = data["subentries"]
-    assert agent["data"]["prompt"] == "**REDACTED**"
-    assert agent["data"]["model"] in data["models"]
-    secrets = {entry.data["api_key"], entry.data["base_url"], "You are a voice assistant"}
-    assert not any(secret in json_dumps(data) for secret in secrets)
-
-
-async def test_diagnostics_of_tools_only(
-    hass: HomeAssistant, assist: None, hass_client: ClientSessionGenerator
-) -> None:
-    """An entry without a connection has diagnostics too."""
-    assert await async_setup_component(hass, "diagnostics", {})
-    entry = MockConfigEntry(domain="extended_assist", data={}, options={"result_budget": 2000})
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    data = await get_diagnostics_for_config_entry(hass, hass_client, entry)
-    assert (data["options"], data["models"], data["subentries"]) == ({"result_budget": 2000}, [], [])
-    assert await hass.config_entries.async_unload(entry.entry_id)
 
 
 def _resolved(node: object, root: dict[str, object]) -> object:

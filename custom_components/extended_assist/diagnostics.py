@@ -1,29 +1,267 @@
-"""Diagnostics: what a maintainer needs, without secrets or prompts."""
+"""Diagnostics: what a maintainer needs to help, without secrets and without the names of a home."""
 
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from anthropic import __version__ as sdk_version
-
-from homeassistant.components.diagnostics import async_redact_data
-from homeassistant.const import CONF_API_KEY, CONF_PROMPT
-from homeassistant.core import HomeAssistant
+from homeassistant.components import assist_pipeline, conversation
+from homeassistant.components.assist_pipeline.pipeline import async_get_pipeline
+from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
+from homeassistant.const import CONF_LLM_HASS_API
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr, entity_registry as er, issue_registry as ir, llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.recorder import DATA_INSTANCE
 
 from . import ExtendedAssistConfigEntry, has_connection
-from .const import CONF_BASE_URL, CONF_FUNCTION
+from .actions.schedule import async_get_schedule
+from .allowed import OPTIONS, SUBENTRY, tell_model, tell_server, told
+from .claude.request import to_tools
+from .claude.usage import async_get_meters
+from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FUNCTION, DOMAIN, LOGGER, SUBENTRY_FUNCTION
+from .exposure import Exposure
+from .functions.definition import Definition, read_definition
+from .functions.kinds import KINDS
+from .functions.reading import FunctionError
+from .functions.served import function_subentries, served_functions
+from .issues import ALL
+from .journal import async_get_journal
+from .tools import CATALOGUE
 
-_TO_REDACT = {CONF_API_KEY, CONF_BASE_URL, CONF_FUNCTION, CONF_PROMPT}
+_ASSISTANT = "conversation"
+_PACKAGES = ("anthropic", "jsonschema", "sqlglot")
+_OWN_TOOLS = frozenset(tool.name for tool in CATALOGUE)
+
+type Section = Callable[[HomeAssistant, ExtendedAssistConfigEntry], Awaitable[Any]]
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return diagnostics for an entry."""
+    """Return diagnostics for an entry, whatever state it is in."""
+    return await _async_sections(
+        hass,
+        entry,
+        {
+            "packages": _async_packages,
+            "entry": _async_entry,
+            "home": _async_home,
+            "connection": _async_connection,
+            "agents": _async_agents,
+            "functions": _async_functions,
+            "issues": _async_issues,
+            "stored": _async_stored,
+        },
+    )
+
+
+async def async_get_device_diagnostics(
+    hass: HomeAssistant, entry: ExtendedAssistConfigEntry, device: dr.DeviceEntry
+) -> dict[str, Any]:
+    """Return diagnostics for an agent: those of its entry, without the other agents."""
+
+    async def agents(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
+        names = {name for domain, name in device.identifiers if domain == DOMAIN}
+        return [await _async_agent(hass, entry, entry.subentries[name]) for name in names & entry.subentries.keys()]
+
+    whole = await async_get_config_entry_diagnostics(hass, entry)
+    return whole | await _async_sections(hass, entry, {"agents": agents})
+
+
+async def _async_sections(
+    hass: HomeAssistant, entry: ExtendedAssistConfigEntry, sections: Mapping[str, Section]
+) -> dict[str, Any]:
+    """Return all sections; what is broken in one must not hide the others, for it is what a maintainer looks for."""
+    found: dict[str, Any] = {}
+    for name, section in sections.items():
+        try:
+            found[name] = await section(hass, entry)
+        except Exception as err:  # noqa: BLE001 - see above
+            LOGGER.debug("No diagnostics about %s", name, exc_info=err)
+            found[name] = {"error": type(err).__name__}
+    return found
+
+
+async def _async_packages(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, str]:
+    """Return the versions of what is needed beside Home Assistant, which tells its own."""
+    return await hass.async_add_executor_job(lambda: {name: _version(name) for name in _PACKAGES})
+
+
+def _version(package: str) -> str:
+    """Return the version of a package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
+
+
+async def _async_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
+    """Return the state and the options."""
     return {
-        "anthropic": sdk_version,
-        "version": f"{entry.version}.{entry.minor_version}",
-        "data": async_redact_data(entry.data, _TO_REDACT),
-        "options": async_redact_data(entry.options, _TO_REDACT),
-        "models": [model.id for model in entry.runtime_data.models] if has_connection(entry) else [],
-        "subentries": [
-            {"type": subentry.subentry_type, "data": async_redact_data(subentry.data, _TO_REDACT)}
-            for subentry in entry.subentries.values()
-        ],
+        "format": f"{entry.version}.{entry.minor_version}",
+        "state": entry.state.value,
+        "reason": entry.error_reason_translation_key,
+        "entries": len(hass.config_entries.async_entries(DOMAIN)),
+        "data": told(entry.data, {}),
+        "options": told(entry.options, OPTIONS),
+    }
+
+
+async def _async_home(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
+    """Return how large the home is, and what remembers it."""
+    recorder = hass.data.get(DATA_INSTANCE)
+    return {
+        "language": hass.config.language,
+        "entities": len(hass.states.async_all()),
+        "exposed": Counter(state.domain for state in Exposure(hass, _ASSISTANT).states()),
+        "recorder": recorder
+        and {
+            "engine": recorder.dialect_name,
+            "schema": recorder.schema_version,
+            "keep_days": recorder.keep_days,
+            "recording": recorder.recording,
+        },
+    }
+
+
+async def _async_connection(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any] | None:
+    """Return what is known of the server."""
+    if not has_connection(entry):
+        return None
+    found: dict[str, Any] = {"server": tell_server(entry.data.get(CONF_BASE_URL))}
+    if entry.state is ConfigEntryState.LOADED:
+        runtime = entry.runtime_data
+        found |= {
+            "gone": runtime.health.gone,
+            "answered": runtime.health.answered,
+            "failures": [{"time": time, "cause": cause} for time, cause in runtime.health.failures],
+            "models": [tell_model(model.id) for model in runtime.models],
+            "context_limits": {tell_model(model): limit for model, limit in runtime.context_limits.items()},
+        }
+    return found
+
+
+async def _async_agents(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
+    """Return all that is no function."""
+    return [
+        await _async_agent(hass, entry, subentry)
+        for subentry in entry.subentries.values()
+        if subentry.subentry_type != SUBENTRY_FUNCTION
+    ]
+
+
+async def _async_agent(
+    hass: HomeAssistant, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry
+) -> dict[str, Any]:
+    """Return what is known of an agent or a model for tasks."""
+    types = entry.supported_subentry_types
+    usage = (await async_get_meters(hass)).of(subentry.subentry_id).usage
+    found: dict[str, Any] = {
+        "type": subentry.subentry_type if subentry.subentry_type in types else "unknown",
+        "settings": told(subentry.data, SUBENTRY),
+        "usage": {"counts": usage.counts, "month": usage.month, "month_tokens": usage.month_tokens},
+    }
+    entities = er.async_get(hass)
+    if agent_id := entities.async_get_entity_id(conversation.DOMAIN, DOMAIN, subentry.subentry_id):
+        found["assistants"] = _assistants(hass, agent_id)
+    if fallback := subentry.data.get(CONF_FALLBACK_AGENT):
+        found["fallback"] = _fallback(hass, fallback)
+    if apis := subentry.data.get(CONF_LLM_HASS_API):
+        found["offered"] = await _async_offered(hass, apis)
+    return found
+
+
+@callback
+def _assistants(hass: HomeAssistant, agent_id: str) -> list[dict[str, Any]]:
+    """Return the assistants that use an agent."""
+    if assist_pipeline.DOMAIN not in hass.config.components:
+        return []
+    preferred = async_get_pipeline(hass).id
+    return [
+        {
+            "preferred": pipeline.id == preferred,
+            "prefer_local_intents": pipeline.prefer_local_intents,
+            "speech_to_text": pipeline.stt_engine is not None,
+            "text_to_speech": pipeline.tts_engine is not None,
+        }
+        for pipeline in assist_pipeline.async_get_pipelines(hass)
+        if pipeline.conversation_engine == agent_id
+    ]
+
+
+@callback
+def _fallback(hass: HomeAssistant, fallback: str) -> str:
+    """Return the integration that a fallback belongs to."""
+    if fallback == conversation.HOME_ASSISTANT_AGENT:
+        return "home_assistant"
+    entity = er.async_get(hass).async_get(fallback)
+    return entity.platform if entity else "missing"
+
+
+async def _async_offered(hass: HomeAssistant, apis: list[str]) -> dict[str, Any]:
+    """Return what a model is sent before anybody speaks, in characters; other tools than ours have names of the home."""
+    context = llm.LLMContext(
+        platform=DOMAIN, context=Context(), language=hass.config.language, assistant=_ASSISTANT, device_id=None
+    )
+    try:
+        instance = await llm.async_get_api(hass, apis, context)
+    except Exception as err:  # noqa: BLE001 - APIs of any integration
+        return {"error": type(err).__name__}
+    owners = {tool.name: str(tool.integration) for tool in instance.tools}
+    own: dict[str, int] = {}
+    others: dict[str, Counter[str]] = {}
+    for tool in to_tools(instance):
+        name, size = tool["name"], len(json_dumps(tool))
+        if name in _OWN_TOOLS:
+            own[name] = size
+        else:
+            others.setdefault(owners[name], Counter()).update(tools=1, characters=size)
+    return {"prompt": len(instance.api_prompt), "own_tools": own, "other_tools": others}
+
+
+async def _async_functions(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
+    """Return what is known of functions, in the order in which they are listed."""
+    served = {function.subentry.subentry_id for function in served_functions(hass, entry.entry_id)}
+    found = []
+    for subentry in function_subentries(entry):
+        about = {"settings": told(subentry.data, SUBENTRY), "served": subentry.subentry_id in served}
+        try:
+            definition = await hass.async_add_executor_job(read_definition, str(subentry.data.get(CONF_FUNCTION)))
+        except FunctionError as err:
+            about["wrong_in_line"] = err.line
+        else:
+            about |= _definition(definition)
+        found.append(about)
+    return found
+
+
+@callback
+def _definition(definition: Definition) -> dict[str, Any]:
+    """Return what is known of a function that can be read."""
+    step = definition.step
+    return {
+        "type": next(name for name, kind in KINDS.items() if kind is step.kind),
+        "reaches": step.tier.name.lower(),
+        "parameters": len(definition.written.get("properties", {})),
+    }
+
+
+async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
+    """Return the notices about this entry."""
+    issues = ir.async_get(hass)
+    return [
+        {"issue": key, "ignored": issue.dismissed_version is not None}
+        for subentry_id in entry.subentries
+        for key in ALL
+        if (issue := issues.async_get_issue(DOMAIN, f"{key}_{subentry_id}"))
+    ]
+
+
+async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
+    """Return how much is remembered, of all entries together."""
+    journal, schedule = await async_get_journal(hass), await async_get_schedule(hass)
+    return {
+        "changes": len(journal.changes),
+        "undone": sum(change.undone for change in journal.changes),
+        "waiting": len(schedule.waiting),
+        "outcomes": len(schedule.outcomes),
     }

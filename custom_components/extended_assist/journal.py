@@ -1,6 +1,6 @@
 """What assistants changed, so that it can be undone: kept over restarts, the last changes only."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,11 @@ class Journal:
             kept.insert(0, one)
         self._changes = kept
         self._save()
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        """Return the changes, oldest first."""
+        return self._changes
 
     async def async_clear(self) -> None:
         """Forget everything, also on the disk."""

@@ -19,13 +19,22 @@ import pytest_socket
 from demo.home import furnish_home, prepare_home
 
 from .client import Client
-from .instance import CACHE, CHECKOUT, Environment, HomeAssistantInstance, install_integration, interpreter
+from .instance import (
+    CACHE,
+    CHECKOUT,
+    Environment,
+    HomeAssistantInstance,
+    install_integration,
+    installed_version,
+    interpreter,
+)
 
 FOLDER = Path(__file__).parent
 PLANNER_KEY = "planner-key"
 HISTORY_DAYS = 12  # more than the ten days for which five-minute statistics are written
 SPARE_HISTORY_DAYS = 2
-VERSIONS: dict[Environment, str] = {"test": "2026.10.4", "newest": "2026.11.0"}
+ENVIRONMENTS: tuple[Environment, ...] = ("test", "newest")
+VERSIONS = {environment: installed_version(environment) for environment in ENVIRONMENTS}
 
 
 @pytest.fixture(autouse=True)

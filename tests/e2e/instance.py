@@ -225,6 +225,12 @@ def interpreter(environment: Environment) -> Path:
     return python
 
 
+def installed_version(environment: Environment) -> str:
+    """Return the version of Home Assistant in an environment, or its name while it is missing."""
+    found = (CACHE / "environments" / environment).glob("lib/python*/site-packages/homeassistant-*.dist-info")
+    return next((folder.name.removesuffix(".dist-info").partition("-")[2] for folder in found), environment)
+
+
 def process_environment() -> dict[str, str]:
     """Return a small environment for a process, with every cache inside the checkout and nothing to fetch."""
     home = CACHE / "home"

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from .client import Client
+from .conftest import complaints
 from .instance import HomeAssistantInstance
 
 LIGHTS = """# Which lights are on.
@@ -108,5 +109,4 @@ async def test_requests(home: HomeAssistantInstance, client: Client, entry_id: s
 
 async def test_nothing_was_logged(home: HomeAssistantInstance, client: Client, entry_id: str) -> None:
     """No warning, error or deprecation names the integration."""
-    lines = [line for line in home.log().splitlines() if "extended_assist" in line and "custom integration" not in line]
-    assert lines == []
+    assert complaints(home) == []

@@ -1,5 +1,6 @@
 """Whether an entry's server can be used, as turns and occasional looks have shown."""
 
+from collections import deque
 from datetime import datetime
 
 import anthropic
@@ -7,6 +8,7 @@ import anthropic
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
+from homeassistant.util import dt as dt_util
 
 from ..const import LOGGER
 from .client import ConnectionFailedError, async_list_models
@@ -15,6 +17,8 @@ LOOK_AGAIN = 60.0
 """Seconds between looks at a server that is gone: soon enough for those who wait, rare enough to cost nothing."""
 READ_AGAIN = 12 * 3_600.0
 """Seconds after which the list of models is read anew: models are announced to be switched off months before they are."""
+
+_KEPT_FAILURES = 20
 
 _GONE = frozenset({"cannot_connect", "invalid_auth", "not_messages_api"})
 """Causes that stand in the way of every turn."""
@@ -34,6 +38,10 @@ class Health:
         self._cancel_look: CALLBACK_TYPE | None = None
         self.gone: str | None = None
         """Why the server cannot be used, or None."""
+        self.answered: datetime | None = None
+        """When a request was last answered."""
+        self.failures: deque[tuple[datetime, str]] = deque(maxlen=_KEPT_FAILURES)
+        """When requests last failed, and why."""
 
     @callback
     def async_listen(self, listener: CALLBACK_TYPE) -> CALLBACK_TYPE:
@@ -52,6 +60,10 @@ class Health:
     @callback
     def async_note(self, key: str | None) -> None:
         """Take in how a request ended: with an answer, or with a cause."""
+        if key is None:
+            self.answered = dt_util.utcnow()
+        else:
+            self.failures.append((dt_util.utcnow(), key))
         if key == "invalid_auth":
             self._entry.async_start_reauth(self._hass)
         if key in _GONE:
