@@ -207,9 +207,9 @@ async def test_asks_and_tells_what_was_done(socket_enabled: None, would: str, as
     turn = await OfflinePlanner().respond({"messages": messages, "tools": tools})
     assert turn.content == [tool_use("execute_script", {"sequence": []})]
     again = {**turn.content[0], "id": "toolu_2"}
-    messages += [{"role": "assistant", "content": [again]}, _result("toolu_2", {"what": "Blink", "notes": ["Twice."]})]
+    messages += [{"role": "assistant", "content": [again]}, _result("toolu_2", {"what": "Blink"})]
     turn = await OfflinePlanner().respond({"messages": messages, "tools": tools})
-    assert turn.content == [text("Done: Blink. Twice.")]
+    assert turn.content == [text("Done: Blink.")]
 
 
 def _result(call_id: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -140,4 +140,4 @@ async def test_removed_with_the_last_entry(
     await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
     await hass.config_entries.async_remove(entry.entry_id)
     assert (await async_get_journal(hass))._changes == []
-    assert "extended_assist.journal" not in hass_storage
+    assert not [key for key in hass_storage if key.startswith("extended_assist.")]

@@ -15,6 +15,7 @@ from homeassistant.helpers.typing import ConfigType
 
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
+from .automations.store import async_get_store
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .claude.health import Health
 from .claude.usage import async_get_meters
@@ -79,6 +80,8 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
     await _async_forget_meters(hass)
     if not hass.config_entries.async_entries(DOMAIN):
         await (await async_get_journal(hass)).async_clear()
+        await (await async_get_meters(hass)).async_clear()
+        await async_get_store(hass).async_clear()
 
 
 async def _async_forget_meters(hass: HomeAssistant) -> None:

@@ -81,7 +81,7 @@ def _question(plan: str) -> str:
 def _account(data: Any) -> str:
     """Tell what was done: in the result's own sentence where it has one."""
     if isinstance(data, dict) and isinstance(data.get("what"), str):
-        return " ".join([f"Done: {data['what']}.", *data.get("notes", ())])
+        return f"Done: {data['what']}."
     return "\n".join(facts(data))
 
 

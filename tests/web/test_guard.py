@@ -195,6 +195,7 @@ def test_own_networks(monkeypatch: pytest.MonkeyPatch) -> None:
             (text, None)
             for text in ("", " ", "http://nas.local", "nas.local/x", "a b", "user@nas.local", "nas.local:0")
         ),
+        *((text, None) for text in ("localhost", "LocalHost.:8080", "nas.localhost")),
         *(
             (text, None)
             for text in ("127.0.0.1", "127.1", "0x7f.1", "nas.local:x", "nas.local?x", "[::1]", "169.254.1.1")

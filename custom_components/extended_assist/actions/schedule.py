@@ -120,7 +120,10 @@ class Schedule:
             self._disarm(item.id)
             del self._waiting[item.id]
         self.outcomes = [outcome for outcome in self.outcomes if outcome.scheduled.entry_id != entry_id]
-        await self._async_save()
+        if self._waiting or self.outcomes:
+            await self._async_save()
+        else:
+            await self._store.async_remove()
 
     @callback
     def _arm(self, item: ScheduledAction) -> None:

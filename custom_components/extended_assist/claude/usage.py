@@ -149,6 +149,11 @@ class Meters:
                 del self._meters[subentry_id]
             self._save()
 
+    async def async_clear(self) -> None:
+        """Forget everything, also on the disk."""
+        self._meters.clear()
+        await self._store.async_remove()
+
     @callback
     def _save(self) -> None:
         """Store soon, and in any case before Home Assistant stops."""

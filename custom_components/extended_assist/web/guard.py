@@ -137,6 +137,8 @@ def normalized_host(text: str) -> str | None:
         return None
     if address is not None and not (is_public(address) or is_of_home(address, ())):
         return None
+    if host.rpartition(".")[2] == "localhost":
+        return None  # It could be listed, and would never be reached.
     return host if url.explicit_port is None else _with_port(host, url.port)
 
 
