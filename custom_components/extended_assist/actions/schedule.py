@@ -60,11 +60,6 @@ class ScheduledAction:
     conversation_id: str | None = None
     id: str = field(default_factory=_new_id)
 
-    @property
-    def target(self) -> dict[str, list[str]]:
-        """Return the target as Home Assistant takes it."""
-        return {"entity_id": self.entity_ids} if self.targeted else {}
-
     def llm_context(self) -> llm.LLMContext:
         """Return the context of the speaker."""
         return llm.LLMContext(
@@ -160,8 +155,7 @@ class Schedule:
 
     async def async_cancel(self, item_id: str) -> ScheduledAction | None:
         """Take an action out and return it, or None when it is not waiting."""
-        item = self._waiting.pop(item_id, None)
-        if item is not None:
+        if (item := self._waiting.pop(item_id, None)) is not None:
             self._disarm(item_id)
             await self._async_save()
         return item
