@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from anthropic.types import ModelInfo
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
@@ -15,8 +16,9 @@ from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import chat_session, llm
-from homeassistant.helpers.selector import NumberSelector, TextSelector
+from homeassistant.helpers.selector import NumberSelector, ObjectSelector, TextSelector
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
+from tests.claude_server.models import default_models
 from tests.conftest import MODEL
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
@@ -110,6 +112,17 @@ async def test_answer_without_the_structure(
     with pytest.raises(HomeAssistantError) as caught:
         await generate(hass, claude_server, Turn([text(words)] if words else []), structure=STRUCTURE)
     assert caught.value.translation_key == "no_data"
+
+
+@pytest.mark.parametrize("part", [ObjectSelector(), vol.All(lambda value: value)], ids=["object", "anything"])
+async def test_structure_that_the_service_does_not_know(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer, part: Any
+) -> None:
+    """A structure with a part of any shape cannot be held to; the answer is handed over to a tool, and nothing is lost."""
+    turn = Turn([tool_use("give_answer", {"any": {"one": 1, "two": [2]}})])
+    data = await generate(hass, claude_server, turn, structure=vol.Schema({vol.Required("any"): part}))
+    assert data == {"any": {"one": 1, "two": [2]}}
+    assert "output_config" not in claude_server.message_requests[0]
 
 
 @pytest.mark.usefixtures("plain")
@@ -220,6 +233,22 @@ async def test_files_that_cannot_be_sent(
     assert name in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
     assert claude_server.message_requests == []
+
+
+async def test_model_that_reads_no_documents(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer, tmp_path: Path
+) -> None:
+    """What the server lists as not supported by the model is refused by name; what it supports is sent."""
+    (model,) = [model for model in task_entry.runtime_data.models if model.id == MODEL]
+    capabilities = {**default_models()[1]["capabilities"], "pdf_input": {"supported": False}}
+    listed = ModelInfo.construct(**{**default_models()[1], "id": model.id, "capabilities": capabilities})
+    task_entry.runtime_data.models = [listed]
+    for name in ("a.png", "a.pdf"):
+        (tmp_path / name).write_bytes(PIXEL)
+    with pytest.raises(HomeAssistantError) as caught:
+        await attached(hass, claude_server, (tmp_path / "a.pdf", "application/pdf"))
+    assert caught.value.translation_key == "attachment_unsupported"
+    assert await attached(hass, claude_server, (tmp_path / "a.png", "image/png")) == "Seen."
 
 
 async def test_too_many_files(

@@ -7,6 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
+from custom_components.extended_assist.fallback import leads_back
 from custom_components.extended_assist.flows.agent import default_agent
 from homeassistant.components import conversation
 from homeassistant.config_entries import SOURCE_REAUTH, ConfigEntryState
@@ -140,6 +141,8 @@ async def test_agents_that_stand_in_for_each_other(
     await change_agent(hass, entry, fallback_agent="conversation.second")
     assert "did not accept" in speech(await converse("Hello", Turn(fault=GONE), Turn(fault=GONE)))
     assert len(claude_server.message_requests) == 2
+    assert leads_back(hass, config_subentry.subentry_id, AGENT)
+    assert not leads_back(hass, "a third one", AGENT)
 
 
 def _subentry(data: dict[str, Any], title: str) -> Any:
@@ -151,7 +154,7 @@ def _subentry(data: dict[str, Any], title: str) -> Any:
     return ConfigSubentry(data=MappingProxyType(data), subentry_type="conversation", title=title, unique_id=None)
 
 
-@pytest.mark.parametrize("fallback", [None, HOME_ASSISTANT, "parrot"])
+@pytest.mark.parametrize("fallback", [None, HOME_ASSISTANT, "parrot", "conversation.second"])
 async def test_listeners_hear_what_is_said(
     hass: HomeAssistant,
     entry: MockConfigEntry,
@@ -161,9 +164,10 @@ async def test_listeners_hear_what_is_said(
     fallback: str | None,
 ) -> None:
     """After words that were spoken already, the stand-in's answer, or the cause, is spoken too."""
+    hass.config_entries.async_add_subentry(entry, _subentry(default_agent([], MODEL)["data"], "Second"))
     await change_agent(hass, entry, fallback_agent=parrot if fallback == "parrot" else fallback)
     broken = Turn([text("One moment. ")], fault=Fault("disconnect", after=5))
-    claude_server.responder = Scenario([broken])
+    claude_server.responder = Scenario([broken, *([Turn([text("It is on.")])] if "second" in str(fallback) else [])])
     heard: list[str] = []
     with (
         chat_session.async_get_chat_session(hass) as session,

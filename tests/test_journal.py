@@ -141,3 +141,19 @@ async def test_removed_with_the_last_entry(
     await hass.config_entries.async_remove(entry.entry_id)
     assert (await async_get_journal(hass))._changes == []
     assert not [key for key in hass_storage if key.startswith("extended_assist.")]
+
+
+async def test_kept_beside_another_entry(hass: HomeAssistant, entry: MockConfigEntry, call_tool: CallTool) -> None:
+    """As long as there is another entry, what was done can be undone."""
+    MockConfigEntry(domain="extended_assist", data={}).add_to_hass(hass)
+    await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
+    await hass.config_entries.async_remove(entry.entry_id)
+    assert (await call_tool(UndoLastChangeTool()))["change"] == "light.turn_on"
+
+
+async def test_without_a_context(hass: HomeAssistant, call_tool: CallTool, llm_context: llm.LLMContext) -> None:
+    """Where it is not known in whose context something is done, what was acted on comes back all the same."""
+    llm_context.context = None
+    await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
+    data = await call_tool(UndoLastChangeTool())
+    assert data["undone"]["light.bed_light"].startswith("on → off")

@@ -9,6 +9,7 @@ import voluptuous as vol
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
+from custom_components.extended_assist.functions.plain import integration_of
 from custom_components.extended_assist.registry import (
     FunctionTool,
     ToolNameError,
@@ -186,6 +187,63 @@ async def test_name_clashes(hass: HomeAssistant, entry: MockConfigEntry, set_up_
     remove()
     with pytest.raises(ToolNameError):
         async_register_tool(hass, Another())
+    async_remove_tool(hass, "fresh")
+    remove = async_register_tool(hass, Another())
+    remove()
+    remove()
+    async_register_tool(hass, Another())
+
+
+async def test_confirmed_by_its_arguments(
+    hass: HomeAssistant, entry: MockConfigEntry, converse: Converse, claude_server: ClaudeServer
+) -> None:
+    """After text from outside, a tool of another integration waits for the user's word, told by its arguments."""
+
+    class News(greeter.GreetTool):
+        name = "news"
+        annotations = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=True)
+
+    class Paint(greeter.GreetTool):
+        name = "paint"
+        title = "Paint it"
+        annotations = llm.ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
+
+    async_register_tool(hass, News())
+    async_register_tool(hass, Paint())
+    calls = [Turn([tool_use(name, {"name": "Ada"})]) for name in ("news", "paint")]
+    await converse("What is new?", *calls, Turn([text("Well.")]))
+    result = json.loads(claude_server.message_requests[-1]["messages"][-1]["content"][0]["content"])
+    assert result["done"] is False
+    assert result["would"] == 'Paint it: {"name":"Ada"}'
+
+
+async def test_older_results(hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext) -> None:
+    """A tool that answers as tools did before there were results is understood."""
+
+    class Older(greeter.GreetTool):
+        name = "older"
+
+        async def async_call(self, *_: Any) -> Any:
+            return {"greeting": "Good day"}
+
+    async_register_tool(hass, Older())
+    instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
+    result = await instance.async_call_tool(llm.ToolInput("older", {"name": "Ada"}))
+    assert (result.data, result.error) == ({"greeting": "Good day"}, False)
+
+
+@pytest.mark.parametrize(
+    ("module", "integration"),
+    [
+        ("custom_components.greeter.tools", "greeter"),
+        ("homeassistant.components.demo.light", "demo"),
+        ("homeassistant.components", "homeassistant.components"),
+        ("tests.greeter", "tests.greeter"),
+    ],
+)
+def test_whose_tool_it_is(module: str, integration: str) -> None:
+    """A function's integration is that of the module in which it is written."""
+    assert integration_of(module) == integration
 
 
 async def test_a_name_of_assist_is_left_out(

@@ -7,9 +7,11 @@ from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.extended_assist.call import ToolboxOptions, ToolCall
 from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, ServiceCall
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
@@ -206,3 +208,42 @@ async def test_preview(hass: HomeAssistant, call_tool: CallTool, llm_context: ll
     preview = await UndoLastChangeTool().async_preview(call)
     assert preview.startswith("Undo light.turn_on of ")
     assert preview.endswith(": Bed Light back to off")
+
+
+async def test_preview_of_nothing(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
+    """Where there is nothing to undo, nothing waits for a confirmation."""
+    call = ToolCall(
+        hass=hass, arguments={}, exposure=Exposure(hass, ASSISTANT), llm_context=llm_context, options=ToolboxOptions()
+    )
+    with pytest.raises(ToolError, match="changed nothing"):
+        await UndoLastChangeTool().async_preview(call)
+
+
+async def test_unavailable_before(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What was not available before it was changed cannot be so again."""
+    assert state_of(hass, "input_text.note")[0] == "unknown"
+    target = {"entity_id": "input_text.note"}
+    await call_tool(PerformActionTool(), action="input_text.set_value", target=target, data={"value": "x"})
+    data = await call_tool(UndoLastChangeTool())
+    assert data["cannot_be_undone"] == {"input_text.note": "it was unknown before"}
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (HomeAssistantError("The bulb is loose"), "The bulb is loose"),
+        (HomeAssistantError("The Zebra lamp is loose"), "the reason names something that is not exposed"),
+        (ValueError("narwhal"), "the light refused"),
+    ],
+)
+async def test_refused(hass: HomeAssistant, call_tool: CallTool, error: Exception, reason: str) -> None:
+    """What an integration refuses to take back is told with its reason, as far as that may be told."""
+    await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
+
+    async def refuse(_: ServiceCall) -> None:
+        raise error
+
+    hass.services.async_register("light", "turn_off", refuse)
+    data = await call_tool(UndoLastChangeTool())
+    assert data["cannot_be_undone"] == {"light.bed_light": reason}
+    assert state_of(hass, "light.bed_light")[0] == "on"

@@ -1,6 +1,8 @@
 """The agent that answers in place of one whose model cannot."""
 
 from contextvars import ContextVar
+from itertools import takewhile
+from typing import Any
 
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant, callback
@@ -29,7 +31,7 @@ async def async_hand_over(
     listener = chat_log.delta_listener
     told: list[str] = []
 
-    def listen(log: conversation.ChatLog, delta: dict) -> None:  # type: ignore[type-arg] # as Home Assistant has it
+    def listen(log: conversation.ChatLog, delta: dict[str, Any]) -> None:
         if delta.get("content") and delta.get("role") in (None, "assistant"):
             told.append(delta["content"])
         if listener is not None:
@@ -74,16 +76,9 @@ def is_there(hass: HomeAssistant, agent_id: str | None) -> bool:
 def _has_acted(chat_log: conversation.ChatLog) -> bool:
     """Return whether a tool of this turn may have changed something, which another agent would do once more."""
     tools = {tool.name: tool for tool in chat_log.llm_api.tools} if chat_log.llm_api else {}
-    for content in reversed(chat_log.content):
-        if isinstance(content, conversation.UserContent):
-            return False
-        if (
-            isinstance(content, conversation.ToolResultContent)
-            and (tool := tools.get(content.tool_name))
-            and not tool.annotations.read_only
-        ):
-            return True
-    return False
+    turn = takewhile(lambda content: not isinstance(content, conversation.UserContent), reversed(chat_log.content))
+    called = {content.tool_name for content in turn if isinstance(content, conversation.ToolResultContent)}
+    return any(not tools[name].annotations.read_only for name in called & tools.keys())
 
 
 @callback

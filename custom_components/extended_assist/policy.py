@@ -120,12 +120,11 @@ def heard_outside_text() -> bool:
 
 def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
     """Return whether a result may hold text that strangers wrote."""
-    if chat_log.llm_api is not None:
-        for tool in chat_log.llm_api.tools:
-            if tool.name == content.tool_name:
-                while isinstance(tool, llm.NamespacedTool):
-                    tool = tool.tool  # noqa: PLW2901 - unwrapping
-                return getattr(tool, "brings_outside_text", False)
+    for tool in chat_log.llm_api.tools if chat_log.llm_api else ():
+        if tool.name == content.tool_name:
+            while isinstance(tool, llm.NamespacedTool):
+                tool = tool.tool  # noqa: PLW2901 - unwrapping
+            return getattr(tool, "brings_outside_text", False)
     # No tool of this house: the model's provider ran it, as it does for web search. What failed brings words of ours only.
     return not (content.result.error and content.result.data.keys() == {"error"})
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from homeassistant.core import HassJob, HassJobType, HomeAssistant, callback
@@ -26,21 +27,17 @@ async def async_in_thread[R](hass: HomeAssistant, name: str, time_limit: float, 
     future: asyncio.Future[R] = hass.loop.create_future()
 
     @callback
-    def settle(result: R | None, error: Exception | None) -> None:
-        if future.done():
-            return
-        if error:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]
+    def settle(finish: Callable[[], None]) -> None:
+        if not future.done():
+            finish()
 
     def run() -> None:
         try:
             try:
-                result, error = work(), None
+                finish = partial(future.set_result, work())
             except Exception as err:  # noqa: BLE001 - handed to the one who waits
-                result, error = None, err
-            hass.loop.call_soon_threadsafe(settle, result, error)
+                finish = partial(future.set_exception, err)
+            hass.loop.call_soon_threadsafe(settle, finish)
         except _Stop:
             pass  # Nobody waits any more.
 

@@ -8,7 +8,7 @@ import pytest
 from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.policy import Policy
-from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -17,7 +17,9 @@ from homeassistant.helpers import chat_session
 
 from ..conftest import ASSISTANT, CallTool
 
-OPTIONS = ToolboxOptions(policy=Policy(ask_first=frozenset({"perform_action", "undo_last_change"})))
+OPTIONS = ToolboxOptions(
+    policy=Policy(ask_first=frozenset({"perform_action", "scheduled_actions", "undo_last_change"})), entry_id="entry"
+)
 LAMP: dict[str, Any] = {"action": "light.turn_on", "target": {"entity_id": "bed light"}, "data": {"brightness_pct": 40}}
 
 
@@ -82,3 +84,33 @@ async def test_nothing_is_scheduled_before(
     data = await call_tool(PerformActionTool(OPTIONS), **LAMP, delay=60)
     assert data["would"].startswith("At ")
     assert (await async_get_schedule(hass)).waiting == []
+
+
+async def test_cancelling_asks_in_words(hass: HomeAssistant, chat: conversation.ChatLog, call_tool: CallTool) -> None:
+    """What would be cancelled is said by name; it is cancelled after the user's next message."""
+    tool = ScheduledActionsTool(OPTIONS)
+    await call_tool(PerformActionTool(OPTIONS), **LAMP, delay=60)
+    say(chat, "Yes.")
+    scheduled = (await call_tool(PerformActionTool(OPTIONS), **LAMP, delay=60))["scheduled"]
+    assert (await call_tool(tool))["would"] == "List what is scheduled"
+    data = await call_tool(tool, cancel=scheduled)
+    assert data["would"] == "Cancel: Turn on: Bed Light (light.turn_on), brightness 40 %"
+    assert len((await async_get_schedule(hass)).waiting) == 1
+    assert "Nothing with id 'zzz'" in (await call_tool(tool, error=True, cancel="zzz"))["error"]
+    say(chat, "Yes.")
+    assert (await call_tool(tool, cancel=scheduled))["cancelled"] == scheduled
+    assert (await async_get_schedule(hass)).waiting == []
+
+
+async def test_much_is_said_shortly(chat: conversation.ChatLog, call_tool: CallTool) -> None:
+    """Of many names and of a long text, the beginning is said, and how much more there is."""
+    tool = PerformActionTool(OPTIONS)
+    lights = [f"light.{name}" for name in ("bed_light", "ceiling_lights", "kitchen_lights")]
+    others = [*("automation.visible", "climate.hvac", "fan.living_room_fan", "input_boolean.party"), "script.visible"]
+    target = {"entity_id": [*lights, *others, "switch.decorative_lights"]}
+    data = await call_tool(tool, action="homeassistant.turn_off", target=target)
+    assert data["would"].startswith("Turn off: Bed Light, Ceiling Lights, Kitchen Lights, Visible, ")
+    assert data["would"].endswith(", Party time and 1 more (homeassistant.turn_off)")
+    arguments = {"action": "notify.send_message", "target": {"entity_id": "notify.notifier"}}
+    data = await call_tool(tool, **arguments, data={"message": "x" * 400})
+    assert data["would"].endswith(f", message {'x' * 300}… (400 characters)")

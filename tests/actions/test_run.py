@@ -1,6 +1,7 @@
 """Tests of how a sequence runs: its limits, its end, and what is told and recorded of it."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,11 +15,12 @@ from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.event import async_track_state_change_event
-from homeassistant.helpers.script import DATA_SCRIPTS
-from tests.conftest import ASSISTANT, CallTool
+from homeassistant.helpers.script import DATA_NEW_SCRIPT_RUNS_NOT_ALLOWED, DATA_SCRIPTS
+from homeassistant.helpers.service import async_set_service_schema
+from tests.conftest import ASSISTANT, CallTool, expose
 from tests.steps import BED, LEVEL, PARTY, PARTY_ON, act, level
 from tests.tools.test_scripts import AT_ONCE
 
@@ -184,6 +186,53 @@ async def test_failures(hass: HomeAssistant, call_tool: CallTool, llm_context: l
     assert data == {"ended": "ended early at sequence[0]", "failures": ["sequence[0]: the time to wait was over"]}
     data = await call_tool(tool, error=True, sequence=[{"repeat": {"sequence": []}}])
     assert data["error"].startswith("sequence is not valid: ")
+
+
+async def test_nothing_but_failures(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A sequence that fails before it changes anything is an error; a defect of an integration is no more than that."""
+    tool = ExecuteScriptTool(AT_ONCE)
+    failing = {"action": "todo.remove_item", "target": {"entity_id": "todo.shopping_list"}, "data": {"item": ["none"]}}
+    data = await call_tool(tool, error=True, sequence=[failing])
+    assert data["error"].startswith("The sequence failed at sequence[0] and changed nothing: sequence[0]: ")
+
+    async def defect(_: ServiceCall) -> None:
+        raise ValueError("narwhal")
+
+    hass.services.async_register("jukebox", "play", defect)
+    async_set_service_schema(hass, "jukebox", "play", {"target": {"entity": {"domain": "light"}}})
+    data = await call_tool(tool, error=True, sequence=[PARTY_ON, act("jukebox.play", BED)])
+    assert data["error"].startswith("extended_assist__execute_script failed unexpectedly")
+    assert "narwhal" not in data["error"]
+    undone = await call_tool(UndoLastChangeTool())
+    assert undone["undone"].keys() == {PARTY}
+
+
+async def test_shutting_down(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """While Home Assistant shuts down, it runs nothing any more, and the answer says that nothing was done."""
+    hass.data[DATA_NEW_SCRIPT_RUNS_NOT_ALLOWED] = None
+    data = await call_tool(ExecuteScriptTool(AT_ONCE), sequence=[PARTY_ON])
+    assert data == {"ended": "ended early at its beginning"}
+    assert state_of(hass, PARTY) == "off"
+
+
+async def test_many_changes(hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Of very many changes, the first are told, and how many more there are."""
+    names = [f"light.lamp_{number}" for number in range(40)]
+    for name in names:
+        hass.states.async_set(name, "off")
+    expose(hass, *names)
+
+    async def light_up(call: ServiceCall) -> None:
+        for name in names:
+            hass.states.async_set(name, "on", context=call.context)
+
+    hass.services.async_register("jukebox", "play", light_up)
+    async_set_service_schema(hass, "jukebox", "play", {"target": {"entity": {"domain": "light"}}})
+    tool = ExecuteScriptTool(replace(AT_ONCE, budget=1000))
+    data = await call_tool(tool, sequence=[act("jukebox.play", names)])
+    assert len(data["entities"]) < 40
+    assert data["entities"]["light.lamp_0"] == "off → on"
+    assert data["entities"]["more"] == f"{41 - len(data['entities'])} more entities"
 
 
 async def test_only_what_ran_is_recorded_and_undone(hass: HomeAssistant, call_tool: CallTool) -> None:

@@ -12,10 +12,13 @@ from custom_components.extended_assist.actions.schedule import (
 from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Context, Event, HomeAssistant
+from homeassistant.core import Context, Event, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.service import async_set_service_schema
+from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 
 from ..acting import hidden_states
@@ -217,3 +220,79 @@ async def test_without_an_entry(hass: HomeAssistant, toolbox: MockConfigEntry, c
     """A tool that belongs to no entry schedules nothing: nobody's options would allow it later."""
     data = await call_tool(PerformActionTool(), error=True, action="light.turn_on", target=LAMP, delay=60)
     assert "cannot be scheduled from here" in data["error"]
+
+
+async def test_two_entries(
+    hass: HomeAssistant, toolbox: MockConfigEntry, perform: PerformActionTool, call_tool: CallTool, later: Later
+) -> None:
+    """What one entry has scheduled waits and is performed whatever becomes of another entry."""
+    other = MockConfigEntry(domain="extended_assist", data={}, options={})
+    other.add_to_hass(hass)
+    await call_tool(perform, action="light.turn_on", target=LAMP, delay=60)
+    assert await hass.config_entries.async_setup(other.entry_id)
+    await call_tool(
+        PerformActionTool(ToolboxOptions.of({}, other.entry_id)), action="light.turn_off", target=LAMP, delay=120
+    )
+    assert await hass.config_entries.async_unload(other.entry_id)
+    await later(121)
+    assert is_on(hass)
+    (waiting,) = (await async_get_schedule(hass)).waiting
+    assert waiting.entry_id == other.entry_id
+
+
+async def test_unloaded_in_this_moment(
+    hass: HomeAssistant,
+    toolbox: MockConfigEntry,
+    perform: PerformActionTool,
+    call_tool: CallTool,
+    later: Later,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An action whose entry is unloaded while it is taken out of the store is not performed, and that is kept."""
+    await call_tool(perform, action="light.turn_on", target=LAMP, delay=60)
+    save = Store.async_save
+
+    async def unload_meanwhile(store: Store[Any], data: Any) -> None:
+        if toolbox.state is ConfigEntryState.LOADED:
+            await hass.config_entries.async_unload(toolbox.entry_id)
+        await save(store, data)
+
+    monkeypatch.setattr(Store, "async_save", unload_meanwhile)
+    await later(61)
+    assert not is_on(hass)
+    (outcome,) = (await async_get_schedule(hass)).outcomes
+    assert outcome.result == "not done: the assistant's entry is not loaded."
+
+
+async def test_defect_when_due(
+    hass: HomeAssistant, perform: PerformActionTool, call_tool: CallTool, later: Later, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A defect of an integration is told without its text, and logged."""
+
+    async def defect(_: ServiceCall) -> None:
+        raise ValueError("narwhal")
+
+    hass.services.async_register("jukebox", "play", defect)
+    async_set_service_schema(hass, "jukebox", "play", {"target": {"entity": {"domain": "light"}}})
+    await call_tool(perform, action="jukebox.play", target=LAMP, delay=60)
+    await later(61)
+    (ended,) = (await call_tool(ScheduledActionsTool()))["ended"]
+    assert ended["result"] == "failed unexpectedly"
+    assert "Unexpected error in a scheduled action" in caplog.text
+    assert "ValueError: narwhal" in caplog.text
+
+
+async def test_undone_too_late(
+    hass: HomeAssistant, perform: PerformActionTool, call_tool: CallTool, later: Later
+) -> None:
+    """Scheduling cannot be undone once the action was performed, nor cancelling once its time is over."""
+    await call_tool(perform, action="light.turn_on", target=LAMP, delay=60)
+    data = await call_tool(perform, action="light.turn_off", target=LAMP, delay=90)
+    await call_tool(ScheduledActionsTool(), cancel=data["scheduled"])
+    await later(100)
+    assert is_on(hass)
+    assert (await call_tool(UndoLastChangeTool()))["change"] == "light.turn_on"
+    refused = await call_tool(UndoLastChangeTool(), error=True)
+    assert refused["error"].startswith("The time of the cancelled action is over")
+    refused = await call_tool(UndoLastChangeTool(), error=True)
+    assert refused["error"].startswith("The scheduled action was performed or cancelled already.")

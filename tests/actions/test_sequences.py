@@ -3,14 +3,16 @@
 from typing import Any
 
 import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.actions.sequences import BREATH, MAX_STEPS, SequenceWalker
 from custom_components.extended_assist.call import ToolboxOptions, ToolCall
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.results import ToolError
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import llm
+from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.script import Script
+from tests.acting import device_of
 from tests.conftest import ASSISTANT
 
 pytestmark = pytest.mark.usefixtures("house")
@@ -93,3 +95,100 @@ async def test_limits(call: ToolCall) -> None:
         value = [value]
     assert "nested too deeply" in await refusal(call, {"variables": {"x": value}})
     assert "at most 40000" in await refusal(call, {"variables": {"x": "y" * 50_000}})
+
+
+LIGHT_ON = {"condition": "light.is_on"}
+
+
+@pytest.mark.parametrize(
+    ("sequence", "reason"),
+    [
+        ([5], "sequence[0]: a step must be an object."),
+        (["light.turn_on"], "sequence[0]: a step must be an object."),
+        ([{**BED, "data": {"effect": "{{ 1 +"}}], "sequence[0].data.effect: "),
+        ([{"if": 5, "then": []}], "sequence[0].if: this must be a list of conditions."),
+        ([{"if": ["sunset"], "then": []}], "sequence[0].if[0]: a condition must be an object or a template."),
+        ([{"if": [5], "then": []}], "sequence[0].if[0]: a condition must be an object or a template."),
+        ([{"wait_for_trigger": ["sunset"]}], "sequence[0].wait_for_trigger[0]: a trigger must be an object."),
+        ([{**LIGHT_ON, "options": ["for"]}], "sequence[0].options: this must be an object."),
+        ([LIGHT_ON], "sequence[0].target: name what it is about"),
+        ([{**LIGHT_ON, "target": {"room": "kitchen"}}], "sequence[0].target: 'room' is no part of a target."),
+        (
+            [{**LIGHT_ON, "target": {"area_id": "Bed Room"}}, {**LIGHT_ON, "target": {"entity_id": "none"}}],
+            "sequence[1]",
+        ),
+        (
+            [{"condition": "state", "entity_id": "lights", "state": "on"}],
+            "sequence[0].entity_id: 'lights' means several: ",
+        ),
+        ([{"device_id": "x", "domain": "light", "type": "turn_on"}], "sequence[0]: Device actions are not supported."),
+    ],
+)
+async def test_what_is_wrong_is_said(call: ToolCall, sequence: Any, reason: str) -> None:
+    """What is no step, condition or trigger is refused with its place and a reason."""
+    assert (await refusal(call, sequence)).startswith(reason)
+
+
+async def test_hidden_registry_ids(hass: HomeAssistant, call: ToolCall) -> None:
+    """The registry id of a hidden entity is as unknown in any text as the entity."""
+    zebra = er.async_get(hass).async_get("light.zebra")
+    assert zebra
+    reason = f"sequence[0].variables.x: '{zebra.id}' was not found or is not exposed."
+    assert await refusal(call, {"variables": {"x": zebra.id}}) == reason
+
+
+async def test_kept_targets(hass: HomeAssistant, call: ToolCall) -> None:
+    """What conditions and triggers are about stays as it is written, when Home Assistant understands just that."""
+    walker = SequenceWalker(call, keep=True)
+    triggers = [{"trigger": "light.turned_on", "target": {"entity_id": "light.bed_light"}}]
+    assert await walker.async_triggers(triggers) is triggers
+    assert walker.entity_ids == {"light.bed_light"}
+    for target, reason in (
+        ({"area_id": "kitchen"}, "this also means 2 not exposed."),
+        ({"entity_id": "Bed Light"}, "entity_id: 'Bed Light' is not an id"),
+    ):
+        with pytest.raises(ToolError, match=reason):
+            await walker.async_triggers([{"trigger": "light.turned_on", "target": target}])
+
+
+# The demonstration integration is not set up as a whole, and cannot be unloaded beside other sensors.
+@pytest.mark.parametrize("expected_lingering_timers", [True])
+async def test_the_sun(hass: HomeAssistant, call: ToolCall) -> None:
+    """Conditions about the sun need no target, and their thresholds are exposed."""
+    sun = MockConfigEntry(domain="sun")
+    sun.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(sun.entry_id)
+    elevation = {"condition": "sun.elevation", "options": {"threshold": {"type": "above", "value": {"number": 3}}}}
+    conditions = [{"condition": "sun.is_up"}, elevation]
+    assert await SequenceWalker(call).async_conditions(conditions) == conditions
+    elevation["options"] = {"threshold": {"type": "above", "value": {"entity": "input_number.zebra"}}}
+    with pytest.raises(
+        ToolError, match=r"conditions\[1\]\.options\.threshold\.value\.entity: 'input_number\.zebra' was"
+    ):
+        await SequenceWalker(call).async_conditions(conditions)
+
+
+async def test_kept_data(hass: HomeAssistant, call: ToolCall) -> None:
+    """Data that Home Assistant would take differently than it was checked is refused where it is kept."""
+    step = {"action": "script.visible", "data": {"lamp": "Bed Light"}}
+    assert "name entities by id here" in await refusal(call, [step], keep=True)
+    kept = [{"action": "script.visible", "data": {"lamp": "light.bed_light"}}]
+    assert await SequenceWalker(call, keep=True).async_actions(kept) is kept
+
+
+async def test_kept_device_actions(hass: HomeAssistant, call: ToolCall) -> None:
+    """An action on a device, as the editor writes it, is kept when all of the device is exposed."""
+    registry = er.async_get(hass)
+    bed, zebra = registry.async_get("light.bed_light"), registry.async_get("light.zebra")
+    assert bed
+    assert zebra
+    step = {"type": "turn_on", "domain": "light", "device_id": bed.device_id, "entity_id": bed.id}
+    assert await SequenceWalker(call, keep=True).async_actions([step]) == [step]
+    for change, reason in (
+        ({"device_id": device_of(hass, "light.narwhal")}, "as a whole"),
+        ({"device_id": zebra.device_id}, "No device"),
+        ({"entity_id": zebra.id}, "was not found or is not exposed"),
+        ({"entity_id": "{{ 'light.zebra' }}"}, "cannot be known beforehand"),
+        ({"domain": "mqtt"}, "actions on devices of this kind cannot be checked"),
+    ):
+        assert reason in await refusal(call, [step | change], keep=True)

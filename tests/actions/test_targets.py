@@ -107,6 +107,7 @@ async def test_groups_in_groups(hass: HomeAssistant) -> None:
         *("group.mixed", "light.whole", "light.zebra", "light.ceiling_lights", "light.kitchen_lights")
     }
     assert "light.zebra" in members_of(hass, "group.mixed")
+    assert members_of(hass, "light.gone") == []
 
 
 async def test_device_of_a_hidden_entity(hass: HomeAssistant) -> None:

@@ -85,6 +85,7 @@ BAD: dict[str, tuple[str, str]] = {
     "one line": ("[{id: '1', alias: A}]\n", "one pair of brackets"),
     "two documents": ("- id: '1'\n---\n- id: '2'\n", "several documents"),
     "mark at the end": ("- id: '1'\n...\n", "explicit mark of its end"),
+    "anchor before the list": ("--- &all\n  - id: '1'\n    alias: A\n", "its lines cannot be told apart"),
     "block without line break": ("- id: '1'\n  description: |\n    text", "without changing more than it"),
 }
 """These are refused for the reason."""

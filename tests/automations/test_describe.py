@@ -22,6 +22,7 @@ TRIGGERS: list[tuple[dict[str, Any], str]] = [
     ({"trigger": "state", "entity_id": MOTION, "to": "on", "for": "{{ 5 }}"}, "Motion turns on for a computed time"),
     ({"trigger": "state", "entity_id": MOTION, "to": True, "for": 90}, "Motion turns on for 90 s"),
     ({"trigger": "numeric_state", "entity_id": LEVEL, "above": 5, "below": 9}, "Level is above 5 and below 9"),
+    ({"trigger": "time", "at": "{{ 5 }}"}, "it is a computed value"),
     ({"trigger": "time", "at": ["6:30:00", {"entity_id": "x.y"}]}, "it is 6:30:00 or a time of an entity"),
     ({"trigger": "time", "at": {"entity_id": "input_datetime.x", "offset": "1:00"}}, "it is a time of an entity"),
     ({"trigger": "sun", "event": "sunset", "offset": "-00:30:00"}, "it is sunset (-00:30:00)"),

@@ -92,6 +92,31 @@ def test_older_names_and_first_key() -> None:
     )
 
 
+def test_removed_and_unchanged_parts() -> None:
+    """A part that is removed takes its line with it; one that is given as it is stays as it is written."""
+    text = "- id: '1'\n  mode: single  # one at a time\n  alias: A\n"
+    assert edit.update(text, "1", {"mode": "single", "alias": "A"}).text == text
+    assert edit.update(text, "1", {"alias": None}).text == text.replace("  alias: A\n", "")
+
+
+def test_put_back_where_it_does_not_fit() -> None:
+    """What was removed is not put back twice, nor where its lines would stand further to the right than all others."""
+    text = "- id: '1'\n  alias: A\n- id: '2'\n"
+    removed = edit.remove(text, "1")
+    assert removed.before
+    with pytest.raises(ToolError, match="is there again already"):
+        edit.insert(text, removed.before, removed.previous)
+    with pytest.raises(ToolError, match="without changing more than it"):
+        edit.insert("- id: '2'\n", "  - id: '1'\n    alias: A\n", None)
+    assert edit.insert("[]\n", "  - id: '1'\n    alias: A\n", None).text == "  - id: '1'\n    alias: A\n"
+
+
+def test_not_a_number() -> None:
+    """What does not come back as it was written is refused."""
+    with pytest.raises(ToolError, match="cannot be kept"):
+        edit.add("[]\n", NEW | {"variables": {"x": float("nan")}})
+
+
 def test_comments_stay() -> None:
     """A part with comments inside is not written anew."""
     with pytest.raises(ToolError, match="a comment, which would be lost"):
@@ -140,6 +165,7 @@ def test_changed_by_somebody_since() -> None:
         ("- alias: A  # mine\n  id: '1'\n", {"alias": None}, "a comment, which would be lost"),
         ("- id: '1'\n  description: |  # mine\n    text\n", {"description": "x"}, "a comment, which would be lost"),
         ("- id: '2'\n", {"mode": "single"}, "not in the file"),
+        ("- !mine\n  id: '1'\n  alias: A\n", {"alias": "B"}, "it is not an object"),
     ],
 )
 def test_update_refused(text: str, changes: dict[str, Any], reason: str) -> None:

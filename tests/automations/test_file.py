@@ -99,6 +99,14 @@ def test_refused(tmp_path: Path, content: bytes, mode: int, reason: str) -> None
     assert [item.name for item in tmp_path.iterdir()] == ["automations.yaml"]
 
 
+def test_unreadable(tmp_path: Path) -> None:
+    """What cannot be read is said, in the words of the system."""
+    path = tmp_path / "automations.yaml"
+    path.mkdir()
+    with pytest.raises(ToolError, match=r"cannot be read: Is a directory\. Tell the user\."):
+        file.change(path, ADD_NEW)
+
+
 def test_full_disk(tmp_path: Path) -> None:
     """On a full disk nothing changes, and nothing is left."""
     source = tmp_path / "source.yaml"

@@ -30,7 +30,10 @@ async def test_unreadable_files(start_home: StartHome, call_tool: CallTool, text
         ("homeassistant:\n", "nothing in configuration.yaml includes it"),
         ("automation: !include_dir_merge_list many/\nautomation ui: !include automations.yaml\n", ""),
         ("automation mine: []\nautomation: !include ./automations.yaml\n", ""),
-        ("homeassistant:\n  packages:\n    a:\n      automation: !include automations.yaml\n", ""),
+        (
+            "homeassistant:\n  name: Home\n  packages:\n    a:\n      automation: !include automations.yaml\n",
+            "",
+        ),
     ],
 )
 async def test_how_automations_are_included(

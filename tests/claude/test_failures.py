@@ -4,11 +4,14 @@ from datetime import timedelta
 from time import monotonic
 from typing import Any
 
+import anthropic
+import httpx
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.extended_assist import entity
 from custom_components.extended_assist.claude import client, health, patience
+from custom_components.extended_assist.claude.failures import key_of
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import SOURCE_REAUTH
 from homeassistant.core import HomeAssistant
@@ -165,6 +168,26 @@ async def test_unavailable_until_the_server_is_back(
         "The server of Extended Assist cannot be used: cannot_connect",
         "The server of Extended Assist can be used again",
     ]
+
+
+async def test_a_look_that_says_little(
+    hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look that is told to come back later leaves an agent that works as it is."""
+    claude_server.models_fault = Fault("http", status=429)
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN + 1))
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert hass.states.get(AGENT).state != "unavailable"
+    assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
+
+
+def test_no_connection_in_time() -> None:
+    """A server to which no connection comes about in time cannot be reached; one that is slow to answer can."""
+    request = httpx.Request("POST", "http://192.0.2.1/v1/messages")
+    for cause, key in ((httpx.ConnectTimeout("slow"), "cannot_connect"), (httpx.ReadTimeout("slow"), "timeout")):
+        error = anthropic.APITimeoutError(request)
+        error.__cause__ = cause
+        assert key_of(error) == key
 
 
 async def test_a_turn_that_works_makes_available_at_once(

@@ -2,6 +2,7 @@
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 import voluptuous as vol
 
 from homeassistant.components import conversation
@@ -258,6 +259,22 @@ async def test_missing_api(hass: HomeAssistant, converse: Converse, entry: MockC
     """An agent whose tools are gone says what to do."""
     await change_agent(hass, entry, llm_hass_api=["gone"])
     assert "no longer exist" in speech(await converse("Hello", Turn([text("Hi.")])))
+
+
+async def test_prompt_with_a_mistake(hass: HomeAssistant, converse: Converse, entry: MockConfigEntry) -> None:
+    """Instructions that cannot be rendered are answered with Home Assistant's own words, and nothing is sent."""
+    await change_agent(hass, entry, prompt="{{ 1 / 0 }}")
+    result = await converse("Hello")
+    assert result.response.error_code is not None
+    assert "problem with my template" in speech(result)
+
+
+async def test_any_language(hass: HomeAssistant, entry: MockConfigEntry, hass_ws_client: WebSocketGenerator) -> None:
+    """The agent is offered to assistants of every language."""
+    client = await hass_ws_client(hass)
+    await client.send_json_auto_id({"type": "conversation/agent/list", "language": "ko"})
+    agents = {agent["id"]: agent for agent in (await client.receive_json())["result"]["agents"]}
+    assert agents[AGENT]["supported_languages"] == "*"
 
 
 async def test_deltas_are_streamed(hass: HomeAssistant, entry: MockConfigEntry, claude_server: ClaudeServer) -> None:

@@ -142,6 +142,8 @@ def test_search_that_was_broken_off_is_left_out() -> None:
         ],
     }
     assert without_stale_searches(request)["messages"][1]["content"] == [{"type": "text", "text": "I look."}]
+    alone = {**request, "messages": [request["messages"][0], {"role": "assistant", "content": [use]}]}
+    assert without_stale_searches(alone)["messages"] == request["messages"][:1]
     assert without_stale_searches({**request, "messages": request["messages"][:1]}) == {
         **request,
         "messages": request["messages"][:1],

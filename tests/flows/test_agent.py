@@ -17,6 +17,7 @@ from custom_components.extended_assist.const import (
 )
 from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.flows.cost import cost_fields
+from custom_components.extended_assist.flows.model import model_schema
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
@@ -69,6 +70,21 @@ async def test_reconfigure(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
     (agent,) = entry.subentries.values()
     assert dict(agent.data) == {"model": MODEL, **LIMITS, **OFF}
+
+
+async def test_apis(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """The APIs that are chosen are stored, and those that are gone are not offered again."""
+    ours = f"{DOMAIN}-{entry.entry_id}"
+    form = await configure(hass, await add(hass, entry), {"name": "B", "model": MODEL, "llm_hass_api": [ours]})
+    await configure(hass, form, LIMITS)
+    agent = list(entry.subentries.values())[-1]
+    assert agent.data["llm_hass_api"] == [ours]
+    data = {**agent.data, "llm_hass_api": [ours, "gone"]}
+    hass.config_entries.async_update_subentry(entry, agent, data=data)
+    await hass.async_block_till_done()
+    form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
+    suggested = {str(key): (key.description or {}).get("suggested_value") for key in form["data_schema"].schema}
+    assert suggested["llm_hass_api"] == [ours]
 
 
 @pytest.mark.parametrize("second", ["assist", "extended_assist-other"])
@@ -133,6 +149,12 @@ def test_cache_is_for_servers_that_know_it(base_url: str, default: str) -> None:
     assert key.default() == default
 
 
+@pytest.mark.parametrize(("base_url", "offered"), [(ANTHROPIC_URL, False), ("http://192.168.1.10:11434", True)])
+def test_plain_requests_are_for_other_servers(base_url: str, offered: bool) -> None:
+    """Anthropic's own server knows every field, so nobody is asked to leave some out."""
+    assert ("plain" in model_schema(Abilities(), base_url).schema) is offered
+
+
 @pytest.mark.parametrize(("model_id", "offered"), [("claude-opus-5-5", True), (MODEL, False), ("unheard-of", False)])
 async def test_tool_search_is_offered_where_it_works(entry: MockConfigEntry, model_id: str, offered: bool) -> None:
     """Only for models whose list says that they can."""
@@ -156,6 +178,10 @@ async def test_fallback(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
     form = await configure(hass, form, {**own, "fallback_agent": "conversation.second"})
     assert form["errors"] == {"fallback_agent": "fallback_loop"}
+    third = await configure(hass, await add(hass, entry), {"name": "Third", "model": MODEL})
+    await configure(hass, third, LIMITS)
+    form = await configure(hass, form, {**own, "fallback_agent": "conversation.third"})
+    assert form["step_id"] == "model"
 
 
 def fields(form: Any) -> set[str]:

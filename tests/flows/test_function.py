@@ -191,6 +191,8 @@ async def test_copy(hass: HomeAssistant, entry: MockConfigEntry, llm_context: ll
     result = await step(hass, result, form(text))
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "copied")
     assert functions(entry).keys() == {"double", "double_2"}
+    result = await reconfigure(hass, entry, "double", "copy")
+    assert suggested(result, "function") == DOUBLE.replace("name: double", "name: double_3")
     assert {"double", "double_2"} <= (await tools(hass, entry, llm_context)).keys()
 
 

@@ -58,6 +58,7 @@ YAML = {
 SHAPE = {
     "text": Broken("just words\n", 1, "two parts"),
     "number": Broken("3\n", 1, "two parts"),
+    "list_of_one": Broken("- spec:\n    name: a b\n  function: {}\n", 2, "is no name"),
     "list_of_two": Broken("- spec: {}\n- spec: {}\n", 1, "import"),
     "empty_list": Broken("[]\n", 1, "import"),
     "spec_only": Broken("spec: {name: x}\n", 1, "two parts"),
@@ -100,6 +101,11 @@ SETTINGS = {
     "unknown_test": of("type: template\nvalue_template: '{{ x is sparkling }}'", 6, "sparkling"),
     "unknown_tag": of("type: template\nvalue_template: '{% sparkle %}'", 6, "sparkle"),
     "unknown_setting": of("type: template\nvalue_template: x\nvalue: y", 7, "value"),
+    "blocks_in_blocks": of(
+        f"type: template\nvalue_template: '{'{% for x in y %}' * 25}{'{% endfor %}' * 25}'",
+        6,
+        "template cannot be read: SyntaxError",
+    ),
     "no_native_name": of("type: native", 4, "name"),
     "unknown_native": of("type: native\nname: fly", 6, "no native function"),
     "no_sequence": of("type: script", 4, "sequence"),
@@ -112,6 +118,7 @@ SETTINGS = {
     "two_addresses": of("type: rest\nresource: http://a/\nresource_template: http://b/", None, "resource"),
     "address_of_another_kind": of("type: rest\nresource: ftp://a/", 6, "not an address"),
     "address_is_a_path": of("type: rest\nresource: /etc/passwd", 6, "not an address"),
+    "address_of_no_host": of("type: rest\nresource: http://[::1/", 6, "not an address"),
     "unknown_method": of("type: rest\nresource: http://a/\nmethod: FLY", 7, "method"),
     "timeout_is_text": of("type: rest\nresource: http://a/\ntimeout: long", 7, "timeout"),
     "header_template": of("type: rest\nresource: http://a/\nheaders: {x: '{{ y'}", 7, "template is wrong"),
@@ -120,6 +127,12 @@ SETTINGS = {
     "no_selector": of("type: scrape\nresource: http://a/\nsensor: [{name: x}]", 7, "select"),
     "wrong_selector": of("type: scrape\nresource: http://a/\nsensor:\n  - select: 'a[['", 8, "not a CSS selector"),
     "no_steps": of("type: composite\nsequence: []", 6, "1 to"),
+    "steps_in_steps": of(
+        "type: composite\nsequence:\n  type: composite\n  sequence:\n    type: composite\n    sequence:\n"
+        "      type: composite\n      sequence: {type: template, value_template: a}",
+        6,
+        "more than 3 deep",
+    ),
     "step_without_type": of("type: composite\nsequence:\n  - name: x", 7, "needs a type"),
     "step_of_unknown_type": of(
         "type: composite\nsequence:\n  - type: template\n    value_template: a\n  - type: fly", 9, "fly"

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from custom_components.extended_assist.functions.reading import FunctionError, join, read, renamed, split
+from custom_components.extended_assist.functions.reading import MAX_TEXT, FunctionError, join, read, renamed, split
 from homeassistant.util.yaml import dump
 
 VALUES: dict[str, Any] = {
@@ -36,6 +36,7 @@ VALUES: dict[str, Any] = {
     "1e999": "1e999",
     "9" * 5000: "9" * 5000,
     "=": "=",
+    "<<": "<<",
     "null": None,
     "'on'": "on",
     "!!str 5": "5",
@@ -96,6 +97,37 @@ def test_split_and_join(text: str) -> None:
     assert [item.text for item in split(again)] == [item.text for item in items]
     for item in items:
         assert "name" in text.splitlines()[item.line - 1] or item.line <= len(text.splitlines())
+
+
+def test_what_cannot_be_read() -> None:
+    """What is too long, or no text at all, is refused with a sentence."""
+    with pytest.raises(FunctionError, match=f"has {MAX_TEXT + 1} characters; at most {MAX_TEXT} are read"):
+        read("x" * (MAX_TEXT + 1))
+    with pytest.raises(FunctionError, match="not YAML that can be read here"):
+        read("spec: \ud800")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "spec: {parameters: {properties: {list: {}, items: {}}}, name: list}\n",
+        "spec: {name: name}\n",
+        "- spec: {name: e, description: more}\n",
+    ],
+)
+def test_renamed_where_the_name_is_a_word_too(text: str) -> None:
+    """Where the name occurs before the name, or the new one does, the function is written anew."""
+    value = read(text).value
+    function = value[0] if isinstance(value, list) else value
+    wanted = {"spec": function["spec"] | {"name": "items"}}
+    assert read(renamed(text, "items")).value in (wanted, [wanted])
+
+
+def test_joined_as_pasted() -> None:
+    """What was pasted as an item of a list stays so; what cannot be indented is written anew."""
+    texts = ["- spec: {name: a}\n", "---\nspec: {name: b}\n", "spec:\n  name: c\n"]
+    assert read(join(texts)).value == [{"spec": {"name": name}} for name in "abc"]
+    assert join(texts).startswith(texts[0])
 
 
 VALUE = st.recursive(

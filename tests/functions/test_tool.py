@@ -97,6 +97,7 @@ async def test_tiers(
         ("type: script\nsequence: []", "read", "CONTROL"),
         ("type: native\nname: add_automation", "control", "ADMINISTER"),
         ("type: rest\nresource: http://a/", "read", "READ"),
+        ("type: scrape\nresource: http://a/\nmethod: post\nsensor: [{select: p}]", "read", "READ"),
         ("type: composite\nsequence: [{type: rest, resource: 'http://a/'}]", "read", "READ"),
         (
             "type: composite\nsequence: [{type: rest, resource: 'http://a/'}, {type: script, sequence: []}]",

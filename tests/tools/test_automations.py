@@ -2,6 +2,7 @@
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from custom_components.extended_assist.tools.automations import GetAutomationsTo
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.json import json_dumps
-from tests.automating import CONFIGURATION, FREE, StartHome, start_home
+from tests.automating import CONFIGURATION, FREE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
 
 __all__ = ["start_home"]
@@ -166,6 +167,94 @@ async def test_details_without_what_is_hidden_or_secret(home: None, call_tool: C
     assert inline["configuration"]["actions"][0]["data"] == {"message": "hello", "code": "(secret)", "pin": "(secret)"}
     for answer in (data, inline):
         assert not [word for word in ("zebra", "axolotl", "narwhal", "31415926") if word in json_dumps(answer).lower()]
+
+
+async def test_details_of_the_only_one(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
+    """What is found by what it uses is told in full where it is the only one, also without an id."""
+    data = await call_tool(GET, entity="Porch light", details=True)
+    assert data["id"] == "porch"
+    assert data["configuration"]["alias"] == "Porch light"
+    without_id = await call_tool(GET, name="without id", details=True)
+    assert (without_id["id"], without_id["can_be_changed"]) == ("", "no")
+    assert "last_runs" not in without_id
+
+
+async def test_registry_ids_of_hidden_things(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """The registry id of a hidden entity, as the editor writes it for devices, is not told."""
+    registry = er.async_get(hass)
+    zebra = registry.async_get_or_create("light", "demo", "zebra")
+    await start_home(
+        "- id: '1'\n  alias: A\n  triggers: []\n  actions:\n  - type: turn_on\n    domain: light\n"
+        f"    device_id: gone\n    entity_id: {zebra.id}\n"
+    )
+    expose(hass, "automation.a")
+    data = await call_tool(GET, name="A", details=True)
+    assert data["configuration"]["actions"][0]["entity_id"] == "(not exposed)"
+    assert zebra.id not in json_dumps(data)
+
+
+async def test_runs(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """What set an automation off, where it failed and why is told, unless that names what is hidden."""
+    await start_home(
+        """\
+- id: '1'
+  alias: Failing
+  triggers:
+  - {trigger: state, entity_id: input_boolean.motion, to: 'on'}
+  - {trigger: state, entity_id: input_boolean.zebra, to: 'on'}
+  actions:
+  - action: input_number.set_value
+    target: {entity_id: input_number.level}
+    data: {value: 999}
+- id: '2'
+  alias: Unsure
+  triggers: [{trigger: state, entity_id: input_boolean.motion, to: 'on'}]
+  conditions: [{condition: numeric_state, entity_id: sensor.gone, above: 3}]
+  actions: []
+"""
+    )
+    expose(hass, "automation.failing", "automation.unsure")
+    for name in ("motion", "zebra"):
+        await hass.services.async_call(
+            "input_boolean", "turn_on", {"entity_id": f"input_boolean.{name}"}, blocking=True
+        )
+        await hass.async_block_till_done()
+    by_zebra, by_motion = (await call_tool(GET, name="failing", details=True))["last_runs"]
+    assert by_motion["trigger"] == "state of input_boolean.motion"
+    assert by_motion["error"].startswith("Invalid value for input_number.level: 999")
+    assert by_motion["last_step"] == "action/0"
+    assert by_zebra["trigger"] == "(not exposed)"
+    (run,) = (await call_tool(GET, name="unsure", details=True))["last_runs"]
+    assert run["result"] == "did not run: a condition was false"
+
+
+async def test_anchors(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """What shares a part with another automation is told in full, but cannot be changed."""
+    await start_home(
+        "- {id: a, alias: A, triggers: &x [], actions: []}\n- {id: b, alias: B, triggers: *x, actions: []}\n"
+    )
+    expose(hass, "automation.b")
+    data = await call_tool(GET, name="B", details=True)
+    assert data["can_be_changed"] == "no"
+    assert data["configuration"]["triggers"] == []
+    error = await call_tool(UPDATE, automation="B", changes={"alias": "C"}, error=True)
+    assert "it uses parts of other automations (anchors)" in error["error"]
+
+
+async def test_unreadable_file(home: None, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Where the file cannot be read, what is loaded is told all the same, and nothing can be changed."""
+    Path(hass.config.path("automations.yaml")).write_text("hello\n")  # noqa: ASYNC240 - a test
+    data = await call_tool(GET)
+    assert {row["can_be_changed"] for row in rows(data).values()} == {"no"}
+    assert "it is not a list" in data["note"]
+    error = await call_tool(UPDATE, automation="porch", changes={"alias": "C"}, error=True)
+    assert error["error"] == data["note"]
+
+
+async def test_no_automations(hass: HomeAssistant, assist: None, call_tool: CallTool) -> None:
+    """In a home without automations, none is found."""
+    assert not await GetAutomationsTool.async_available(hass)
+    assert (await call_tool(GET))["count"] == 0
 
 
 async def test_several_or_none(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:

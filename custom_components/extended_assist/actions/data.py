@@ -73,8 +73,6 @@ class DataCheck:
             )
         except ValueError as err:
             raise ToolError(f"{place}: '{text}' must be one entity of which everything is exposed.") from err
-        if any(not self.exposure.is_exposed(member) for member in members_of(self.hass, entity_id)):
-            raise ToolError(f"{place}: '{text}' would also move what is not exposed.")
         self.used[entity_id] = None
         return entity_id
 
@@ -88,7 +86,7 @@ class DataCheck:
 
     def _value(self, value: Any, place: str, *, key: Any = None) -> Any:
         """Check a value of any kind, with all that is inside; return it with its references made concrete."""
-        if key is not None:
+        if isinstance(key, str):
             self._text(key, place)
         if (
             str(key).strip().lower() in _ACTION_KEYS
@@ -123,10 +121,8 @@ class DataCheck:
         alone = len(references) == len(entity_ids) == 1 and isinstance(next(iter(references.values())), str)
         return checked | {ATTR_ENTITY_ID: entity_ids[0] if alone else entity_ids}
 
-    def _text(self, text: Any, place: str) -> None:
+    def _text(self, text: str, place: str) -> None:
         """Refuse a text that is a template or names what is not exposed; whether that exists makes no difference."""
-        if not isinstance(text, str):
-            return
         try:
             self.check_text(text)
         except ToolError as err:

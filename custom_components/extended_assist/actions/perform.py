@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import voluptuous as vol
 
 from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, ServiceResponse, State, SupportsResponse, callback
-from homeassistant.exceptions import HomeAssistantError, ServiceNotFound, Unauthorized
+from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers.event import async_track_state_change_event, async_track_state_report_event
 from homeassistant.util.json import JsonObjectType
 
@@ -155,8 +155,6 @@ async def _async_call(
         return None, False
     try:
         return task.result(), True
-    except ServiceNotFound as err:
-        raise ToolError(f"{action.name} is gone; it cannot be used any more.") from err
     except vol.Invalid as err:
         raise ToolError(
             f"{action.name} does not take this data: {safe_reason(call.exposure, err)}. Correct it and call again."

@@ -108,8 +108,7 @@ class Schedule:
 
     async def async_cancel(self, item_id: str) -> ScheduledAction | None:
         """Take an action out and return it, or None when it is not waiting."""
-        item = self._waiting.pop(item_id, None)
-        if item is not None:
+        if (item := self._waiting.pop(item_id, None)) is not None:
             self._disarm(item_id)
             await self._async_save()
         return item

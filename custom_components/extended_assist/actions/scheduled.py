@@ -35,11 +35,6 @@ class ScheduledAction:
     conversation_id: str | None = None
     id: str = field(default_factory=_new_id)
 
-    @property
-    def target(self) -> dict[str, list[str]]:
-        """Return the target as Home Assistant takes it."""
-        return {"entity_id": self.entity_ids} if self.targeted else {}
-
     def llm_context(self) -> llm.LLMContext:
         """Return the context of the speaker."""
         return llm.LLMContext(

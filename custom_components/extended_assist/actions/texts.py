@@ -1,6 +1,6 @@
 """Check every text of what Home Assistant is to run later: templates, and ids of what is not exposed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ class Texts:
         self._returns = returns
         self._names = {*variables, *_RUN_VARIABLES}
         self._sealed: set[str] = set()
-        self._templates: dict[str, _Read | ToolError] = {}
+        self._templates: dict[str, _Read] = {}
         self.entity_ids: set[str] = set()
         """Every entity that a checked text names."""
 
@@ -64,7 +64,7 @@ class Texts:
             self._names.add(name)
         if self._returns:
             self._sealed |= set(_sealed(part))
-        templates = {text for text, _ in texts_in(part, place) if is_template_string(text)}
+        templates = {text: where for text, where in texts_in(part, place) if is_template_string(text)}
         names = frozenset(self._names)
         self._templates |= await self._hass.async_add_executor_job(_read_all, templates, names)
 
@@ -84,13 +84,12 @@ class Texts:
     def check_again(self) -> None:
         """Check all templates as of now; raises ToolError when something that they read is not exposed any more."""
         for read in self._templates.values():
-            if isinstance(read, _Read):
-                check_references(self._hass, self._exposure, read.references)
+            check_references(self._hass, self._exposure, read.references)
 
     @callback
     def check_trigger(self, entity_id: str, place: str) -> None:
         """Refuse a trigger by an entity that may not be read whole, where templates can read what triggered."""
-        used = {name for read in self._templates.values() if isinstance(read, _Read) for name in read.variables}
+        used = {name for read in self._templates.values() for name in read.variables}
         if used & {"trigger", "wait"}:
             try:
                 self._check_attributes(entity_id, None)
@@ -100,8 +99,6 @@ class Texts:
     def _check_template(self, text: str) -> None:
         """Check one template."""
         read = self._templates[text]
-        if isinstance(read, ToolError):
-            raise read
         if sealed := min(read.variables & self._sealed, default=None):
             raise ToolError(f"'{sealed}' can only be returned as it is, by a stop with response_variable.")
         check_references(self._hass, self._exposure, read.references)
@@ -176,15 +173,14 @@ def _sealed(part: Any) -> Iterator[str]:
         yield from _sealed(item)
 
 
-def _read_all(templates: Iterable[str], names: frozenset[str]) -> dict[str, _Read | ToolError]:
-    """Return what each template reads, or why that cannot be told."""
-    found: dict[str, _Read | ToolError] = {}
-    for template in templates:
+def _read_all(templates: Mapping[str, str], names: frozenset[str]) -> dict[str, _Read]:
+    """Return what each template reads; raises ToolError, with its place, for one that cannot be read."""
+    found: dict[str, _Read] = {}
+    for template, place in templates.items():
         try:
             references = referenced(template, names)
         except ToolError as err:
-            found[template] = err
-            continue
+            raise ToolError(f"{place}: {err}") from err
         tree = environment().parse(template)
         constants = {node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)}
         found[template] = _Read(

@@ -96,8 +96,7 @@ def remove(text: str, automation_id: str, block: str | None = None) -> Edit:
     start, end = _own_lines(layout, item, block)
     rest = "" if len(layout.items) > 1 else f"{' ' * layout.column}[]{_line_break(text)}"
     changed = f"{text[:start]}{rest}{text[end:]}"
-    if [other.meaning for other in read_layout(changed).items] != _others(layout, item):
-        raise ToolError(_NOT_TEXTUALLY)
+    _check_others(read_layout(changed), _others(layout, item))
     return Edit(changed, text[start:end], None, _previous(layout, item))
 
 
@@ -172,8 +171,6 @@ def _gap(layout: Layout, item: Item, part: Part) -> tuple[int, int]:
     """Return from where to where a key is cut out."""
     if part is not item.parts[0]:
         return layout.line_start(part.start), layout.line_end(part.end)
-    if len(item.parts) == 1:
-        raise ToolError(_NOT_TEXTUALLY)
     end = item.parts[1].start
     if "#" in layout.text[part.end : end]:
         raise ToolError(_FIXED.format(key=part.key, reason="a comment"))
@@ -200,15 +197,18 @@ def _proven(layout: Layout, item: Item, changed: str, expected: dict[str, Any]) 
 def _check(text: str, others: list[Meaning], position: int, expected: dict[str, Any], edit: Edit) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
     layout = read_layout(text)
-    if len(layout.items) != len(others) + 1:
-        raise ToolError(_NOT_TEXTUALLY)
     item = layout.items.pop(position)
-    if [other.meaning for other in layout.items] != others:
-        raise ToolError(_NOT_TEXTUALLY)
+    _check_others(layout, others)
     if data_of(layout, item) != expected:
         raise ToolError(_UNWRITABLE)
     start, end = layout.span(item)
     return dataclasses.replace(edit, after=text[start:end])
+
+
+def _check_others(layout: Layout, others: list[Meaning]) -> None:
+    """Raise ToolError unless all other automations mean what they did."""
+    if [other.meaning for other in layout.items] != others:
+        raise ToolError(_NOT_TEXTUALLY)
 
 
 def _others(layout: Layout, item: Item) -> list[Meaning]:

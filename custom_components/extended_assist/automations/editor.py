@@ -15,9 +15,7 @@ _URL = "/api/config/automation/config/{config_key}"
 @callback
 def editors_lock(hass: HomeAssistant) -> asyncio.Lock | None:
     """Return the lock under which the editor writes, if it is there."""
-    if (http := getattr(hass, "http", None)) is None:
-        return None
-    for route in http.app.router.routes():
+    for route in hass.http.app.router.routes():
         if route.resource is not None and route.resource.canonical == _URL:
             lock = getattr(getclosurevars(route.handler).nonlocals.get("view"), "mutation_lock", None)
             return lock if isinstance(lock, asyncio.Lock) else None

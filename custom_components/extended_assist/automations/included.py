@@ -56,8 +56,5 @@ def _way(config_dir: Path, node: yaml.Node) -> str | None:
             return None
         return f"automations come from the file {node.value}"
     if isinstance(node, yaml.ScalarNode) and node.tag.startswith("!include_dir"):
-        folder = (config_dir / node.value).resolve()
-        if node.tag.endswith("list") and folder == config_dir.resolve():
-            return None
         return f"automations come from the files of the folder {node.value}"
     return "automations are written in configuration.yaml itself"

@@ -136,7 +136,6 @@ def _size(item: Content) -> int:
             return len(item.content) + _ATTACHMENT_SIZE * len(item.attachments or ())
         case AssistantContent(native=ResponseBlocks(blocks=blocks)):
             return len(json_bytes(blocks))
-        case AssistantContent():
-            calls = sum(len(json_bytes(call.tool_args)) for call in item.tool_calls or ())
-            return len(item.content or "") + calls
-    return 0
+        case _:
+            calls = item.tool_calls if isinstance(item, AssistantContent) else None
+            return len(item.content or "") + sum(len(json_bytes(call.tool_args)) for call in calls or ())

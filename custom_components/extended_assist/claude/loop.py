@@ -19,7 +19,7 @@ from .context import Fitted, fit
 from .failures import TurnError, key_of
 from .options import CONTEXT_EDITING, AgentOptions, model_fields
 from .patience import Patience
-from .request import Block, to_messages, to_tools
+from .request import Block, system_prompt, to_messages, to_tools
 from .stream import ResponseStream
 from .tool_search import with_search, without_stale_searches
 from .usage import Meter, trace_of
@@ -100,15 +100,15 @@ async def async_answer(turn: Turn) -> None:
 
 def _request(turn: Turn, tools: list[Any]) -> dict[str, Any]:
     """Return the fields that all requests of a turn have."""
-    options, system = turn.options, turn.chat_log.content[0]
+    options = turn.options
     request: dict[str, Any] = {"model": options.model, "max_tokens": options.max_tokens, **model_fields(options)}
     if turn.output_schema:
         request["output_config"] = {
             **request.get("output_config", {}),
             "format": {"type": "json_schema", "schema": turn.output_schema},
         }
-    if isinstance(system, conversation.SystemContent) and system.content:
-        request["system"] = system.content
+    # The service refuses an empty text.
+    request |= {"system": system} if (system := system_prompt(turn.chat_log.content)) else {}
     if tools:
         request["tools"] = tools
     return with_search(request) if options.tool_search else request

@@ -44,6 +44,12 @@ class ResponseBlocks:
     """Whether this is a further part of the response before it, which the result of a server's own tool came between."""
 
 
+def system_prompt(content: Sequence[conversation.Content]) -> str:
+    """Return the instructions that a chat log begins with."""
+    first = content[0]
+    return first.content if isinstance(first, conversation.SystemContent) else ""
+
+
 def to_messages(
     content: Sequence[conversation.Content],
     agent_id: str,

@@ -3,7 +3,6 @@
 from typing import Any
 
 from homeassistant.helpers import llm
-from homeassistant.util.json import JsonObjectType
 
 RESULT = "_tool_result"
 """Ends the type of a block that holds a result."""
@@ -29,18 +28,17 @@ def to_log(block: dict[str, Any]) -> llm.ToolResult:
     content = block.get("content")
     if isinstance(content, dict) and content.get("error_code"):
         return llm.ToolResult(data={"error": str(content["error_code"])}, error=True)
-    pages: list[JsonObjectType] = [{"title": title, "url": url} for url, title in pages_of(block).items()]
-    return llm.ToolResult(data={"pages": pages})  # type: ignore[dict-item] # lists are invariant
+    return llm.ToolResult(data={"pages": [{"title": title, "url": url} for url, title in pages_of(block).items()]})
 
 
 def pages_of(block: dict[str, Any]) -> dict[str, str]:
     """Return the titles of the pages that a result holds, by address."""
     content = block.get("content")
-    if isinstance(content, list):
-        found = [item for item in content if isinstance(item, dict)]
-    elif isinstance(content, dict):
-        document = content.get("content") or {}
-        found = [{"url": content.get("url"), "title": document.get("title")}]
-    else:
-        found = []
-    return {str(page["url"]): str(page.get("title") or page["url"]) for page in found if page.get("url")}
+    found = [item for item in (content if isinstance(content, list) else [content]) if isinstance(item, dict)]
+    return {str(page["url"]): str(_title(page) or page["url"]) for page in found if page.get("url")}
+
+
+def _title(page: dict[str, Any]) -> Any:
+    """Return the title of a page that was found, or of the document that was fetched."""
+    document = page.get("content")
+    return document.get("title") if isinstance(document, dict) else page.get("title")

@@ -17,6 +17,7 @@ from ..const import DOMAIN
 from ..tools.base import READ_ONLY, failure, guarded
 from .failures import TurnError
 from .loop import Turn, async_answer
+from .request import system_prompt
 
 _TOOL = "give_answer"
 _INSTRUCTION = f"Give your answer by calling {_TOOL} once, at the end."
@@ -40,9 +41,17 @@ async def async_generate(turn: Turn, structure: vol.Schema | None) -> Any:
 def _schema(structure: vol.Schema, serializer: Any) -> dict[str, Any] | None:
     """Return a structure as the service takes it, or None where it has something that the service does not know."""
     try:
-        return anthropic.transform_schema(to_openapi(structure, custom_serializer=serializer, openapi_version="3.1.0"))
+        schema = to_openapi(structure, custom_serializer=serializer, openapi_version="3.1.0")
+        return None if _is_open(schema) else anthropic.transform_schema(schema)
     except TypeError, ValueError:
         return None
+
+
+def _is_open(schema: Any) -> bool:
+    """Return whether an object somewhere in a schema may have any keys: the service would let it have none."""
+    if isinstance(schema, dict):
+        return bool(schema.get("additionalProperties")) or any(map(_is_open, schema.values()))
+    return isinstance(schema, list) and any(map(_is_open, schema))
 
 
 def _text(turn: Turn) -> str:
@@ -66,9 +75,8 @@ async def _async_generate_by_tool(turn: Turn, structure: vol.Schema) -> Any:
     tool = _AnswerTool(structure)
     instance = guarded(chat_log.llm_api or _no_api(chat_log.hass))
     chat_log.llm_api = replace(instance, tools=[*instance.tools, tool])
-    system = chat_log.content[0]
-    if isinstance(system, conversation.SystemContent):
-        chat_log.content[0] = conversation.SystemContent(content=f"{system.content}\n{_INSTRUCTION}".strip())
+    instructions = f"{system_prompt(chat_log.content)}\n{_INSTRUCTION}".strip()
+    chat_log.content[0] = conversation.SystemContent(content=instructions)
     turn.is_done = lambda: bool(tool.answers)
     await async_answer(turn)
     if not tool.answers:

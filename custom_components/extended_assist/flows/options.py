@@ -62,14 +62,8 @@ _POLICY_SCHEMA = vol.Schema(
             )
             for tier in Tier
         },
-        **(
-            {
-                vol.Required(
-                    CONF_ASK_FIRST, default=[name for name in DEFAULT_ASK_FIRST if name in _MAY_ASK_FIRST]
-                ): _choice(_MAY_ASK_FIRST, CONF_ASK_FIRST, multiple=True)
-            }
-            if _MAY_ASK_FIRST
-            else {}
+        vol.Required(CONF_ASK_FIRST, default=[name for name in DEFAULT_ASK_FIRST if name in _MAY_ASK_FIRST]): _choice(
+            _MAY_ASK_FIRST, CONF_ASK_FIRST, multiple=True
         ),
         vol.Required(CONF_ALLOW_WITHOUT_CHAT, default=False): BooleanSelector(),
     }
@@ -136,10 +130,9 @@ class ToolboxOptionsFlow(OptionsFlow):
         if user_input is not None and not errors:
             web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
             functions = user_input.pop(_FUNCTIONS)
-            if CONF_ASK_FIRST in policy:
-                # What is not offered here must not lose its question when it comes.
-                later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
-                policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
+            # What is not offered here must not lose its question when it comes.
+            later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
+            policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
             return self.async_create_entry(data={**user_input, **policy, **web, **functions})
         options = self.config_entry.options
         policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}

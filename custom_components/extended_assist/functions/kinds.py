@@ -146,8 +146,6 @@ def read_step(settings: Any, *, in_composite: bool = False) -> Step:
         raise PartError(
             _sentence(err.errors[0]), [key for key in err.errors[0].path if isinstance(key, str | int)]
         ) from err
-    except vol.Invalid as err:
-        raise PartError(_sentence(err), [key for key in err.path if isinstance(key, str | int)]) from err
     return Step(found, validated, response_variable)
 
 

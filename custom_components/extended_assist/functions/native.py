@@ -10,11 +10,10 @@ from homeassistant.core import HomeAssistant
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..const import DOMAIN
 from ..policy import Tier, async_get_user
 from ..results import ToolError
-from ..tools import CATALOGUE
 from ..tools.actions import describe
+from ..tools.automation_changes import AddAutomationTool
 from ..tools.base import ExtendedTool
 from .kinds import KINDS, Kind, Run, kind
 from .past import async_get_energy, async_get_history, async_get_statistics
@@ -81,9 +80,6 @@ async def _async_preview_services(run: Run) -> str:
 
 def _automation(run: Run) -> tuple[ExtendedTool, Run]:
     """Return the tool that adds automations, and the run with its arguments."""
-    tool = next((tool for tool in CATALOGUE if tool.name == f"{DOMAIN}__add_automation"), None)
-    if tool is None:
-        raise ToolError("Automations cannot be added from here.")
     config = run.variables.get("automation_config")
     if isinstance(config, str):
         try:
@@ -95,7 +91,7 @@ def _automation(run: Run) -> tuple[ExtendedTool, Run]:
     if not isinstance(config, dict):
         raise ToolError("automation_config must be one automation.")
     config = {key: value for key, value in config.items() if key != "id"}
-    return tool(run.call.options), replace(run, call=replace(run.call, arguments={"automation": config}))
+    return AddAutomationTool(run.call.options), replace(run, call=replace(run.call, arguments={"automation": config}))
 
 
 async def _async_add_automation(run: Run) -> Any:

@@ -128,10 +128,8 @@ def _environment(hass: HomeAssistant) -> _Environment:
     return hass.data[_ENVIRONMENT]
 
 
-async def async_check_template(hass: HomeAssistant, source: Any, path: Path) -> None:
+async def async_check_template(hass: HomeAssistant, source: str, path: Path) -> None:
     """Raise PartError for a template that cannot be compiled."""
-    if not isinstance(source, str):
-        raise PartError("This must be a text", path)
     environment = _environment(hass)
     try:
         await hass.async_add_executor_job(environment.code, source)

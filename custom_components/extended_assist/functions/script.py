@@ -72,7 +72,7 @@ class ScriptKind(Kind):
         except (vol.Invalid, HomeAssistantError) as err:
             raise ToolError(f"The script of this function failed: {safe_reason(exposure, err)}") from err
         if result is None:
-            return _DONE
+            raise ToolError("Home Assistant is shutting down, so nothing was done.")
         if RESULT in result.variables:
             return result.variables[RESULT]
         if result.service_response is not None:

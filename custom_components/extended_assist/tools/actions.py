@@ -16,7 +16,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..actions.schedule import MAX_DELAY, async_get_schedule
+from ..actions.schedule import MAX_DELAY, Schedule, async_get_schedule
 from ..actions.scheduled import ScheduledAction
 from ..call import ToolCall
 from ..exposure import Exposure
@@ -93,15 +93,15 @@ class ScheduledActionsTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Cancel, or list."""
         schedule = await async_get_schedule(call.hass)
-        waiting = [item for item in schedule.waiting if _is_visible(call.exposure, item)]
-        if (wanted := call.arguments.get("cancel")) is not None:
-            if not any(item.id == wanted for item in waiting) or (item := await schedule.async_cancel(wanted)) is None:
-                raise ToolError(f"Nothing with id '{wanted}' is scheduled. Call without cancel to see what is.")
+        if (item := _to_cancel(call, schedule)) is not None:
+            await schedule.async_cancel(item.id)
             call.recording.changes.append(Change(CANCELLED, item.action, asdict(item)))
             return {"cancelled": item.id, "what": _words(call.exposure, item)}
         answer: JsonObjectType = {
             "scheduled": [
-                {"id": item.id, "at": format_time(item.due), "what": _words(call.exposure, item)} for item in waiting
+                {"id": item.id, "at": format_time(item.due), "what": _words(call.exposure, item)}
+                for item in schedule.waiting
+                if _is_visible(call.exposure, item)
             ]
         }
         if ended := [outcome for outcome in schedule.outcomes if _is_visible(call.exposure, outcome.scheduled)]:
@@ -115,6 +115,12 @@ class ScheduledActionsTool(ExtendedTool):
                 for outcome in reversed(ended)
             ]
         return answer
+
+    @override
+    async def async_preview(self, call: ToolCall) -> str:
+        """Say what would be cancelled."""
+        item = _to_cancel(call, await async_get_schedule(call.hass))
+        return f"Cancel: {_words(call.exposure, item)}" if item else "List what is scheduled"
 
 
 class UndoLastChangeTool(ExtendedTool):
@@ -249,6 +255,16 @@ async def _async_schedule(call: ToolCall, action: ResolvedAction, due: datetime)
     if action.left_out:
         answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
     return answer
+
+
+def _to_cancel(call: ToolCall, schedule: Schedule) -> ScheduledAction | None:
+    """Return what is to be cancelled, if anything is."""
+    if (wanted := call.arguments.get("cancel")) is None:
+        return None
+    for item in schedule.waiting:
+        if item.id == wanted and _is_visible(call.exposure, item):
+            return item
+    raise ToolError(f"Nothing with id '{wanted}' is scheduled. Call without cancel to see what is.")
 
 
 def _is_visible(exposure: Exposure, item: ScheduledAction) -> bool:
