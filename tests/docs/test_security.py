@@ -16,7 +16,7 @@ from custom_components.extended_assist.tools import CATALOGUE
 from custom_components.extended_assist.web import conversation, fetch, page, read as reading
 from tests.attacks import actions, addresses, mariadb, oracles, postgresql, shared, sqlite
 
-from .pages import prose, read, tables
+from .pages import ROOT, prose, read, tables
 
 SECURITY, PROOFS = "docs/security.md", "docs/security-proofs.md"
 SPEAKERS = {Speaker.ANYONE: "anyone", Speaker.USER: "users", Speaker.ADMIN: "administrators"}
@@ -49,6 +49,18 @@ SENTENCES = (
     f"it returns at most {MAX_ROWS:,} rows",
     f"| Redirects | At most {fetch.MAX_REDIRECTS}",
 )
+
+
+@pytest.mark.parametrize("page_name", [SECURITY, PROOFS, "README.md"])
+def test_files(page_name: str) -> None:
+    """Files that are named are there, in the checkout or in the package."""
+    named = re.findall(r"`((?:[\w.]+/)*[\w]+(?:\.py|/))`|`(tests/[\w/]+)`", read(page_name))
+    package = ROOT / "custom_components" / "extended_assist"
+    folders = (ROOT, package, package / "recorder", package / "recorder" / "sql")
+    assert named
+    assert [
+        name for found in named if not any((folder / (name := found[0] or found[1])).exists() for folder in folders)
+    ] == []
 
 
 def test_tiers() -> None:
