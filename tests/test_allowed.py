@@ -7,6 +7,7 @@ import pytest
 from custom_components.extended_assist import allowed
 from homeassistant.components.diagnostics import REDACTED
 from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.llm import DEFAULT_INSTRUCTIONS_PROMPT
 
 CANARY = "canary"
 """Stands in every text that a person has chosen, and in what these bring about."""
@@ -51,3 +52,12 @@ def test_every_rule_stands_unexpected_values(rules: dict[str, allowed.Rule], val
     if value == CANARY:
         named.pop("model", None)
     assert leaks(allowed.told(named, rules)) == []
+
+
+def test_what_helps_is_told() -> None:
+    """Kinds of tools, and whether the instructions are those that Home Assistant gives."""
+    settings = {"llm_hass_api": ["assist", f"extended_assist-{CANARY}", CANARY], "prompt": DEFAULT_INSTRUCTIONS_PROMPT}
+    assert allowed.told(settings, allowed.SUBENTRY) == {
+        "llm_hass_api": ["assist", "toolbox", "other"],
+        "prompt": "default",
+    }

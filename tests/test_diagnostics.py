@@ -112,7 +112,7 @@ def secret_entry(hass: HomeAssistant, claude_server: ClaudeServer) -> MockConfig
         "of_tomorrow": CANARY,
     }
     gone = {**default_agent([], MODEL), "title": f"{CANARY} gone"}
-    gone["data"] = {"model": MODEL, "llm_hass_api": [CANARY], "fallback_agent": f"conversation.{CANARY}"}
+    gone["data"] = {"model": MODEL, "llm_hass_api": [CANARY], "fallback_agent": "conversation.home_assistant"}
     functions = [
         {"subentry_type": "function", "title": CANARY, "unique_id": CANARY, "data": {"function": code, "tier": CANARY}}
         for code in (FUNCTION, BROKEN)
@@ -219,6 +219,7 @@ async def test_nothing_personal_gets_out_and_what_helps_is_there(
     assert offered["own_tools"]["extended_assist__get_history"] > 100
     assert offered["other_tools"]["script"] == {"tools": 1, "characters": ANY}
     assert offered["other_tools"]["extended_assist"]["tools"] == 1
+    assert gone["fallback"] == "home_assistant"
     assert gone["offered"] == {"error": "HomeAssistantError"}
     assert (later["type"], later["settings"]["model"]) == ("unknown", REDACTED)
     good, broken = data["functions"]
@@ -267,9 +268,13 @@ async def test_entry_that_does_not_load(
 async def test_broken_section(
     hass: HomeAssistant, home: None, secret_entry: MockConfigEntry, hass_client: ClientSessionGenerator
 ) -> None:
-    """What goes wrong in one section is told by its kind alone, and the others are there."""
-    with patch.object(diagnostics, "read_definition", side_effect=RuntimeError(CANARY)):
+    """What goes wrong in one section is told by its kind alone, and the others are there; so is what is not installed."""
+    with (
+        patch.object(diagnostics, "read_definition", side_effect=RuntimeError(CANARY)),
+        patch.object(diagnostics, "_PACKAGES", ("sqlglot", "gone")),
+    ):
         data = await get_diagnostics_for_config_entry(hass, hass_client, secret_entry)
+    assert data["packages"] == {"sqlglot": ANY, "gone": "missing"}
     assert data["functions"] == {"error": "RuntimeError"}
     assert data["entry"]["state"] == "not_loaded"
     assert leaks(data) == []
