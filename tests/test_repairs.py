@@ -149,12 +149,14 @@ async def test_dialog_of_what_is_not_loaded(hass: HomeAssistant, entry: MockConf
     """Whatever is to be mended, a dialog that was left open ends with a sentence when the entry is not there any more."""
     every_issue(hass, entry)
     found = {key: await begin(dialogs, issue) for key, issue in issues(hass).items()}
+    mend = await go_on(dialogs, await begin(dialogs, issues(hass)["function_not_served"]), next_step_id="mend")
     assert {step["type"] for step in found.values()} == {"form", "menu"}
     await hass.config_entries.async_unload(entry.entry_id)
     for key, step in found.items():
         answer = {"next_step_id": "turn_off"} if key == "function_not_served" else ANSWERS.get(key, {})
         end = await go_on(dialogs, step, **answer)
         assert (end["type"], end["reason"]) == ("abort", "entry_not_loaded"), key
+    assert (await go_on(dialogs, mend, function=GREET))["reason"] == "entry_not_loaded"
     every_issue(hass, entry)
     for key in ALL:
         assert (await begin(dialogs, issues(hass)[key]))["reason"] == "entry_not_loaded"

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
@@ -79,3 +80,16 @@ async def test_damaged_stores(
         (said,) = [record for record in caplog.records if record.levelname == "ERROR" and str(aside) in record.message]
         assert "light.bed_light" not in said.message
     await hass.config_entries.async_remove(ENTRY_ID)
+
+
+async def test_file_that_cannot_be_set_aside(
+    hass: HomeAssistant, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is begun anew all the same, and the log says that too."""
+    path = tmp_path / ".storage" / "extended_assist.journal"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("[]")
+    with patch.object(Path, "rename", side_effect=PermissionError):
+        assert (await async_get_journal(hass)).changes == []
+    assert path.read_text() == "[]"
+    assert f"{path} cannot be read (TypeError), nor renamed (PermissionError)" in caplog.text

@@ -225,10 +225,9 @@ def test_hacs() -> None:
     assert hacs["filename"] == f"{manifest()['domain']}.zip"
     # The default branch has no zip file, and HACS would look for one.
     assert hacs["hide_default_branch"]
-    tested = (CHECKOUT / "tests" / "e2e" / "conftest.py").read_text()
-    oldest = re.search(r'"test": "(\d+\.\d+)\.', tested)
-    assert oldest
-    assert AwesomeVersion(hacs["homeassistant"]) == AwesomeVersion(f"{oldest[1]}.0")
+    locked = tomllib.loads((CHECKOUT / "uv.lock").read_text())["package"]
+    oldest = min(AwesomeVersion(package["version"]) for package in locked if package["name"] == "homeassistant")
+    assert hacs["homeassistant"] == f"{oldest.section(0)}.{oldest.section(1)}.0"
 
 
 def test_repository() -> None:
