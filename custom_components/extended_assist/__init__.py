@@ -15,7 +15,6 @@ from homeassistant.helpers.typing import ConfigType
 
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
-from .automations.store import async_get_store
 from .claude.client import ConnectionFailedError, async_create_client, async_list_models
 from .claude.health import Health
 from .claude.usage import async_get_meters
@@ -81,7 +80,6 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
     if not hass.config_entries.async_entries(DOMAIN):
         await (await async_get_journal(hass)).async_clear()
         await (await async_get_meters(hass)).async_clear()
-        await async_get_store(hass).async_clear()
 
 
 async def _async_forget_meters(hass: HomeAssistant) -> None:

@@ -98,7 +98,18 @@ def bench_takes(arguments: list[str]) -> None:
         assert "async def run(" in (ROOT / "bench" / f"{argument}.py").read_text(encoding="utf-8")
 
 
-KNOWN = {"script/test": pytest_takes, "script/lint": lint_takes, "script/demo": demo_takes, "script/bench": bench_takes}
+def nothing(arguments: list[str]) -> None:
+    """None."""
+    assert arguments == []
+
+
+KNOWN = {
+    "script/test": pytest_takes,
+    "script/lint": lint_takes,
+    "script/demo": demo_takes,
+    "script/bench": bench_takes,
+    "script/upgrade": nothing,
+}
 
 
 def test_commands_of_ours_in_sentences() -> None:

@@ -35,7 +35,6 @@ RUN_BY = {
 """Which test runs the blocks of a language on a page."""
 COMING = {
     *(f"docs/images/{name}.png" for name in ("ask", "confirm", "options", "usage")),
-    *(f"blueprints/automation/{DOMAIN}/{name}.yaml" for name in ("morning_report", "unusual_today", "weekly_energy")),
 }
 """What pages may point to before it is there."""
 MACHINE = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|usr|var)/|localhost:\d|—")

@@ -62,9 +62,6 @@ async def test_what_is_left_behind(
         match fate.partition(":")[0].partition(",")[0]:
             case "is deleted":
                 assert name not in hass_storage
-            case "is emptied":
-                data = hass_storage[name]["data"]
-                assert not any(data.values()), name
             case "stays":
                 assert await hass.async_add_executor_job(lambda: [*folder.iterdir()]) == [copy]
             case other:

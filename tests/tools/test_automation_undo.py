@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
+from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
 from custom_components.extended_assist.automations.store import EVENT_CHANGED
 from custom_components.extended_assist.call import ToolboxOptions
-from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.journal import MAX_CHANGES
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
@@ -80,17 +79,12 @@ async def test_undo_needs_what_the_change_needed(
 async def test_copies_are_limited(
     hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, tmp_path: Path
 ) -> None:
-    """There are never more copies than changes in the journal, and none once the integration is removed."""
+    """There are never more copies than changes in the journal."""
     await start_home()
     added = await call_tool(ADD, automation=switching())
     for number in range(MAX_CHANGES + 3):
         await call_tool(UPDATE, automation=added["id"], changes={"description": str(number)})
     assert len(list((tmp_path / ".storage" / "extended_assist.automations").iterdir())) == MAX_CHANGES
-    entry = MockConfigEntry(domain=DOMAIN, data={})
-    entry.add_to_hass(hass)
-    await hass.config_entries.async_setup(entry.entry_id)
-    await hass.config_entries.async_remove(entry.entry_id)
-    assert not (tmp_path / ".storage" / "extended_assist.automations").exists()
 
 
 async def test_refused_undo_uses_nothing_up(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 import hashlib
 from pathlib import Path
-import shutil
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +57,6 @@ class AutomationStore:
         self._copies = Path(hass.config.path(STORAGE_DIR, f"{DOMAIN}.automations"))
         self._lock = asyncio.Lock()
         self._last_id = 0
-
-    async def async_clear(self) -> None:
-        """Drop what was kept to undo changes; the automations stay."""
-        await self._hass.async_add_executor_job(partial(shutil.rmtree, self._copies, ignore_errors=True))
 
     @callback
     def new_id(self) -> str:
