@@ -76,8 +76,9 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     async_settle_gone(hass)
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
-    await _async_forget_meters(hass)
-    if not hass.config_entries.async_entries(DOMAIN):
+    if hass.config_entries.async_entries(DOMAIN):
+        await _async_forget_meters(hass)
+    else:
         await (await async_get_journal(hass)).async_clear()
         await (await async_get_meters(hass)).async_clear()
 
