@@ -8,7 +8,6 @@ from .browser import (
     Walk,
     choose,
     fill,
-    hides,
     open_function,
     press,
     put_away,
@@ -48,6 +47,8 @@ async def meet_every_error(walk: Walk, home: HomeAssistantInstance, server: Clau
     page = walk.page
     async with walk.step("add_integration"):
         await find_the_integration(walk)
+        await shows(page, words("config.step.user.title"))
+    async with walk.step("connection"):
         await begin(walk, "claude")
     typed: list[tuple[str, dict[str, str]]] = [
         ("api_key_required", {"api_key": "", "base_url": ""}),
@@ -214,5 +215,4 @@ async def pick_the_agent(walk: Walk) -> None:
         await page.get_by_text("Voice assistants").first.click()
         await page.get_by_role("button", name="Home Assistant English").click()
         await choose(page, "Conversation agent", "House")
-        await press(page, "Update")
-        await hides(page, "The conversation agent is the brains")
+    await put_away(page, "The conversation agent is the brains", "Update")

@@ -52,6 +52,7 @@ async def ask(walk: Walk) -> None:
         await page.get_by_text("Show details").click()
         await shows(page, "extended_assist__get_history")
         await shows(page, "binary_sensor.front_door")
+    async with walk.step("another_answer"):
         await page.get_by_text("Show details").click()
         await expect(page.locator(".thinking-wrapper.expanded")).to_have_count(0)
         await say(walk, "How warm was it in the living room today?")
