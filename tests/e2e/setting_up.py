@@ -155,6 +155,7 @@ async def add_an_agent(walk: Walk) -> None:
         await submit(page)
         await shows(page, words(f"{agent}.step.model.title", model="claude-haiku-5-5"))
     async with walk.step("agent_added"):
+        await choose(page, words(f"{agent}.step.model.data.prompt_cache"), words("selector.prompt_cache.options.5m"))
         await submit(page)
         await shows(page, "Created configuration for House.")
     await put_away(page, "Created configuration for House.", "Finish")
