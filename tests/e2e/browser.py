@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 import re
 import shutil
+from typing import Literal
 
 from playwright.async_api import ConsoleMessage, Page, Response, async_playwright, expect
 
@@ -48,12 +49,12 @@ async def browse(home: HomeAssistantInstance, path: str, name: str) -> AsyncIter
             await browser.close()
 
 
-async def take_picture(page: Page, name: str, shown: str | None = None) -> Path:
+async def take_picture(page: Page, name: str, shown: str = "body") -> Path:
     """Keep what is shown, or only what a selector finds."""
     await asyncio.to_thread(SCREENSHOTS.mkdir, parents=True, exist_ok=True)
     path = SCREENSHOTS / f"{name}.png"
     # The end of what moves, so that nothing is half open.
-    await (page.locator(shown).first if shown else page).screenshot(path=path, animations="disabled")
+    await page.locator(shown).first.screenshot(path=path, animations="disabled")
     return path
 
 
@@ -73,6 +74,12 @@ async def shows(page: Page, text: str | re.Pattern[str]) -> None:
 async def hides(page: Page, text: str) -> None:
     """Wait until a text is no longer shown."""
     await expect(page.get_by_text(text)).to_have_count(0, timeout=PATIENCE)
+
+
+async def put_away(page: Page, text: str, button: str = "Close") -> None:
+    """Close the dialog that shows a text."""
+    await press(page, button)
+    await hides(page, text)
 
 
 async def press(page: Page, name: str) -> None:
@@ -115,6 +122,18 @@ async def open_function(page: Page, way: str) -> None:
     await page.get_by_text(way).click()
 
 
+@asynccontextmanager
+async def on_screen(
+    page: Page, size: tuple[int, int], scheme: Literal["light", "dark"] = "light"
+) -> AsyncIterator[None]:
+    """Look at another screen for a while."""
+    await page.emulate_media(color_scheme=scheme)
+    await page.set_viewport_size({"width": size[0], "height": size[1]})
+    yield
+    await page.emulate_media(color_scheme="light")
+    await page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+
+
 @dataclass
 class Walk:
     """A way through the frontend: each step has a name and leaves a picture, and nothing of ours goes wrong on it."""
@@ -150,5 +169,7 @@ class Walk:
             self.problems.append(message.text)
 
     def _on_response(self, response: Response) -> None:
+        if "/api/brands/" in response.url and not (INTEGRATION / "brand").exists():
+            return
         if response.status >= 400 and "extended_assist" in response.url:
             self.problems.append(f"HTTP {response.status} for {response.url.partition('?')[0]}")

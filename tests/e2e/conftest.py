@@ -106,6 +106,7 @@ async def client(home: HomeAssistantInstance) -> AsyncIterator[Client]:
         yield client
 
 
+@pytest.hookimpl(tryfirst=True)  # before the workers read the groups, also when only this folder is run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of one running home in one worker: two processes cannot share its folder."""
     for item in items:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
+import voluptuous as vol
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.call import ToolboxOptions
@@ -154,6 +155,7 @@ async def test_web(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert ToolboxOptions.of(entry.options).web_ports == {8443}
     form = await hass.config_entries.options.async_init(entry.entry_id)
     (section,) = [key for key in form["data_schema"].schema if key == "web"]
+    assert section.default is vol.UNDEFINED  # The frontend would show it in place of what is stored.
     shown = {str(key): key.description["suggested_value"] for key in form["data_schema"].schema[section].schema.schema}
     assert shown == {"web_hosts": ["nas.local", "192.168.1.10:8080"], "web_ports": ["8443"]}
     await hass.config_entries.options.async_configure(form["flow_id"], {"policy": {}, "web": {}})
@@ -180,7 +182,7 @@ async def test_web_errors(
     form = await hass.config_entries.options.async_init(entry.entry_id)
     entered = {CONF_RESULT_BUDGET: 2000, "policy": {}, "web": web}
     result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
-    assert result["errors"] == {"base": error}
+    assert result["errors"] == {"web": error}
     assert result["description_placeholders"]["wrong"] == wrong
     assert {
         key: value.options["collapsed"] for key, value in result["data_schema"].schema.items() if key in SECTIONS

@@ -101,9 +101,9 @@ async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool) -> vol.Schem
         {
             vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
             vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
-            # Those who set options over the API need not know of it.
-            vol.Optional(_WEB, default=dict): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
-            vol.Optional(_FUNCTIONS, default=dict): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
+            # Without a default, in place of which the frontend would not show what is stored.
+            vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
+            vol.Optional(_FUNCTIONS): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
         }
     )
 
@@ -116,6 +116,7 @@ class ToolboxOptionsFlow(OptionsFlow):
         errors: dict[str, str] = {}
         placeholders: dict[str, str] = {}
         if user_input is not None:
+            user_input = {_WEB: {}, _FUNCTIONS: {}, **user_input}
             actions = [action.strip().lower() for action in user_input[CONF_TARGETLESS_ACTIONS]]
             user_input[CONF_TARGETLESS_ACTIONS] = list(dict.fromkeys(actions))
             # What is kept from before may belong to an integration that is not running now.
@@ -126,7 +127,7 @@ class ToolboxOptionsFlow(OptionsFlow):
                 # A line that was added and left empty is no answer.
                 lists.update({key: [text for text in texts if text.strip()] for key, texts in lists.items()})
             if wrong_web := _wrong_web(user_input[_WEB]):
-                placeholders["wrong"], errors["base"] = wrong_web
+                placeholders["wrong"], errors[_WEB] = wrong_web
         if user_input is not None and not errors:
             web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
             functions = user_input.pop(_FUNCTIONS)
@@ -144,7 +145,7 @@ class ToolboxOptionsFlow(OptionsFlow):
         return self.async_show_form(
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(
-                await _async_schema(self.hass, web_is_wrong="base" in errors), user_input or stored
+                await _async_schema(self.hass, web_is_wrong=_WEB in errors), user_input or stored
             ),
             errors=errors or None,
             description_placeholders=placeholders or None,
