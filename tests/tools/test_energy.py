@@ -18,7 +18,6 @@ from custom_components.extended_assist.tools.energy import GetEnergyTool
 from custom_components.extended_assist.tools.energy_balance import balance, share_out
 from custom_components.extended_assist.tools.energy_dashboard import dashboard_period
 from homeassistant.components.energy.data import async_get_manager
-from homeassistant.components.energy.data import async_get_manager
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder, get_instance
 from homeassistant.core import HomeAssistant
