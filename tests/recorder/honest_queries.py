@@ -123,6 +123,13 @@ HONEST = (
     "WITH a AS (SELECT * FROM states WHERE metadata_id = 5), b AS (SELECT state, count(*) AS n FROM a GROUP BY state) SELECT * FROM b ORDER BY state",
     "WITH RECURSIVE hours(h) AS (SELECT 0 UNION ALL SELECT h + 1 FROM hours WHERE h < 23) SELECT count(*) AS n, max(h) AS last FROM hours",
     "WITH RECURSIVE steps(t) AS (SELECT 1700000000 UNION ALL SELECT t + 21600 FROM steps WHERE t < 1700100000) SELECT steps.t, count(s.state_id) AS n FROM steps LEFT JOIN states s ON s.last_updated_ts >= steps.t AND s.last_updated_ts < steps.t + 21600 GROUP BY steps.t ORDER BY steps.t",
+    # Parts of plain SQL that nobody thinks of
+    "SELECT count(*) AS n FROM states WHERE CURRENT_TIMESTAMP IS NOT NULL AND CURRENT_DATE IS NOT NULL AND CURRENT_TIME IS NOT NULL",
+    "SELECT entity_id FROM states_meta WHERE entity_id LIKE 'sensor!.%' ESCAPE '!' ORDER BY entity_id",
+    "SELECT entity_id FROM states_meta WHERE entity_id NOT LIKE 'sensor!.%' ESCAPE '!' ORDER BY entity_id",
+    "SELECT state_id, CASE WHEN metadata_id = 5 THEN 1 END AS five FROM states ORDER BY state_id LIMIT 5",
+    "SELECT count(*) AS n FROM states WHERE -metadata_id < -2 AND last_updated_ts > -5",
+    "SELECT CAST(mean AS DECIMAL(6, 2)) AS d FROM statistics WHERE metadata_id = 1 ORDER BY start_ts LIMIT 3",
     # Sets
     "SELECT state FROM states WHERE metadata_id = 5 UNION SELECT state FROM states WHERE metadata_id = 6 ORDER BY state",
     "SELECT 'states' AS kind, count(*) AS n FROM states UNION ALL SELECT 'statistics', count(*) FROM statistics ORDER BY kind",

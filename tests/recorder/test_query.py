@@ -1,6 +1,7 @@
 """Tests that honest queries are answered, as on a database that holds nothing but what is exposed."""
 
 from collections.abc import Iterator
+from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
 import subprocess
@@ -237,6 +238,8 @@ def test_rows_are_bounded(homes: tuple[str, Engine, Engine, Engine]) -> None:
         (Decimal(5), "5"),
         (b"\x01\xff", "01ff"),
         ("unavailable", "unavailable"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (time(10), "10:00:00"),
         ({"a": 1}, '{"a":1}'),
         (float("inf"), "inf"),
         ("x" * 3000, "x" * 2000 + " … [1000 more characters]"),

@@ -104,9 +104,9 @@ PLACES = """
 {{ label_entities('night') | sort }} {{ 'Important' | label_entities | sort }} {{ label_entities('x') }}
 {{ device_id('light.lamp') == '%(lamp)s' }} {{ device_id('Floor lamp') == '%(lamp)s' }} {{ 'Kitchen meter' | device_id == '%(meter)s' }} {{ device_id('Meter') }} {{ device_id('light.bed') }}
 {{ device_name('light.lamp') }} {{ device_name('%(meter)s') }} {{ 'sensor.power' | device_name }} {{ device_name('x') }}
-{{ device_entities('%(lamp)s') }} {{ '%(meter)s' | device_entities }} {{ device_entities('x') }}
+{{ device_entities('%(lamp)s') }} {{ '%(meter)s' | device_entities }} {{ device_entities('x') }} {{ device_entities(none) }}
 {{ device_attr('light.lamp', 'manufacturer') }} {{ device_attr('%(lamp)s', 'model') }} {{ '%(lamp)s' | device_attr('sw_version') }} {{ device_attr('x', 'model') }} {{ device_attr('light.x', 'model') }}
-{{ device_attr('light.lamp', 'area_id') }} {{ device_attr('light.lamp', 'name') }} {{ device_attr('sensor.power', 'name_by_user') }} {{ device_attr('light.lamp', 'missing') }} {{ device_attr('light.lamp', 'labels') }}
+{{ device_attr('light.lamp', 'area_id') }} {{ device_attr('light.lamp', 'name') }} {{ device_attr('sensor.power', 'name_by_user') }} {{ device_attr('light.lamp', 'missing') }} {{ device_attr('light.lamp', 'labels') }} {{ device_attr('light.lamp', 'via_device_id') }}
 {{ is_device_attr('light.lamp', 'model', 'LCA001') }} {{ 'light.lamp' is is_device_attr('model', 'x') }} {{ is_device_attr('x', 'y', none) }}
 {{ integration_entities('Hue bridge') | sort }} {{ 'zebranet' | integration_entities }} {{ integration_entities('x') }} {{ integration_entities('') }}
 """

@@ -13,6 +13,7 @@ import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.recorder.query import MAX_ROWS
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.database import QueryDatabaseTool
 from homeassistant.components.recorder import Recorder
@@ -56,6 +57,13 @@ async def test_query(hass: HomeAssistant, home: None, call_tool: CallTool) -> No
     assert table(data["result"]) == [{"entity_id": "sensor.outside", "n": "12", "first_ts": f"{start:.0f}"}]
     data = await call_tool(tool, query="SELECT state FROM states WHERE state LIKE :p", parameters={"p": "SECRET%"})
     assert data == {"rows": 0, "columns": "state", "note": "No exposed row matches."}
+    numbers = {"least": 12.5, "flag": True, "nothing": None}
+    data = await call_tool(
+        tool,
+        query="SELECT count(*) AS n FROM states WHERE :flag AND :nothing IS NULL AND CAST(state AS float) >= :least",
+        parameters=numbers,
+    )
+    assert table(data["result"]) == [{"n": "2"}]
     data = await call_tool(tool, query="SELECT DISTINCT shared_attrs FROM state_attributes")
     assert "hidden" not in data["result"]
     assert "°C" in data["result"]
@@ -83,6 +91,12 @@ async def test_budget(hass: HomeAssistant, home: None, call_tool: CallTool) -> N
         QueryDatabaseTool(ToolboxOptions(budget=1_000)), query=query.replace("ORDER", ", states c, states d ORDER")
     )
     assert data["note"].startswith("more than ")
+    data = await call_tool(
+        QueryDatabaseTool(ToolboxOptions(budget=40_000)),
+        query="SELECT 1 AS x FROM states a, states b, states c, states d",
+    )
+    assert len(table(data["result"])) == MAX_ROWS
+    assert data["note"].startswith(f"Only the first {MAX_ROWS} rows are listed")
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 import math
+import re
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
@@ -426,6 +427,29 @@ async def test_budget(home: None, call_tool: CallTool) -> None:
     )
     assert len(json_dumps(data)) <= 1_600
     assert "cut" not in str(data)
+
+
+async def test_least_budget(home: None, call_tool: CallTool) -> None:
+    """In the smallest answer, consumers are left out, and how many is said."""
+    data = await call_tool(GetEnergyTool(ToolboxOptions(budget=1_000)), start="2026-10-12", end="2026-10-19")
+    assert len(json_dumps(data)) <= 1_000
+    left_out = re.search(r"(\d) smaller consumers are left out", data["note"])
+    assert left_out
+    assert len(table(data["devices"])) + int(left_out[1]) == 4
+
+
+async def test_grid_alone(home: None, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A home without production has a consumption, and no shares of anything of its own."""
+    (grid,) = [source for source in PREFERENCES["energy_sources"] if source["type"] == "grid"]
+    nothing_back = {**grid, "stat_energy_to": None, "stat_compensation": None}
+    await (await async_get_manager(hass)).async_update(
+        {"energy_sources": [nothing_back], "device_consumption": [], "device_consumption_water": []}
+    )
+    data = await call_tool(GetEnergyTool(), start="2026-10-12", end="2026-10-19")
+    found = totals(data)
+    assert {"from grid", "consumption"} <= found.keys()
+    assert found["from grid"]["amount"] == found["consumption"]["amount"]
+    assert not [name for name in found if "share" in name or name == "to grid"]
 
 
 amounts = st.floats(-0.5, 5).map(lambda value: round(value, 3))

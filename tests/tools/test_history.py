@@ -70,6 +70,29 @@ async def house(recorder_mock: Recorder, hass: HomeAssistant, assist: None, free
     return house
 
 
+async def test_directions(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Directions have no mean that says anything: that of north-west and north-east would be south."""
+    wind = {"friendly_name": "Wind", "unit_of_measurement": "°", "state_class": "measurement_angle"}
+    for time, state in (("09:00:00", "315"), ("10:00:00", "45"), ("11:00:00", "90")):
+        house.set(f"2026-03-10 {time}", "sensor.wind", state, **wind)
+    expose(hass, "sensor.wind")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 14:00:00")
+    account = (await call_tool(GetHistoryTool(), entities=["Wind"]))["entities"]["sensor.wind"]
+    assert account["first"]["value"] == "315"
+    assert account["last"] == "90"
+    assert "mean" not in account
+
+
+async def test_too_many(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """So many entities that nothing could be said of each are refused."""
+    for number in range(60):
+        hass.states.async_set(f"light.lamp_{number}", "on", {"friendly_name": f"Lamp {number}"})
+        expose(hass, f"light.lamp_{number}")
+    data = await call_tool(GetHistoryTool(), error=True, entities=["lamp"])
+    assert data["error"].startswith("That means 60 entities; name at most ")
+
+
 @EVERY_ENGINE
 async def test_states(house: House, call_tool: CallTool) -> None:
     """Changes, time per state, longest stretch, first and last change; a restart is no change."""
@@ -335,6 +358,7 @@ async def test_area(house: House, hass: HomeAssistant, call_tool: CallTool) -> N
         ({"entities": [DOOR], "start": "2026-03-10", "end": "2026-03-09"}, "The span is backwards"),
         ({"entities": [DOOR], "start": "yesterday"}, "start 'yesterday' is not a time. Write it like"),
         ({"entities": [DOOR], "start": "2026-02-30"}, "start '2026-02-30' is not a time."),
+        ({"entities": [DOOR], "start": "2026-02-30 10:00"}, "start '2026-02-30 10:00' is not a time."),
         ({"entities": [DOOR], "start": "2026-03-01", "end": "2026-03-02"}, "Nothing of Front door is recorded between"),
         ({"entities": [DOOR], "above": 3}, "Front door has no numbers, so above and below do not apply"),
         ({"entities": [DOOR], "state": "on", "above": 3}, "Give either state or above and below"),

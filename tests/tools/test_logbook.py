@@ -184,6 +184,34 @@ async def test_area_and_limits(hass: HomeAssistant, home: None, call_tool: CallT
     assert len(json_dumps(data)) <= 1000
 
 
+async def test_only_numbers(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
+    """Where there is nothing but numbers, the logbook says which tool tells of them."""
+    attic = ar.async_get(hass).async_create("Attic")
+    sensor = er.async_get(hass).async_get_or_create("sensor", "test", "t", suggested_object_id="attic")
+    er.async_get(hass).async_update_entity(sensor.entity_id, area_id=attic.id)
+    hass.states.async_set(sensor.entity_id, "21", {"unit_of_measurement": "°C"})
+    expose(hass, sensor.entity_id)
+    error = (await call_tool(GetLogbookTool(), error=True, area="attic"))["error"]
+    assert error == "No exposed entity there has anything but numbers; ask get_history about those."
+
+
+async def test_long_chain(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
+    """Of a long chain of causes, the nearest are told."""
+    context = Context()
+    names = [f"input_boolean.link_{number}" for number in range(12)]
+    for name in names:
+        hass.states.async_set(name, "off")
+    for number, name in enumerate(names):
+        hass.states.async_set(name, "on", {"friendly_name": f"Link {number}"}, context=context)
+        context = Context(parent_id=context.id)
+    expose(hass, *names)
+    await async_wait_recording_done(hass)
+    ((_, why),) = (await entries(call_tool, entities=[names[-1]])).values()
+    causes = why.split(", ")
+    assert causes == [f"after Link {number} became on" for number in range(10, 10 - len(causes), -1)]
+    assert 2 <= len(causes) < 11
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

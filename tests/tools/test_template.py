@@ -24,6 +24,12 @@ async def test_renders(hass: HomeAssistant, home: Ids, call_tool: CallTool) -> N
     assert data == {"result": "1 on"}
 
 
+async def test_states_are_told_apart(hass: HomeAssistant, home: Ids, call_tool: CallTool) -> None:
+    """The same state met twice counts once."""
+    template = "{{ [states.light.lamp, states['light.lamp'], states.light.ceiling] | unique | list | count }}"
+    assert await call_tool(RenderTemplateTool(), template=template) == {"result": "2"}
+
+
 async def test_variables(hass: HomeAssistant, home: Ids, call_tool: CallTool) -> None:
     """Variables are values of any kind."""
     data = await call_tool(
@@ -59,6 +65,9 @@ async def test_undefined_is_noted(hass: HomeAssistant, home: Ids, call_tool: Cal
         ("{% include 'x' %}", "no loader"),
         ("{{ '\\0' | regex_match('(') }}", "missing )"),
         ("{{ states.light.lamp.context.user_id }}", "has no attribute 'context'"),
+        ("{{ area_entities(area_id_or_name='kitchen') }}", "area_entities takes no named arguments"),
+        ("{{ device_attr(5, 'name') }}", "Must provide a device or entity ID"),
+        ("{{ 2 ** 100000 }}", "A whole number"),
         ("{{ area_name(['x']) }}", "area_name expects text, got list"),
         ("{{ states(5) }}", "Expected an entity id, got int"),
         ("x" * 10_001 + "{{ 1 }}", "at most 10000 are allowed"),

@@ -174,6 +174,10 @@ async def test_very_long_pages_say_so(site: Site, fetch: CallTool) -> None:
             http(b"\x89PNG", "image/png"),
             {"type": "image/png", "bytes": 4, "note": "This is not text, so it was not read."},
         ),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nConnection: close\r\n\r\n\x89PNG",
+            {"type": "image/png", "note": "This is not text, so it was not read."},
+        ),
         (http(b"\0\1\2", None), {"note": "This is not text, so it was not read."}),
         (http("<p>gone", status="404 Nope"), {"status": "404 Not Found", "text": "gone"}),
         (
@@ -224,6 +228,16 @@ async def test_scrape(site: Site, scrape: CallTool) -> None:
     assert values["li a"]["left_out"] == 400 - len(values["li a"]["values"])
     assert values[".itm"] == {"matches": 0, "hint": "No .itm there; similar: .item."}
     assert data["address"] == site.url("/")
+
+
+async def test_scrape_whole(site: Site, scrape: CallTool) -> None:
+    """All matches come where they fit, and what was not read of a page is not passed over in silence."""
+    site.pages["/"] = http("<p>one<p>two")
+    data = await scrape({"selector": "p", "all": True})
+    assert data["values"]["p"] == {"matches": 2, "values": ["one", "two"]}
+    assert "note" not in data
+    site.pages["/"] = http("<p>x</p>" * page.MAX_TAGS)
+    assert "Only the first part was read" in (await scrape({"selector": "p"}))["note"]
 
 
 async def test_scrape_errors(site: Site, scrape: CallTool) -> None:

@@ -168,7 +168,9 @@ async def test_a_redirect_without_a_target_is_an_answer(site: Site, get: Get) ->
     assert (await get()).status == 302
 
 
-@pytest.mark.parametrize("status", ["204 No Content", "400 Bad", "404 Not Found", "429 Slow down", "500 Oops", "503 x"])
+@pytest.mark.parametrize(
+    "status", ["204 No Content", "400 Bad", "404 Not Found", "429 Slow down", "500 Oops", "503 x", "599 x"]
+)
 async def test_errors_are_answers(site: Site, get: Get, status: str) -> None:
     """What the server says with an error can be read; the reason is in our words."""
     site.pages["/"] = http("" if status.startswith("204") else "why", status=status)

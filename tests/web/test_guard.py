@@ -198,7 +198,17 @@ def test_own_networks(monkeypatch: pytest.MonkeyPatch) -> None:
         *((text, None) for text in ("localhost", "LocalHost.:8080", "nas.localhost")),
         *(
             (text, None)
-            for text in ("127.0.0.1", "127.1", "0x7f.1", "nas.local:x", "nas.local?x", "[::1]", "169.254.1.1")
+            for text in (
+                "127.0.0.1",
+                "127.1",
+                "0x7f.1",
+                "[fe80::1%25eth0]",
+                "[fd00::zz]",
+                "nas.local:x",
+                "nas.local?x",
+                "[::1]",
+                "169.254.1.1",
+            )
         ),
     ],
 )

@@ -188,6 +188,7 @@ def test_characters_that_nobody_sees() -> None:
         ("<a href='/x' title='Next page'></a>", "[Next page](https://example.com/x)"),
         ("<ul><li><a href=/a>A</a></li><li></li></ul>", "- [A](https://example.com/a)\n-"),
         ("<ol start=3><li>a<ul><li>b</ul></ol>", "1. a\n  - b"),
+        ("<a href=/x><ul><li>a</ul></a>", "[a](https://example.com/x)"),
         ("<td>loose</td><li>loose", "loose\n- loose"),
         ("<table><tr><td>1<td>2<tr><td>3</table>", "| 1 | 2 |\n| 3 |"),
         ("<table><tr><td>1<br>2<p>3</table>", "| 1 2 3 |"),
@@ -297,6 +298,16 @@ async def test_reading_is_ended(hass: HomeAssistant, threads_end: None, monkeypa
     with pytest.raises(ToolError, match="too complicated"):
         await async_read(hass, answer(html.encode()), lambda document: _slow(document.text))
     assert await async_read(hass, answer(b"x"), lambda document: document.text) == "x"
+
+
+async def test_nested_too_deeply(hass: HomeAssistant, threads_end: None) -> None:
+    """What is too deep for the one who reads it is said."""
+
+    def deeper(document: Document) -> Any:
+        return deeper(document)
+
+    with pytest.raises(ToolError, match="is nested too deeply to be read"):
+        await async_read(hass, answer(b"x"), deeper)
 
 
 def _slow(html: str) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 import re
-from typing import Any
 
 import yaml
 
@@ -31,7 +30,7 @@ def why_not_included(config_dir: Path) -> str | None:
     return _ADVICE.format("; ".join(filter(None, ways)) or "nothing in configuration.yaml includes it")
 
 
-def _automations(root: Any) -> Iterator[yaml.Node]:
+def _automations(root: yaml.Node | None) -> Iterator[yaml.Node]:
     """Yield the values of all keys for automations, those of packages written in place too."""
     for key, value in _entries(root):
         if _KEY.fullmatch(key):
@@ -43,7 +42,7 @@ def _automations(root: Any) -> Iterator[yaml.Node]:
                         yield from _automations(package)
 
 
-def _entries(node: Any) -> Iterator[tuple[str, yaml.Node]]:
+def _entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
     """Yield the keys and values of an object."""
     if isinstance(node, yaml.MappingNode):
         yield from ((str(key.value), value) for key, value in node.value)

@@ -104,6 +104,10 @@ def read_layout(text: str) -> Layout:
         raise ToolError(_CANNOT_READ.format(f"it is not valid YAML{where}")) from err
 
 
+type _Node = yaml.AliasEvent | yaml.ScalarEvent | yaml.SequenceStartEvent | yaml.MappingStartEvent
+"""The beginning of anything, or the whole of something that holds nothing."""
+
+
 class _Reader:
     """Walks through the events of a file once."""
 
@@ -117,7 +121,7 @@ class _Reader:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             self._take(event)
 
-    def _take(self, event: Any) -> None:
+    def _take(self, event: yaml.Event) -> None:
         """Take one event."""
         match event:
             case yaml.DocumentStartEvent():
@@ -136,7 +140,7 @@ class _Reader:
                 if self._depth:
                     self._solid(event.start_mark.index, self._content_end(event))
 
-    def _node(self, event: Any) -> None:
+    def _node(self, event: _Node) -> None:
         """Take the beginning of anything."""
         if self._depth == 0:
             self._root(event)
@@ -147,7 +151,7 @@ class _Reader:
                 raise ToolError(_CANNOT_READ.format("it is a list in one pair of brackets"))
             item = Item(self._dash(start), start, start)
             item.is_object = isinstance(event, yaml.MappingStartEvent)
-            item.on_lines = item.is_object and not event.flow_style
+            item.on_lines = isinstance(event, yaml.MappingStartEvent) and not event.flow_style
             self.layout.items.append(item)
             self._end = item.dash
             self._key = None
@@ -165,7 +169,7 @@ class _Reader:
         if item.parts and (reason := self._reason(event)):
             item.parts[-1].fixed = item.parts[-1].fixed or reason
 
-    def _root(self, event: Any) -> None:
+    def _root(self, event: _Node) -> None:
         """Take the outermost node: it has to be a list."""
         if isinstance(event, yaml.SequenceStartEvent) and not event.flow_style:
             self.layout.column = event.start_mark.column
@@ -175,7 +179,7 @@ class _Reader:
         elif not isinstance(event, yaml.ScalarEvent) or event.start_mark.index != event.end_mark.index:
             raise ToolError(_CANNOT_READ.format("it is not a list"))
 
-    def _entry(self, item: Item, event: Any) -> None:
+    def _entry(self, item: Item, event: _Node) -> None:
         """Take a key, or the beginning of the value after it, of an automation."""
         if self._key is not None:
             if isinstance(event, yaml.ScalarEvent) and self._key in {"id", "alias"} and not event.tag:
@@ -187,7 +191,7 @@ class _Reader:
         self._end = event.start_mark.index
         item.parts.append(Part(self._key, self._end, self._end))
 
-    def _leave(self, event: Any) -> None:
+    def _leave(self, event: yaml.Event) -> None:
         """Take the end of a list or object."""
         self._depth -= 1
         flow = self._flow.pop()
@@ -217,7 +221,7 @@ class _Reader:
             return end - text.endswith("\n")
         return start + len(text.rstrip())
 
-    def _reason(self, event: Any) -> str:
+    def _reason(self, event: _Node) -> str:
         """Return what would be lost if a node were written anew."""
         if isinstance(event, yaml.AliasEvent) or event.anchor:
             return "an anchor"
@@ -251,7 +255,7 @@ class _ItemLoader(yaml.CSafeLoader):
     """Loads the data of one automation; tags stay what they are."""
 
 
-def _tagged(loader: Any, suffix: str, node: yaml.Node) -> Tagged:
+def _tagged(loader: yaml.CSafeLoader, suffix: str, node: yaml.Node) -> Tagged:
     """Return a tag as text."""
     value = node.value if isinstance(node, yaml.ScalarNode) else "…"
     return Tagged(f"!{suffix} {value}".strip())

@@ -10,8 +10,6 @@ from enum import StrEnum
 import re
 from typing import Any
 
-import anthropic
-
 from .client import ANTHROPIC_URL
 
 # What a chat log ends its prompt with where no tool tells the time, and whatever follows it.
@@ -62,7 +60,7 @@ def with_marks(request: Mapping[str, Any], cache: PromptCache) -> dict[str, Any]
     return marked
 
 
-def _system_blocks(system: str, lasting: dict[str, str]) -> list[dict[str, Any]] | anthropic.Omit:
+def _system_blocks(system: str, lasting: dict[str, str]) -> list[dict[str, Any]]:
     """Return the system prompt in blocks: what stays the same with a mark, then what changes with every request."""
     clock = _CLOCK.search(f"\n{system}")
     stable, changing = (system[: max(clock.start() - 1, 0)], system[clock.start() :]) if clock else (system, "")
@@ -71,4 +69,4 @@ def _system_blocks(system: str, lasting: dict[str, str]) -> list[dict[str, Any]]
         blocks.append({"type": "text", "text": stable, "cache_control": lasting})
     if changing.strip():
         blocks.append({"type": "text", "text": changing})
-    return blocks or anthropic.omit
+    return blocks

@@ -153,7 +153,7 @@ async def _async_request(turn: Turn, request: dict[str, Any], content: list[conv
     model, tools = request["model"], request.get("tools", ())
     messages = to_messages(content, turn.agent_id, model, turn.attachments)
     if turn.options.plain and not turn.may_call:
-        messages[-1]["content"].append({"type": "text", "text": _NO_MORE_CALLS})  # type: ignore[union-attr] # blocks
+        messages[-1]["content"].append({"type": "text", "text": _NO_MORE_CALLS})
     body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(

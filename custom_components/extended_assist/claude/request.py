@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 import re
-from typing import Any, cast
+from typing import Any, Literal, TypedDict
 
-from anthropic.types import MessageParam, ToolParam
+from anthropic.types import ToolParam
 from probatio import to_openapi
 import voluptuous as vol
 
@@ -17,6 +17,14 @@ from homeassistant.helpers.json import json_dumps
 from ..const import LOGGER
 
 type Block = dict[str, Any]
+
+
+class Message(TypedDict):
+    """A message, of blocks as they are sent."""
+
+    role: Literal["user", "assistant"]
+    content: list[Block]
+
 
 # The service refuses a request for a tool with such a name or such keys at the top of its schema.
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -55,13 +63,13 @@ def to_messages(
     agent_id: str,
     model: str,
     attachments: Mapping[Path, Block] | None = None,
-) -> list[MessageParam]:
+) -> list[Message]:
     """Return the messages for everything after the system prompt; attachments are what was read of files, by path.
 
     Whatever the log holds, the outcome is valid: it starts with the user, roles alternate, and every tool call is
     followed by its result.
     """
-    messages: list[MessageParam] = []
+    messages: list[Message] = []
     results: list[Block] = []
     for index, item in enumerate(content):
         if isinstance(item, conversation.UserContent):
@@ -95,14 +103,14 @@ def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Bloc
     return [*files, _text(words or _NO_WORDS)] if words or not files else files
 
 
-def _append(messages: list[MessageParam], role: Any, blocks: list[Block]) -> None:
+def _append(messages: list[Message], role: Literal["user", "assistant"], blocks: list[Block]) -> None:
     """Add blocks, to the last message where the role is the same."""
     if not blocks:
         return
     if messages and messages[-1]["role"] == role:
-        messages[-1]["content"].extend(blocks)  # type: ignore[union-attr] # always a list here
+        messages[-1]["content"].extend(blocks)
     else:
-        messages.append(cast("MessageParam", {"role": role, "content": blocks}))
+        messages.append({"role": role, "content": blocks})
 
 
 def _text(text: str) -> Block:

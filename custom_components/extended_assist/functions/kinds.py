@@ -1,7 +1,7 @@
 """What a type of functions has to say of itself, and what one run of a function has at hand."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -120,10 +120,10 @@ class Step:
 KINDS: dict[str, Kind] = {}
 
 
-def kind(name: str) -> Any:
+def kind[C: type[Kind]](name: str) -> Callable[[C], C]:
     """Declare a class as a type of functions."""
 
-    def register[C: type[Kind]](cls: C) -> C:
+    def register(cls: C) -> C:
         KINDS[name] = cls()
         return cls
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, override
 
+from bs4 import BeautifulSoup
 import soupsieve
 from soupsieve import SelectorSyntaxError
 import voluptuous as vol
@@ -102,7 +103,7 @@ class ScrapeKind(Kind):
         return True
 
 
-def _value(soup: Any, sensor: Mapping[str, Any]) -> str | None:
+def _value(soup: BeautifulSoup, sensor: Mapping[str, Any]) -> str | None:
     """Return what one selector finds, or None."""
     tags = soup.select(sensor["select"], limit=sensor["index"] + 1)
     if len(tags) <= sensor["index"]:

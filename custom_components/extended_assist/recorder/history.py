@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
-from typing import cast
 
 from sqlalchemy.orm import Session
 
@@ -149,11 +148,11 @@ class _Reader:
             account=turns,
             seconds=question.end - edges.start,
         )
-        if question.condition is None:
+        if (condition := question.condition) is None:
             if question.rows is not None or turns.changes <= FEW:
                 self._add_changes(answer, rows)
         elif question.rows is not None or turns.tally(1).turns <= FEW:
-            self._add_stretches(answer, rows)
+            self._add_stretches(answer, rows, condition)
         return answer
 
     def _course(self, rows: Rows, coding: Coding) -> tuple[Coding, Course]:
@@ -185,10 +184,10 @@ class _Reader:
             found.insert(0, Row(self.cut, live.value))
         answer.rows, answer.more = found[:count], len(found) > count
 
-    def _add_stretches(self, answer: Answer, rows: Rows | None) -> None:
+    def _add_stretches(self, answer: Answer, rows: Rows | None, condition: Coding) -> None:
         """List the newest stretches in which the condition held."""
         rows, live, count = self._listed(rows)
-        question, condition = self.question, cast("Coding", self.question.condition)
+        question = self.question
         holds = live is not None and condition.code(live.value) == 1
         end = question.end if holds or not live else self.cut
         found: list[tuple[float, float | None]] = []

@@ -36,8 +36,8 @@ _SETTINGS: Final = {
     sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: False,
 }
 _ATTRIBUTES: Final = "exposed_attributes"
-_OPERATORS: Final = frozenset({"->", "->>", "like", "glob"})
-"""Operators that SQLite looks upon as functions."""
+_OPERATORS: Final = frozenset({"->", "->>", "like", "glob", "current_date", "current_time", "current_timestamp"})
+"""Operators and moments that SQLite looks upon as functions."""
 _ERRORS: Final = {
     "integer overflow": "a whole number became too large",
     "malformed JSON": "a text is not JSON; check it with json_valid first",

@@ -37,6 +37,12 @@ class TemplateNamespace(Namespace):
         return "<Namespace>"
 
 
+class ExposedContext(Context):
+    """The context of a rendering."""
+
+    environment: ExposedEnvironment
+
+
 class _MeasuredCode(CodeGenerator):
     """Compiles a template so that every collection and joined text is measured when it is made."""
 
@@ -77,6 +83,7 @@ class ExposedEnvironment(TemplateEnvironment):
     """
 
     code_generator_class = _MeasuredCode
+    context_class = ExposedContext
     intercepted_binops = frozenset({"+", "*", "**", "%"})
     budget: Budget
     home: TemplateHome
@@ -187,8 +194,8 @@ def _home_function(function: Function) -> Callable[..., Any]:
     """Return a function as templates call it: it finds the home of the rendering by itself."""
 
     @pass_context
-    def run(context: Context, /, *args: Any, **kwargs: Any) -> Any:
-        environment: ExposedEnvironment = context.environment  # type: ignore[assignment] # ours alone
+    def run(context: ExposedContext, /, *args: Any, **kwargs: Any) -> Any:
+        environment = context.environment
         home = environment.home
         if not function.on_loop:
             return environment.budget.check(function.run(home, *args, **kwargs))
@@ -204,13 +211,13 @@ def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any
     """Return what is applied to every value that is written out."""
 
     @pass_context
-    def output(context: Context, value: Any) -> Any:
-        return context.environment.budget.check(finalize(value) if finalize else value)  # type: ignore[attr-defined] # ours alone
+    def output(context: ExposedContext, value: Any) -> Any:
+        return context.environment.budget.check(finalize(value) if finalize else value)
 
     return output
 
 
 @pass_context
-def apply(context: Context, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+def apply(context: ExposedContext, value: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a function as the sandbox does; Home Assistant's own calls it directly."""
-    return context.environment.call(context, function, value, *args, **kwargs)  # type: ignore[attr-defined] # ours alone
+    return context.environment.call(context, function, value, *args, **kwargs)

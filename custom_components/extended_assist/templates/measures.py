@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import pass_context
-from jinja2.runtime import Context
 
 from .limits import MAX_OUTPUT, Budget
 from .patterns import check_pattern, check_replacement
+
+if TYPE_CHECKING:
+    from .environment import ExposedContext
 
 type _Arguments = tuple[Any, ...]
 
@@ -112,8 +114,8 @@ def measured(name: str, function: Any) -> Any:
 
     @pass_context
     @wraps(function)
-    def run(context: Context, /, *args: Any, **kwargs: Any) -> Any:
-        budget: Budget = context.environment.budget  # type: ignore[attr-defined]
+    def run(context: ExposedContext, /, *args: Any, **kwargs: Any) -> Any:
+        budget = context.environment.budget
         if prepare:
             args = prepare(budget, args, kwargs)
         if kind == "context":

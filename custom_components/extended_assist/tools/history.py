@@ -44,8 +44,6 @@ def parse_time(value: str, name: str) -> datetime:
     """Parse a local or offset ISO 8601 time, or a date for its first moment."""
     try:
         parsed = dt_util.parse_datetime(value)
-        if parsed is None and (day := dt_util.parse_date(value)):
-            parsed = dt_util.start_of_local_day(day)
     except ValueError:  # A date such as 2026-02-30.
         parsed = None
     if parsed is None:

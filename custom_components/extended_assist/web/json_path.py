@@ -49,8 +49,6 @@ def select(value: Any, path: str) -> Any:
 
 def _what_is_there(values: list[Any], wanted: str | None) -> str:
     """Return the end of a sentence about a value that lacks something."""
-    if not values:
-        return "."
     match values[0]:
         case dict() as members if members:
             names = list(map(str, members))

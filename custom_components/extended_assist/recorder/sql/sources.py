@@ -196,6 +196,4 @@ class FromClauses(Expressions):
                 text += f" ON {' AND '.join(self.write(part, scope) for part in join.conditions)}"
             elif join.words not in ("JOIN", "CROSS JOIN"):
                 text += " ON 1 = 1"
-            elif join.words == "JOIN" and self.rules.name == "postgresql":
-                text += " ON TRUE"
         return text
