@@ -118,9 +118,13 @@ async def set_options(walk: Walk) -> None:
         await tick(page, words("selector.families.options.automations"))
         await tick(page, words("selector.families.options.scripts"))
         await take_picture(page, "readme_options", "dialog[open]")
-    web = "options.step.init.sections.web"
+    sections, web = "options.step.init.sections", "options.step.init.sections.web"
+    async with walk.step("options_sections"):
+        for section in ("policy", "web", "functions"):
+            await press(page, words(f"{sections}.{section}.name"))
+        await shows(page, words("selector.ask_first.options.remove_automation"))
+        await shows(page, words(f"{sections}.functions.description"))
     async with walk.step("options_wrong_host"):
-        await press(page, words(f"{web}.name"))
         await press(page, f"Add {words(f'{web}.data.web_hosts')}")
         host = page.get_by_role("textbox", name=words(f"{web}.data.web_hosts"))
         await host.fill("localhost")
@@ -204,8 +208,9 @@ async def add_a_function(walk: Walk, client: Client) -> None:
         await submit(page)
         await shows(page, "Created configuration for greet.")
     await put_away(page, "Created configuration for greet.", "Finish")
-    answer = await client.perform_action("extended_assist.call_function", {"function": "greet"}, response=True)
-    assert answer["result"].startswith("Hello")
+    call = {"function": "greet", "arguments": {"who": "Bo"}}
+    answer = await client.perform_action("extended_assist.call_function", call, response=True)
+    assert answer["result"] == "Hello Bo"
 
 
 async def pick_the_agent(walk: Walk) -> None:

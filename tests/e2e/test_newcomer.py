@@ -1,7 +1,11 @@
-"""A newcomer's whole way in the real frontend, by clicking and typing: from adding the integration to removing it."""
+"""A newcomer's whole way in the real frontend, by clicking and typing: from adding the integration to removing it.
+
+Every step is pictured in `.cache/screenshots`; those that begin with `readme` are made for `docs/images`, and copied by hand.
+"""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+import re
 from typing import Any, override
 
 import pytest
@@ -16,6 +20,11 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
     pytest.mark.timeout(600),
 ]
+
+EXPECTED = re.compile(
+    "We found a custom integration|cannot be used: cannot_connect|can be used again|could not answer:"
+)
+"""What may be in the log: a server is taken away."""
 
 
 class SlowWriter(OfflinePlanner):
@@ -56,3 +65,5 @@ async def test_newcomer(spare_home: HomeAssistantInstance, server: ClaudeServer)
         await using.look_on_a_phone(walk)
         await using.remove(walk, client, spare_home)
         assert walk.problems == []
+    lines = [line for line in spare_home.log().splitlines() if "extended_assist" in line]
+    assert [line for line in lines if not EXPECTED.search(line)] == []

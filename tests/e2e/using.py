@@ -117,7 +117,7 @@ async def look_at_the_usage(walk: Walk, client: Client) -> None:
             name = words(f"entity.sensor.{sensor}.name")
             unit = words(f"entity.sensor.{sensor}.unit_of_measurement")
             value = int((await client.state(f"sensor.house_{name.lower().replace(' ', '_')}"))["state"])
-            assert value > 0
+            assert value > 0 or sensor == "input_tokens"  # All input may come through the cache.
             row = page.locator("hui-sensor-entity-row").filter(has_text=name)
             await expect(row).to_contain_text(f"{value:,} {unit}", timeout=PATIENCE)
         await take_picture(page, "readme_usage", "ha-device-entities-card:has(hui-sensor-entity-row)")
