@@ -20,6 +20,7 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import AGENT, expose
+from tests.talking import change_agent
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -192,6 +193,27 @@ async def test_outside_text_asks_whatever_the_options_say(options: Any, say: Say
     assert asked["done"] is False
     assert DONE == []
     assert await say(paint()) == [{"painted": "red"}]
+
+
+async def test_outside_text_through_several_apis(
+    hass: HomeAssistant, options: Any, say: Say, entry: MockConfigEntry, llm_context: llm.LLMContext
+) -> None:
+    """It makes no difference that Home Assistant gives the tools other names where an agent has several APIs."""
+
+    class Other(llm.API):
+        async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+            return llm.APIInstance(self, "", llm_context, [])
+
+    llm.async_register_api(hass, Other(hass=hass, id="other", name="Other"))
+    apis = [api_id(entry.entry_id), "other"]
+    await change_agent(hass, entry, llm_hass_api=apis)
+    await options(**{CONF_ASK_FIRST: []})
+    tools = (await llm.async_get_api(hass, apis, llm_context)).tools
+    news, painting = (next(tool.name for tool in tools if tool.name.endswith(end)) for end in ("newspaper", "paint"))
+    assert news != NewspaperTool.name
+    _, asked = await say(tool_use(news, {}), tool_use(painting, {"colour": "red"}))
+    assert asked["done"] is False
+    assert DONE == []
 
 
 async def test_outside_text_does_not_move_assist_tools(hass: HomeAssistant, options: Any, say: Say) -> None:

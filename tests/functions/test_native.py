@@ -2,20 +2,24 @@
 
 from datetime import timedelta
 import json
+import re
 from typing import Any
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.call import ToolboxOptions, ToolCall
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.past import MAX_ENTITIES
 from custom_components.extended_assist.functions.tool import UserFunctionTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 from tests.automating import StartHome, start_home, switching
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
-from tests.conftest import CallTool, Converse, expose
+from tests.conftest import ASSISTANT, CallTool, Converse, expose
 
 from . import recipes
 from .conftest import Ask, Install
@@ -169,3 +173,18 @@ async def test_delay_without_an_entry(hass: HomeAssistant, assist: None, call_to
     arguments = {"item": "milk", "list": "todo.shopping_list", "delay": {"hours": 1}}
     data = await call_tool(tool, error=True, **arguments)
     assert data["error"] == "Nothing can be scheduled from here. Call without a delay."
+
+
+async def test_delay_is_said(hass: HomeAssistant, assist: None, llm_context: llm.LLMContext) -> None:
+    """Before it is confirmed, a call that waits says until when."""
+    hass.states.async_set("todo.shopping_list", "0")
+    expose(hass, "todo.shopping_list")
+    call = ToolCall(
+        hass=hass,
+        arguments={"item": "milk", "list": "todo.shopping_list", "delay": {"hours": 1}},
+        exposure=Exposure(hass, ASSISTANT),
+        llm_context=llm_context,
+        options=ToolboxOptions(),
+    )
+    preview = await UserFunctionTool(read_definition(recipes.TIMER.strip())).async_preview(call)
+    assert re.fullmatch(r'At 20.* .*: .*\{"item":"milk","list":"todo.shopping_list"\}', preview)

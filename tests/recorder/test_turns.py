@@ -128,6 +128,14 @@ def test_one_state(database: Engine, rows: list[Recorded], with_live: bool, mini
     check(found, expected, {GAP: "", 1: "on", 2: "off"})
 
 
+@pytest.mark.parametrize(
+    ("value", "code"), [("15", 1), ("10", 2), ("-3e1", 2), ("broken", GAP), ("unavailable", GAP), (None, GAP)]
+)
+def test_threshold_of_one_value(value: str | None, code: int) -> None:
+    """What is no number is on neither side of a threshold."""
+    assert Coding(Kind.BETWEEN, above=10, below=22).code(value) == code
+
+
 @EVERY_DATABASE
 @FRUGAL
 @given(rows=recorded(("1.5", "20", "-3e1", "22.5", "unavailable", None)), minimum=st.sampled_from([0.0, 90.0]))

@@ -360,6 +360,7 @@ async def test_area(house: House, hass: HomeAssistant, call_tool: CallTool) -> N
         ({"entities": [DOOR], "start": "2026-02-30"}, "start '2026-02-30' is not a time."),
         ({"entities": [DOOR], "start": "2026-02-30 10:00"}, "start '2026-02-30 10:00' is not a time."),
         ({"entities": [DOOR], "start": "2026-03-01", "end": "2026-03-02"}, "Nothing of Front door is recorded between"),
+        ({"entities": [ROOM], "start": "2026-03-01", "end": "2026-03-02"}, "Nothing of Room is recorded between"),
         ({"entities": [DOOR], "above": 3}, "Front door has no numbers, so above and below do not apply"),
         ({"entities": [DOOR], "state": "on", "above": 3}, "Give either state or above and below"),
         ({"entities": [DOOR], "min_seconds": 3}, "min_seconds is about stretches"),

@@ -205,6 +205,24 @@ async def test_a_slow_script_goes_on(
     assert found(hass, PARTY) == "on"
 
 
+async def test_a_slow_script_that_fails(
+    hass: HomeAssistant,
+    house: None,
+    call_tool: CallTool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A script that fails after it was reported as going on leaves a line in the log."""
+    slow = {"script": {"slow": {"sequence": [{"delay": {"milliseconds": 100}}, {"action": "light.fly"}]}}}
+    with patch("homeassistant.config.load_yaml_config_file", return_value=slow):
+        await hass.services.async_call("script", "reload", blocking=True)
+    expose(hass, "script.slow")
+    monkeypatch.setattr("custom_components.extended_assist.tools.scripts.SEQUENCE_TIME", 0.01)
+    assert "goes on" in (await call_tool(ExecuteScriptTool(), script="script.slow"))["note"]
+    await asyncio.sleep(0.15)
+    assert "script.slow failed after it was reported as going on: Action light.fly not found" in caplog.text
+
+
 async def test_sequences_ask_first(
     hass: HomeAssistant, house: None, entry: MockConfigEntry, converse: Converse
 ) -> None:

@@ -65,6 +65,7 @@ async def test_undefined_is_noted(hass: HomeAssistant, home: Ids, call_tool: Cal
         ("{% include 'x' %}", "no loader"),
         ("{{ '\\0' | regex_match('(') }}", "missing )"),
         ("{{ states.light.lamp.context.user_id }}", "has no attribute 'context'"),
+        ("{{ states.light.__foo__ }}", "in line 1: __foo__"),
         ("{{ area_entities(area_id_or_name='kitchen') }}", "area_entities takes no named arguments"),
         ("{{ device_attr(5, 'name') }}", "Must provide a device or entity ID"),
         ("{{ 2 ** 100000 }}", "A whole number"),

@@ -366,7 +366,9 @@ async def test_the_users_word_lets_an_address_through(site: Site, say: Say) -> N
     (agreed,) = await say("Yes.", get(site.url("/a")))
     assert agreed["text"] == "A"
     host = site.url("").removeprefix("http://")
-    b, c = await say(f"Read {host}/b, and ({site.url('/c?x=1')}).", get(site.url("/b")), get(site.url("/c?x=1")))
+    b, c = await say(
+        f"Read {host}/b, and ({site.url('/c?x=1')}), not https://[x.", get(site.url("/b")), get(site.url("/c?x=1"))
+    )
     assert (b["text"], c["text"]) == ("B", "C")
 
 
