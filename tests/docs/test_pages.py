@@ -33,10 +33,6 @@ RUN_BY = {
     ("docs/troubleshooting.md", "yaml"): EXAMPLES,
 }
 """Which test runs the blocks of a language on a page."""
-COMING = {
-    *(f"docs/images/{name}.png" for name in ("ask", "confirm", "options", "usage")),
-}
-"""What pages may point to before it is there."""
 MACHINE = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|usr|var)/|localhost:\d|—")
 """Paths of a machine, and dashes that are too long for plain sentences."""
 
@@ -61,7 +57,7 @@ def test_links(page: str) -> None:
         file, _, anchor = link.partition("#")
         target = (ROOT / page).parent.joinpath(file).resolve() if file else ROOT / page
         name = str(target.relative_to(ROOT))
-        assert target.exists() or name in COMING, f"{page}: {link}"
+        assert target.exists(), f"{page}: {link}"
         if anchor:
             assert anchor in anchors(name), f"{page}: {link}"
 
@@ -89,7 +85,7 @@ def test_links_into_home_assistant() -> None:
             case "blueprint_import":
                 (url,) = query["blueprint_url"]
                 path = unquote(url).removeprefix(f"https://github.com/{REPOSITORY}/blob/main/")
-                assert (ROOT / path).exists() or path in COMING, url
+                assert (ROOT / path).exists(), url
             case _:
                 pytest.fail(f"unknown: {kind}")
     assert {kind for kind, _ in queries} == {"hacs_repository", "config_flow_start", "blueprint_import"}
