@@ -93,11 +93,13 @@ def _write_configuration(config_dir: Path) -> None:
 
 
 async def furnish_home(client: Client) -> None:
-    """Wait for the home's entities, then expose them to Assist and set up the energy dashboard."""
+    """Wait for the home's entities, then expose them to Assist, set up the energy dashboard, turn off a light."""
     await _wait_for_entities(client)
     await client.expose(*(item.entity_id for item in ITEMS if item.exposed))
     await client.expose(*(item.entity_id for item in ITEMS if not item.exposed), exposed=False)
     await client.call("energy/save_prefs", **ENERGY)
+    # On dark mornings it would be on, and turning it on no change that can be undone.
+    await client.perform_action("light.turn_off", {"entity_id": "light.kitchen_light"})
 
 
 async def _wait_for_entities(client: Client) -> None:
