@@ -7,9 +7,9 @@ from zipfile import ZipFile
 import aiohttp
 import pytest
 
-from .conftest import PLANNER_KEY
+from .conftest import PLANNER_KEY, complaints
 from .instance import CHECKOUT, CONFIGURATION, HomeAssistantInstance, interpreter
-from .test_talking import UNTESTED, speech
+from .test_talking import speech
 
 SOURCE = CHECKOUT / "custom_components" / "extended_assist"
 PARTY = "input_boolean.party"
@@ -51,7 +51,7 @@ async def test_release(tmp_path: Path, planner: str) -> None:
         assert "Party" in speech(answer)
         assert (await client.state(PARTY))["state"] == "on"
     assert not installed.is_symlink()
-    assert [line for line in home.log().splitlines() if "extended_assist" in line and UNTESTED not in line] == []
+    assert complaints(home) == []
 
 
 async def served(home: HomeAssistantInstance, path: str) -> bytes:

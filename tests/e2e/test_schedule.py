@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
@@ -14,10 +15,14 @@ DELAY = 20
 PATIENCE = 90
 
 
+def file(home: HomeAssistantInstance) -> Path:
+    """Return where scheduled actions are stored."""
+    return home.config_dir / ".storage" / "extended_assist.schedule"
+
+
 def stored(home: HomeAssistantInstance) -> dict[str, Any]:
     """Return what is on the disk of scheduled actions."""
-    file = home.config_dir / ".storage" / "extended_assist.schedule"
-    data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["data"]
+    data: dict[str, Any] = json.loads(file(home).read_text(encoding="utf-8"))["data"]
     return data
 
 
@@ -65,4 +70,4 @@ async def test_it_survives_a_restart_and_runs_once(home: HomeAssistantInstance) 
         assert stored(home) == first
         async with home.connect() as client:
             await client.delete(f"/api/config/config_entries/entry/{entry_id}")
-        assert stored(home) == {"waiting": [], "outcomes": []}
+        assert not await asyncio.to_thread(file(home).exists)
