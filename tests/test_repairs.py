@@ -184,7 +184,7 @@ async def test_model_that_is_being_switched_off(
     await change_agent(hass, entry, model="claude-sonnet-4-5")
     issue = issues(hass)["model_deprecated"]
     assert issue.translation_placeholders["agent"] == "Claude"
-    assert "30" in issue.translation_placeholders["date"]
+    assert issue.translation_placeholders["date"] == "2026-11-30"
     form, done = await fix(client, issue, model="claude-haiku-5-5")
     assert form["description_placeholders"]["model"] == "claude-sonnet-4-5"
     offered = [option["value"] for option in form["data_schema"][0]["selector"]["select"]["options"]]

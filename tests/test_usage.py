@@ -214,7 +214,7 @@ async def test_limit_is_raised_from_the_notice(
     client = await hass_client()
     flow = await (await client.post("/api/repairs/issues/fix", json={"handler": DOMAIN, "issue_id": issue_id})).json()
     assert flow["step_id"] == "limit"
-    assert flow["description_placeholders"] == {"agent": "Claude", "limit": f"{SUM:,}"}
+    assert flow["description_placeholders"] == {"agent": "Claude", "limit": f"{SUM:,}".replace(",", "\u202f")}
     done = await (await client.post(f"/api/repairs/issues/fix/{flow['flow_id']}", json=raised)).json()
     assert done["type"] == "create_entry"
     await hass.async_block_till_done()

@@ -21,12 +21,17 @@ def is_used_up(subentry: ConfigSubentry, meter: Meter) -> bool:
 @callback
 def async_check_allowance(hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry, meter: Meter) -> None:
     """Raise or settle the issues about an agent's tokens."""
-    limit, used = subentry.data.get(CONF_MONTHLY_TOKENS), meter.month_tokens
+    limit, used = subentry.data.get(CONF_MONTHLY_TOKENS, 0), meter.month_tokens
     due = None
     if limit and used >= limit * WARNING_SHARE:
         due = USED_UP if is_used_up(subentry, meter) else NEARLY_USED
     for key in (NEARLY_USED, USED_UP):
         if key == due:
-            async_raise(hass, key, entry_id, subentry, {"agent": subentry.title, "limit": f"{limit:,}"})
+            async_raise(hass, key, entry_id, subentry, {"agent": subentry.title, "limit": _spaced(limit)})
         else:
             async_settle(hass, key, subentry.subentry_id)
+
+
+def _spaced(number: float) -> str:
+    """Return a number with narrow spaces, which separate thousands in every language."""
+    return f"{number:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from anthropic.types import ModelInfo
 import pytest
 
-from custom_components.extended_assist.claude.models import Abilities, default_model, find_model
+from custom_components.extended_assist.claude.models import Abilities, default_model, find_model, retirement
 
 
 def model(model_id: str, **known: object) -> ModelInfo:
@@ -42,3 +42,23 @@ def test_output_limit(known: dict[str, object], limit: int | None) -> None:
     """What a server does not list is not known."""
     assert Abilities.of(model("m", **known)).max_tokens == limit
     assert Abilities.of(find_model([model("m")], "other")).max_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "by_the_sdk", "day"),
+    [
+        (datetime(2027, 3, 1, tzinfo=UTC), "November 6th, 2024", "2027-03-01"),
+        (None, "November 6th, 2024", "2024-11-06"),
+        (None, "March 21st, 2027", "2027-03-21"),
+        (None, "early in 2027", "early in 2027"),
+        (None, "Brumaire 6th, 2024", "Brumaire 6th, 2024"),
+        (None, None, None),
+    ],
+)
+def test_retirement(
+    listed: datetime | None, by_the_sdk: str | None, day: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The day is told in a form that is read in every language, by the server's list before the SDK's."""
+    told = {} if by_the_sdk is None else {"claude-old": by_the_sdk}
+    monkeypatch.setattr("anthropic.resources.messages.messages.DEPRECATED_MODELS", told)
+    assert retirement(model("claude-old", retires_at=listed), "claude-old") == day

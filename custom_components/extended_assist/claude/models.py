@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import re
 from typing import Any, Self
 
 from anthropic import types
 from anthropic.resources.messages import messages
 from anthropic.types import ModelInfo
 
+# As the SDK writes days, whatever the locale.
+_DAY = re.compile(r"(?P<month>[A-Z][a-z]+) (?P<day>\d{1,2})(?:st|nd|rd|th), (?P<year>\d{4})")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 _PREFERRED = ("haiku", "sonnet")
 """Words in a model's id, best first: a speaker wants a quick answer."""
 
@@ -108,8 +115,17 @@ def _retirement_by_sdk(model: ModelInfo | None, model_id: str) -> str | None:
 
 def retirement(model: ModelInfo | None, model_id: str) -> str | None:
     """Return the day on which a model is switched off, as far as it is known."""
-    listed = getattr(model, "retires_at", None)
-    return str(listed)[:10] if listed else _retirement_by_sdk(model, model_id)
+    if listed := getattr(model, "retires_at", None):
+        return str(listed)[:10]
+    told = _retirement_by_sdk(model, model_id)
+    return told and _iso_date(told)
+
+
+def _iso_date(told: str) -> str:
+    """Return a day such as November 6th, 2024 in a form that is read in every language, or as it is."""
+    if (parts := _DAY.fullmatch(told)) is None or (month := parts["month"]) not in _MONTHS:
+        return told
+    return f"{parts['year']}-{_MONTHS.index(month) + 1:02}-{int(parts['day']):02}"
 
 
 def successors(models: Sequence[ModelInfo], model_id: str) -> list[ModelInfo]:
