@@ -1,5 +1,6 @@
 """Every way in which a server can fail a turn: what the user hears, what is tried anew, and what is left behind."""
 
+import asyncio
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -179,6 +180,39 @@ async def test_a_look_that_says_little(
     await hass.async_block_till_done(wait_background_tasks=True)
     assert hass.states.get(AGENT).state != "unavailable"
     assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
+
+
+@pytest.mark.parametrize("fault", [None, Fault("http", status=401)])
+async def test_unloaded_while_it_looks(
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    claude_server: ClaudeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: Fault | None,
+) -> None:
+    """What a look finds of an entry that was unloaded meanwhile counts for nothing, and no other look follows."""
+    begun, answer = asyncio.Event(), asyncio.Event()
+    look = health.async_list_models
+
+    async def slow(*args: Any) -> Any:
+        begun.set()
+        await answer.wait()
+        return await look(*args)
+
+    monkeypatch.setattr(health, "async_list_models", slow)
+    claude_server.models_fault = fault
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN + 1))
+    await begun.wait()
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    answer.set()
+    begun.clear()
+    await hass.async_block_till_done(wait_background_tasks=True)
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN * 3))
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert not begun.is_set()
+    assert "cannot be used" not in caplog.text
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 def test_no_connection_in_time() -> None:

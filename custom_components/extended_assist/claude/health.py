@@ -35,6 +35,7 @@ class Health:
         self._entry = entry
         self._client = client
         self._listeners: set[CALLBACK_TYPE] = set()
+        self._is_looking = False
         self._cancel_look: CALLBACK_TYPE | None = None
         self.gone: str | None = None
         """Why the server cannot be used, or None."""
@@ -52,10 +53,16 @@ class Health:
     @callback
     def async_start(self) -> None:
         """Look at the server from time to time, more often while it is gone."""
-        self.async_stop()
-        self._cancel_look = async_call_later(
-            self._hass, READ_AGAIN if self.gone is None else LOOK_AGAIN, self._async_look
-        )
+        self._is_looking = True
+        self._async_plan()
+
+    @callback
+    def _async_plan(self) -> None:
+        """Plan the next look, if there is to be one."""
+        self._async_cancel()
+        if self._is_looking:
+            wait = READ_AGAIN if self.gone is None else LOOK_AGAIN
+            self._cancel_look = async_call_later(self._hass, wait, self._async_look)
 
     @callback
     def async_note(self, key: str | None) -> None:
@@ -90,7 +97,7 @@ class Health:
         """Take over a change."""
         if gone != self.gone:
             self.gone = gone
-            self.async_start()
+            self._async_plan()
             self._async_tell()
 
     @callback
@@ -102,18 +109,28 @@ class Health:
     async def _async_look(self, _: datetime) -> None:
         """Read the list of models, which also tells whether the server is there."""
         try:
-            self._entry.runtime_data.models = await async_list_models(self._client)
+            models, key = await async_list_models(self._client), None
         except ConnectionFailedError as err:
-            if self.gone is not None or err.key in _GONE:
-                self.async_lose(err.key)
-        else:
+            models, key = [], err.key
+        if not self._is_looking:
+            return  # The entry was unloaded meanwhile.
+        if key is None:
+            self._entry.runtime_data.models = models
             self._async_find()
             self._async_tell()
-        self.async_start()
+        elif self.gone is not None or key in _GONE:
+            self.async_lose(key)
+        self._async_plan()
 
     @callback
     def async_stop(self) -> None:
         """Look no more."""
+        self._is_looking = False
+        self._async_cancel()
+
+    @callback
+    def _async_cancel(self) -> None:
+        """Take the next look back."""
         if self._cancel_look is not None:
             self._cancel_look()
             self._cancel_look = None
