@@ -9,16 +9,14 @@ from typing import Any
 from anthropic.types import ModelInfo
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
-from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent, default_task
 from homeassistant.components.trace.const import DATA_TRACE
-from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Turn, text, tool_use
-from tests.conftest import AGENT, MODEL
+from tests.conftest import AGENT, MODEL, async_set_up
 from tests.recorded import local
 from tests.tools.test_history import DOOR
 
@@ -93,15 +91,7 @@ type SetUp = Callable[..., Awaitable[None]]
 @pytest.fixture
 async def models(hass: HomeAssistant, assist: None, claude_server: ClaudeServer) -> None:
     """An agent and an AI task of ours, as a new entry has them."""
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        title="Extended Assist",
-        data={CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url},
-        subentries_data=[default_agent([], MODEL), default_task([], MODEL)],
-    )
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
+    await async_set_up(hass, claude_server, default_agent([], MODEL), default_task([], MODEL))
 
 
 @pytest.fixture

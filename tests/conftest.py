@@ -14,6 +14,7 @@ from custom_components.extended_assist.tools.base import ExtendedTool
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import ConfigSubentryData
 from homeassistant.const import CONF_API_KEY
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.data_entry_flow import FlowHandler, FlowManager
@@ -103,19 +104,24 @@ async def claude_server(socket_enabled: None) -> AsyncGenerator[ClaudeServer]:
         yield server
 
 
-@pytest.fixture
-async def entry(hass: HomeAssistant, assist: None, claude_server: ClaudeServer) -> MockConfigEntry:
-    """Return a loaded entry with one agent that uses the entry's own tools."""
+async def async_set_up(hass: HomeAssistant, server: ClaudeServer, *subentries: ConfigSubentryData) -> MockConfigEntry:
+    """Return a loaded entry that talks to a server."""
     entry = MockConfigEntry(
         domain=DOMAIN,
         title="Extended Assist",
-        data={CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url},
-        subentries_data=[default_agent([], MODEL)],
+        data={CONF_API_KEY: "test-key", CONF_BASE_URL: server.url},
+        subentries_data=subentries,
     )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
     return entry
+
+
+@pytest.fixture
+async def entry(hass: HomeAssistant, assist: None, claude_server: ClaudeServer) -> MockConfigEntry:
+    """Return a loaded entry with one agent that uses the entry's own tools."""
+    return await async_set_up(hass, claude_server, default_agent([], MODEL))
 
 
 type Converse = Callable[..., Awaitable[conversation.ConversationResult]]

@@ -9,17 +9,16 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
 from custom_components.extended_assist.claude import attachments
-from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
+from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_task
 from homeassistant.components import ai_task, conversation
-from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import chat_session, llm
 from homeassistant.helpers.selector import NumberSelector, ObjectSelector, TextSelector
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
 from tests.claude_server.models import default_models
-from tests.conftest import MODEL
+from tests.conftest import MODEL, async_set_up
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -31,16 +30,7 @@ PIXEL = b"\x89PNG\r\n\x1a\n"
 @pytest.fixture
 async def task_entry(hass: HomeAssistant, assist: None, claude_server: ClaudeServer) -> MockConfigEntry:
     """Return a loaded entry with a model for tasks."""
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        title="Extended Assist",
-        data={CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url},
-        subentries_data=[default_task([], MODEL)],
-    )
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
-    return entry
+    return await async_set_up(hass, claude_server, default_task([], MODEL))
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from pytest_homeassistant_custom_component.common import (
     async_mock_service,
 )
 
-from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN, LOGGER
+from custom_components.extended_assist.const import DOMAIN, LOGGER
 from custom_components.extended_assist.flows.agent import default_agent, default_task
-from homeassistant.const import CONF_API_KEY, Platform
+from homeassistant.const import Platform
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import config_validation as cv, script
 from homeassistant.helpers.template import Template
@@ -29,7 +29,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import parse_yaml
 from tests.automating import FREE, StartHome, switching
 from tests.claude_server import ClaudeServer, Scenario, Turn, text
-from tests.conftest import MODEL, CallTool, Converse
+from tests.conftest import MODEL, CallTool, Converse, async_set_up
 from tests.functions.conftest import Install
 
 from .pages import blocks
@@ -124,15 +124,7 @@ def test_every_block_is_known() -> None:
 @pytest.fixture
 async def server(hass: HomeAssistant, house: None, claude_server: ClaudeServer) -> AsyncGenerator[ClaudeServer]:
     """Return the server of an entry with an agent and a task, as it is after the first set-up."""
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        title="Extended Assist",
-        data={CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url},
-        subentries_data=[default_agent([], MODEL), default_task([], MODEL)],
-    )
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
+    entry = await async_set_up(hass, claude_server, default_agent([], MODEL), default_task([], MODEL))
     yield claude_server
     await hass.config_entries.async_unload(entry.entry_id)
 
