@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
-from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator, WebSocketGenerator
 
 from custom_components.extended_assist import repairs
 from custom_components.extended_assist.const import DOMAIN
@@ -31,15 +31,22 @@ pytestmark = pytest.mark.usefixtures("no_deprecations")
 
 
 async def test_agent_bypassed(
-    hass: HomeAssistant, entry: MockConfigEntry, converse: Converse, hass_client: ClientSessionGenerator
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    converse: Converse,
+    hass_client: ClientSessionGenerator,
+    hass_ws_client: WebSocketGenerator,
 ) -> None:
-    """An assistant that handles commands locally first is pointed out, and the dialog lets sentences through."""
+    """An assistant that handles commands locally first is pointed out, and the dialog lets its sentences through."""
     assert await async_setup_component(hass, "assist_pipeline", {})
     assert await async_setup_component(hass, "repairs", {})
     (pipeline,) = assist_pipeline.async_get_pipelines(hass)
-    await assist_pipeline.async_update_pipeline(
-        hass, pipeline, conversation_engine=AGENT, prefer_local_intents=True, name="Kitchen"
-    )
+    await assist_pipeline.async_update_pipeline(hass, pipeline, prefer_local_intents=True)
+    settings = {key: value for key, value in pipeline.to_json().items() if key != "id"}
+    mine = {**settings, "name": "Kitchen", "conversation_engine": AGENT, "prefer_local_intents": True}
+    websocket = await hass_ws_client()
+    await websocket.send_json_auto_id({"type": "assist_pipeline/pipeline/create", **mine})
+    assert (await websocket.receive_json())["success"]
     await converse("Hello", Turn([text("Hi.")]))
     issue = issues(hass)["agent_bypassed"]
     assert issue.translation_placeholders == {"agent": "Claude", "assistants": "Kitchen"}
@@ -52,8 +59,8 @@ async def test_agent_bypassed(
     assert flow["description_placeholders"]["assistants"] == "Kitchen"
     done = await (await client.post(f"/api/repairs/issues/fix/{flow['flow_id']}", json={})).json()
     assert done["type"] == "create_entry"
-    (pipeline,) = assist_pipeline.async_get_pipelines(hass)
-    assert not pipeline.prefer_local_intents
+    pipelines = assist_pipeline.async_get_pipelines(hass)
+    assert [(one.name, one.prefer_local_intents) for one in pipelines] == [(pipeline.name, True), ("Kitchen", False)]
     await converse("Hello", Turn([text("Hi.")]))
     assert issues(hass) == {}
 

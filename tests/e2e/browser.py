@@ -58,9 +58,9 @@ async def take_picture(page: Page, name: str, shown: str = "body") -> Path:
     return path
 
 
-def words(key: str, **placeholders: str) -> str:
-    """Return what the integration says in English."""
-    found = json.loads((INTEGRATION / "translations" / "en.json").read_text())
+def words(key: str, language: str = "en", **placeholders: str) -> str:
+    """Return what the integration says."""
+    found = json.loads((INTEGRATION / "translations" / f"{language}.json").read_text())
     for part in key.split("."):
         found = found[part]
     return str(found).format(**placeholders) if placeholders else str(found)
