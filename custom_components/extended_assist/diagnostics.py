@@ -75,7 +75,7 @@ async def _async_sections(
     for name, section in sections.items():
         try:
             found[name] = await section(hass, entry)
-        except Exception as err:  # noqa: BLE001 - see above
+        except Exception as err:  # noqa: BLE001 - whatever is broken must not hide the other sections
             LOGGER.debug("No diagnostics about %s", name, exc_info=err)
             found[name] = {"error": type(err).__name__}
     return found

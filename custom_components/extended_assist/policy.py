@@ -122,11 +122,14 @@ def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
     """Return whether a result may hold text that strangers wrote."""
     for tool in chat_log.llm_api.tools if chat_log.llm_api else ():
         if tool.name == content.tool_name:
-            while isinstance(tool, llm.NamespacedTool):
-                tool = tool.tool  # noqa: PLW2901 - unwrapping
-            return getattr(tool, "brings_outside_text", False)
+            return getattr(_unwrapped(tool), "brings_outside_text", False)
     # No tool of this house: the model's provider ran it, as it does for web search. What failed brings words of ours only.
     return not (content.result.error and content.result.data.keys() == {"error"})
+
+
+def _unwrapped(tool: llm.Tool) -> llm.Tool:
+    """Return a tool without the names that merged APIs put before its own."""
+    return _unwrapped(tool.tool) if isinstance(tool, llm.NamespacedTool) else tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,11 +65,11 @@ class Written:
         """Take what was read."""
         self.text = text
         self.value = value
-        self._node = node
+        self.node = node
 
     def line(self, path: Path = ()) -> int:
         """Return the line of a part, or of the innermost one around it that is written."""
-        node = self._node
+        node = self.node
         line = node.start_mark.line
         for key in path:
             if isinstance(node, yaml.MappingNode):
@@ -178,7 +178,7 @@ class Item:
 def split(text: str) -> list[Item]:
     """Return the functions of a list, or the one that a text holds alone."""
     written = read(text)
-    node = written._node  # noqa: SLF001 - of this module
+    node = written.node
     if isinstance(node, yaml.MappingNode):
         return [Item(text, 1)]
     if not isinstance(node, yaml.SequenceNode) or not node.value:

@@ -57,8 +57,7 @@ def _text(answer: Answer, document: Document) -> str:
     """Return the text of an answer; XML as JSON, as the rest integration has it."""
     if not answer.media_type.endswith("xml") or answer.media_type == "application/xhtml+xml":
         return document.text
-    # Loaded when the first XML comes.
-    import xmltodict  # noqa: PLC0415 - see above
+    import xmltodict  # noqa: PLC0415 - loaded when the first XML comes
 
     try:
         return json.dumps(xmltodict.parse(document.text))

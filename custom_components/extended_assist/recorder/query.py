@@ -85,10 +85,9 @@ def query_database(
     """
     end = monotonic() + TIME_LIMIT
     prepare()
-    # Loaded when the first query comes: few use this tool, and sqlglot takes long to load.
-    from .sql.dialects import RULES  # noqa: PLC0415 - see above
-    from .sql.parse import parse  # noqa: PLC0415 - see above
-    from .sql.writer import Writer  # noqa: PLC0415 - see above
+    from .sql.dialects import RULES  # noqa: PLC0415 - few use this tool, and what it needs (sqlglot) takes long to load
+    from .sql.parse import parse  # noqa: PLC0415 - the same
+    from .sql.writer import Writer  # noqa: PLC0415 - the same
 
     end = max(end, monotonic() + TIME_LIMIT / 2)
     try:
