@@ -5,10 +5,13 @@ from asyncio import subprocess
 from collections.abc import Awaitable, Callable
 from functools import partial
 import gc
+import json
 import os
 from pathlib import Path
+import shutil
 from statistics import median
 import sys
+import tempfile
 from time import perf_counter, process_time
 import tracemalloc
 from typing import Any, Self
@@ -20,7 +23,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
 from .hass import add_entry, agent_of, running_home_assistant
-from .model_server import TEN_AT_ONCE
+from .model_server import TEN_AT_ONCE, THINK_FIRST
 from .table import Row
 
 _LIGHTS = 20
@@ -45,8 +48,9 @@ input_boolean:
 
 async def run() -> list[Row]:
     """Measure turn by turn, ours and theirs in alternation."""
+    record = Path(tempfile.mkdtemp()) / "responses.jsonl"
     server = await subprocess.create_subprocess_exec(
-        sys.executable, "-m", "bench.model_server", _KEY,
+        sys.executable, "-m", "bench.model_server", _KEY, str(record),
         cwd=Path(__file__).parents[1], stdout=subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -54,13 +58,14 @@ async def run() -> list[Row]:
         url = (await server.stdout.readline()).decode().split()[-1]
         os.environ["ANTHROPIC_BASE_URL"] = url
         async with running_home_assistant(_CONFIGURATION) as hass:
-            return await _measure(hass, url)
+            return await _measure(hass, url, record)
     finally:
         server.terminate()
         await server.wait()
+        shutil.rmtree(record.parent)
 
 
-async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
+async def _measure(hass: HomeAssistant, url: str, record: Path) -> list[Row]:
     """Set both up with Assist alone as their tools, and time them."""
     for state in hass.states.async_all():
         async_expose_entity(hass, "conversation", state.entity_id, True)
@@ -94,6 +99,7 @@ async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
         ]
         peaks = await _alternate(_MEMORY_TURNS, {who: partial(talk.peak, question) for who, talk in talks.items()})
         rows.append(Row.of("memory, kB", case, *_medians(peaks, 0), goal=1.0))
+    rows += await _before_the_first_word(hass, entity_ids, record)
     reloads = await _alternate(
         _RELOADS,
         {
@@ -102,6 +108,25 @@ async def _measure(hass: HomeAssistant, url: str) -> list[Row]:
         },
     )
     return [*rows, Row.of("set-up", "reload of the entry", *_medians(reloads, 0), goal=None)]
+
+
+async def _before_the_first_word(hass: HomeAssistant, entity_ids: dict[str, str], record: Path) -> list[Row]:
+    """Return what a model that thinks as documented writes, and how often it is asked, before something is heard."""
+    tokens: dict[str, float] = {}
+    requests: dict[str, float] = {}
+    for who, entity_id in entity_ids.items():
+        record.write_text("", encoding="utf-8")
+        talk = await _Talk.begin(hass, entity_id, 0)
+        await talk.turn(f"{_QUESTION} {THINK_FIRST}")
+        responses = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+        heard = next(index for index, response in enumerate(responses) if response["spoke"]) + 1
+        tokens[who] = float(sum(response["tokens"] for response in responses[:heard]))
+        requests[who] = float(heard)
+    case = "one tool call, default options"
+    return [
+        Row.of("tokens before the first word", case, tokens["ours"], tokens["other"], goal=1.0),
+        Row.of("requests before the first word", case, requests["ours"], requests["other"], goal=1.0),
+    ]
 
 
 async def _alternate(

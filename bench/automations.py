@@ -90,8 +90,8 @@ async def _editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Save]:
 def _tool(hass: HomeAssistant, user_id: str) -> _Save:
     """Return a function that adds with our tool, as an administrator who is not asked."""
     # After Home Assistant has put its folder of custom components in place.
-    from custom_components.extended_assist.call import ToolboxOptions  # noqa: PLC0415
-    from custom_components.extended_assist.policy import Policy  # noqa: PLC0415
+    from custom_components.extended_assist.toolbox.options import ToolboxOptions  # noqa: PLC0415
+    from custom_components.extended_assist.toolbox.policy import Policy  # noqa: PLC0415
     from custom_components.extended_assist.tools.automation_changes import AddAutomationTool  # noqa: PLC0415
 
     tool = AddAutomationTool(ToolboxOptions(policy=Policy(ask_first=frozenset())))

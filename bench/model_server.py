@@ -1,11 +1,21 @@
-"""The offline planner as a process, which also calls ten tools at once when it is asked to."""
+"""The offline planner as a process, which also calls ten tools at once, or thinks first, when it is asked to.
+
+What it has said is written to a file, one response a line: the tokens before its first word, and whether there was one.
+"""
 
 import asyncio
+from itertools import takewhile
+import json
+from pathlib import Path
 import sys
 from typing import Any, override
 
 from tests.claude_server import ClaudeServer, OfflinePlanner, Turn, planner_models, text, tool_use
+from tests.claude_server.stream import tokens
+from tests.claude_server.thoughtful import Thoughtful
 
+THINK_FIRST = "Think first."
+"""Ends what is to be answered as the model does by itself, with its thinking."""
 TEN_AT_ONCE = "Look ten times"
 _CALLS = 10
 
@@ -24,6 +34,28 @@ class Model(OfflinePlanner):
         return await super().respond(request_body)
 
 
+class Speaker:
+    """Lets the model think where it is asked to, and writes down how long it took to the first word."""
+
+    def __init__(self, record: Path) -> None:
+        """Take the file."""
+        self._record = record
+        self._model = Model()
+        self._thoughtful = Thoughtful(self._model)
+
+    async def respond(self, request_body: dict[str, Any]) -> Turn:
+        """Answer a request."""
+        said = next(filter(None, (_last(message) for message in reversed(request_body["messages"]))), "")
+        if not said.endswith(THINK_FIRST):
+            return await self._model.respond(request_body)
+        turn = await self._thoughtful.respond(request_body)
+        silent = list(takewhile(lambda block: block["type"] != "text", turn.content))
+        row = {"tokens": tokens(silent) if silent else 0, "spoke": len(silent) < len(turn.content)}
+        with self._record.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(row)}\n")
+        return turn
+
+
 def _last(message: dict[str, Any]) -> str | None:
     """Return what was said last in a message, or None for the result of a tool."""
     content = message["content"]
@@ -32,12 +64,12 @@ def _last(message: dict[str, Any]) -> str | None:
     return str(content[-1]["text"]) if content[-1]["type"] == "text" else None
 
 
-async def main(api_key: str) -> None:
+async def main(api_key: str, record: str) -> None:
     """Serve until the process ends."""
-    async with ClaudeServer(Model(), api_key=api_key, models=planner_models()) as server:
+    async with ClaudeServer(Speaker(Path(record)), api_key=api_key, models=planner_models()) as server:
         print(f"listening on {server.url}", flush=True)
         await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,150 +1,249 @@
 # ruff: noqa: S608 - the queries are constants
-"""Queries through query_database and bare through SQLite, on a large database of which a quarter is exposed."""
+"""Questions in SQL through query_database and bare through SQLite, on a database of ten million rows, a quarter exposed."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
 import os
+from pathlib import Path
 import sqlite3
 from statistics import median
-import sys
-from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import Any
 
-from custom_components.extended_assist.recorder.query import Answer, Database, query_database
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import Context
+from homeassistant.helpers import llm
 
-from .database import DATABASE, DOOR, SENSOR, ensure_database
+from .database import DATABASE, SENSOR, SENSORS, ensure_database
+from .hass import running_home_assistant
 from .table import Row
 
-_RUNS = 7
-_EXPOSED = frozenset({SENSOR, DOOR, *(f"sensor.number_{index}" for index in range(1, 43))})
-_GOAL = 1.3
-_SET_UP = 15.0
-"""Milliseconds that parsing and set-up may take, after the first call."""
+_RUNS = 5
+_EXPOSED = 44
+_MILLION = timedelta(days=11.8)
+"""Holds just below a million rows of what is exposed."""
+_WEEK = timedelta(days=7)
 _PAUSE = 20.0
 """Milliseconds that the event loop may stand still."""
-
-_JOIN = "FROM states s JOIN states_meta m ON m.metadata_id = s.metadata_id"
-_OF_SENSOR = f"{_JOIN} WHERE m.entity_id = 'sensor.chatty'"
-_WEEK = "s.last_updated_ts > {end} - 604800"
-_ANALYSES = {
-    "average of a month": f"SELECT avg(CAST(s.state AS REAL)) AS v {_OF_SENSOR}",
-    "extremes of a week": f"SELECT min(CAST(s.state AS REAL)) AS a, max(CAST(s.state AS REAL)) AS b {_OF_SENSOR} AND {_WEEK}",
-    "hours of the day": "SELECT strftime('%H', s.last_updated_ts, 'unixepoch') AS h, avg(CAST(s.state AS REAL)) AS v "
-    f"{_OF_SENSOR} GROUP BY h ORDER BY h",
-    "a filter on the number": f"SELECT count(*) AS n {_OF_SENSOR} AND CAST(s.state AS REAL) > 22",
-    "days of ten sensors": "SELECT m.entity_id, date(s.last_updated_ts, 'unixepoch') AS d, max(CAST(s.state AS REAL)) AS v "
-    f"{_JOIN} WHERE m.metadata_id BETWEEN 2 AND 11 AND {_WEEK} GROUP BY m.entity_id, d ORDER BY 1, 2",
-    "rows of ten sensors": f"SELECT m.entity_id, count(*) AS n {_JOIN} WHERE m.metadata_id BETWEEN 2 AND 11 "
-    "GROUP BY m.entity_id ORDER BY 1",
-    "largest steps": "SELECT max(x.step) AS v FROM (SELECT abs(CAST(s.state AS REAL) - lag(CAST(s.state AS REAL)) "
-    f"OVER (ORDER BY s.last_updated_ts)) AS step {_OF_SENSOR}) x",
-    "a WITH query": f"WITH r AS (SELECT s.state, s.last_updated_ts AS t {_OF_SENSOR}) SELECT count(*) AS n, max(t) AS t FROM r "
-    "WHERE CAST(state AS REAL) > 21",
-    "a subquery for the id": "SELECT avg(CAST(state AS REAL)) AS v FROM states WHERE metadata_id = "
-    "(SELECT metadata_id FROM states_meta WHERE entity_id = 'sensor.chatty')",
-}
-_LOOKUPS = {
-    "newest rows": f"SELECT s.state, s.last_updated_ts {_OF_SENSOR} ORDER BY s.last_updated_ts DESC LIMIT 20",
-    "latest of each entity": "SELECT m.entity_id, (SELECT s.state FROM states s WHERE s.metadata_id = m.metadata_id "
-    "ORDER BY s.last_updated_ts DESC LIMIT 1) AS v FROM states_meta m WHERE m.metadata_id <= 20 ORDER BY 1",
-    "turns of a door": "SELECT x.state, count(*) AS n, sum(x.seconds) AS t FROM (SELECT s.state, lead(s.last_updated_ts) "
-    f"OVER (ORDER BY s.last_updated_ts) - s.last_updated_ts AS seconds {_JOIN} WHERE m.entity_id = 'binary_sensor.door') x "
-    "GROUP BY x.state ORDER BY x.state",
-    "with attributes": "SELECT a.shared_attrs ->> '$.unit_of_measurement' AS u, count(*) AS n FROM states s "
-    "JOIN state_attributes a ON a.attributes_id = s.attributes_id WHERE s.metadata_id = 1 "
-    "AND s.last_updated_ts > {end} - 86400 GROUP BY u",
-    "statistics by day": "SELECT date(start_ts, 'unixepoch') AS d, avg(mean) AS v FROM statistics WHERE metadata_id = 1 "
+_OWN_MEMORY = 5.0
+_WORKER_MEMORY = 256.0
+_QUESTIONS = {
+    "average": "SELECT avg(CAST(state AS REAL)) AS v FROM states",
+    "hours of the day": "SELECT strftime('%H', last_updated_ts, 'unixepoch') AS h, avg(CAST(state AS REAL)) AS v FROM states "
+    "GROUP BY h ORDER BY h",
+    "largest step": "SELECT max(step) AS v FROM (SELECT abs(CAST(state AS REAL) - lag(CAST(state AS REAL)) "
+    "OVER (ORDER BY last_updated_ts)) AS step FROM states)",
+    "days": "SELECT date(last_updated_ts, 'unixepoch') AS d, min(CAST(state AS REAL)), max(CAST(state AS REAL)) FROM states "
     "GROUP BY d ORDER BY d",
 }
+_CONFIGURATION = f"""
+homeassistant:
+  time_zone: Europe/Berlin
+recorder:
+  db_url: sqlite:///{DATABASE}
+  auto_purge: false
+  purge_keep_days: 400
+"""
+
+type Ask = Callable[..., Awaitable[str]]
 
 
 async def run() -> list[Row]:
-    """Measure query by query, ours and theirs in alternation, while the event loop is watched."""
-    end = await asyncio.to_thread(ensure_database)
+    """Measure filling, asking and asking again, ours and theirs in turns, while the event loop is watched."""
+    moment = datetime.fromtimestamp(await asyncio.to_thread(ensure_database), UTC)
     pauses: list[float] = []
-    watcher = asyncio.create_task(_watch(pauses))
-    with _as_just_installed():
-        first = await asyncio.to_thread(_timed, lambda: _ours("SELECT 1 AS one"))
-    first_pause = max(pauses)
-    analyses = [await _row("analysis", case, query, end) for case, query in _ANALYSES.items()]
-    lookups = [await _row("lookup", case, query, end) for case, query in _LOOKUPS.items()]
-    (set_up,) = await _alternate(lambda: _ours("SELECT s.state FROM states s WHERE s.state_id = 1"))
-    longest = max(
-        [await _pause(query.replace("{end}", f"{end:.0f}"), pauses) for query in (_ANALYSES | _LOOKUPS).values()]
-    )
-    watcher.cancel()
-    more = median(row.ours - row.other for row in lookups)
+    async with _home() as ask:
+        watcher = asyncio.create_task(_watch(pauses))
+        start = perf_counter()
+        await ask("SELECT 1", entities=[SENSOR], start=_text(moment - _WEEK), end=_text(moment))
+        first = _since(start)
+        own = _memory(os.getpid(), "VmRSS")
+        longest = []
+        for number in range(_RUNS):
+            pauses.clear()
+            await _ask_a_million(ask, moment - timedelta(minutes=number), moment)
+            longest.append(max(pauses))
+        own = _memory(os.getpid(), "VmHWM") - own
+        worker = max(_memory(pid, "VmHWM") for pid in _worker_pids())
+        watcher.cancel()
+        filling = await _filling(ask, moment)
+        asking = await _asking(ask, moment)
+        refused = await _refusing(ask, moment)
     return [
-        *analyses,
-        *lookups,
-        Row.of("analysis", "median ratio", median(row.ratio for row in analyses), 1.0, goal=_GOAL),
-        Row.of("parsing and set-up", "an empty query; other: the goal", set_up, _SET_UP, goal=1.0),
-        Row.of("parsing and set-up", "added to a lookup, median; other: the goal", more, _SET_UP, goal=1.0),
-        Row.of("longest pause of the event loop", "other: the goal", longest * 1000, _PAUSE, goal=1.0),
+        *filling,
+        *asking,
+        Row.of("refusing ten million rows", "milliseconds; other: a second", refused, 1000.0, goal=1.0),
+        Row.of("first call", "milliseconds with the start of the process; other: a second", first, 1000.0, goal=1.0),
+        Row.of("memory, MB", "more in Home Assistant; other: the goal", own, _OWN_MEMORY, goal=1.0),
+        Row.of("memory, MB", "of the worker at most; other: the goal", worker, _WORKER_MEMORY, goal=1.0),
         Row.of(
             "longest pause of the event loop",
-            "while sqlglot is loaded; other: the goal",
-            first_pause * 1000,
+            "median of runs; other: the goal",
+            median(longest) * 1000,
             _PAUSE,
             goal=1.0,
         ),
-        Row.of("first call", "with the import of sqlglot; other: a later one", first, set_up, goal=None),
     ]
 
 
-@contextmanager
-def _as_just_installed() -> Iterator[None]:
-    """Let Python find nothing compiled yet."""
-    with TemporaryDirectory() as folder:
-        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = folder
-        sys.dont_write_bytecode = False
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        yield
+@asynccontextmanager
+async def _home() -> AsyncGenerator[Ask]:
+    """Run Home Assistant with what is in the database, and yield what asks it."""
+    os.setpriority(os.PRIO_PROCESS, 0, 10)  # As the worker: what else the machine does must slow down both.
+    async with running_home_assistant(_CONFIGURATION) as hass:
+        for index in range(1, SENSORS + 1):
+            entity_id = SENSOR if index == 1 else f"sensor.number_{index}"
+            hass.states.async_set(entity_id, "20", {"unit_of_measurement": "°C", "state_class": "measurement"})
+            async_expose_entity(hass, "conversation", entity_id, index <= _EXPOSED)
+        await hass.async_block_till_done()
+        # Home Assistant loads the integration under this name; imported before that, it would be another one.
+        from custom_components.extended_assist.tools.database import QueryDatabaseTool  # noqa: PLC0415
+
+        context = llm.LLMContext(
+            platform="bench", context=Context(), language="en", assistant="conversation", device_id=None
+        )
+
+        async def ask(query: str, *, error: bool = False, **arguments: Any) -> str:
+            tool = QueryDatabaseTool()
+            given = llm.ToolInput(tool.name, {"query": query, **arguments})
+            result = await tool.async_call(hass, given, context)
+            assert result.error is error, result.data
+            return str(result.data["error" if error else "result"])
+
+        yield ask
 
 
-async def _row(name: str, case: str, query: str, end: float) -> Row:
-    """Compare a query's answers, then its times."""
-    text = query.replace("{end}", f"{end:.0f}")
-    ours, other = await asyncio.to_thread(_ours, text), await asyncio.to_thread(_bare, text)
-    assert len(ours.rows) == len(other), case
-    return Row.of(name, case, *await _alternate(lambda: _ours(text), lambda: _bare(text)), goal=None)
+async def _ask_a_million(ask: Ask, start: datetime, end: datetime) -> str:
+    """Ask about a million rows."""
+    return await ask("SELECT count(*) AS n FROM states", start=_text(start - _MILLION), end=_text(end))
 
 
-def _ours(text: str) -> Answer:
-    return query_database(Database(url=f"sqlite:///{DATABASE}"), text, {}, _EXPOSED, _EXPOSED)
+async def _filling(ask: Ask, moment: datetime) -> list[Row]:
+    """Fill a million rows, from a warm page cache and from a cold one."""
+    numbers, rows = count(), []
+    for case, cold in (("warm", False), ("cold", True)):
+        ours: list[float] = []
+        bare: list[float] = []
+        for _ in range(2 if cold else _RUNS):
+            # Another span each time, so that nothing serves twice.
+            begin = moment + timedelta(seconds=next(numbers))
+            await asyncio.to_thread(_evict, cold)
+            start = perf_counter()
+            found = await _ask_a_million(ask, begin, moment)
+            ours.append(_since(start))
+            await asyncio.to_thread(_evict, cold)
+            with closing(_connected()) as connection:
+                bare.append(
+                    await asyncio.to_thread(_timed, partial(_copy, connection, _EXPOSED, begin - _MILLION, moment))
+                )
+                (number,) = connection.execute("SELECT count(*) FROM states").fetchone()
+            assert found.split()[-1] == str(number), (found, number)
+        rows.append(
+            Row.of(
+                "a million rows", f"{case}; other: bare copy", median(ours), median(bare), goal=None if cold else 3.0
+            )
+        )
+    return rows
 
 
-def _bare(text: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(f"{DATABASE.as_uri()}?mode=ro", uri=True)) as connection:
-        return connection.execute(text).fetchall()
+async def _asking(ask: Ask, moment: datetime) -> list[Row]:
+    """Ask about a week of one entity, with the filling and without."""
+    numbers = count()
+    rows, again = [], []
+    for case, question in _QUESTIONS.items():
+        times: list[list[float]] = [[], [], [], []]
+        for _ in range(_RUNS * 3):
+            begin = moment - _WEEK + timedelta(seconds=next(numbers))
+            asked = {"entities": [SENSOR], "start": _text(begin), "end": _text(moment)}
+            start = perf_counter()
+            await ask(question, **asked)
+            times[0].append(_since(start))
+            with closing(_connected()) as connection:
+                times[1].append(
+                    await asyncio.to_thread(_timed, partial(_copy_and_ask, connection, begin, moment, question))
+                )
+                for _ in range(2):
+                    start = perf_counter()
+                    await ask(question, **asked)
+                    times[2].append(_since(start))
+                    times[3].append(await asyncio.to_thread(_timed, partial(_ask_bare, connection, question)))
+        first, bare, later, bare_later = map(median, times)
+        rows.append(Row.of("a week of one entity", f"{case}; other: bare copy and query", first, bare, goal=2.0))
+        again.append(Row.of("the same data again", f"{case}; other: bare query", later, bare_later, goal=None))
+    ratio = median(row.ratio for row in again)
+    return [*rows, *again, Row.of("the same data again", "median ratio", ratio, 1.0, goal=1.2)]
 
 
-async def _alternate(*kinds: Callable[[], object]) -> list[float]:
-    """Return the median time of each kind, in milliseconds."""
-    found: list[list[float]] = [[] for _ in kinds]
-    for number in range(_RUNS):
-        order = list(range(len(kinds)))
-        for index in order if number % 2 else reversed(order):
-            found[index].append(await asyncio.to_thread(_timed, kinds[index]))
-    return [median(times) for times in found]
-
-
-def _timed(kind: Callable[[], object]) -> float:
+async def _refusing(ask: Ask, moment: datetime) -> float:
+    """Return how long it takes to refuse all rows there are."""
     start = perf_counter()
-    kind()
+    begin = moment - timedelta(days=31)
+    assert "more than 1,000,000 rows" in await ask("SELECT * FROM states", error=True, start=_text(begin))
+    return _since(start)
+
+
+def _connected() -> sqlite3.Connection:
+    """Return an empty database of SQLite beside the recorder's."""
+    connection = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
+    connection.execute("ATTACH ? AS recorder", (f"{DATABASE.as_uri()}?mode=ro",))
+    return connection
+
+
+def _copy(connection: sqlite3.Connection, entities: int, start: datetime, end: datetime) -> None:
+    """Copy as anybody would."""
+    connection.execute(
+        "CREATE TABLE states AS SELECT * FROM recorder.states WHERE metadata_id IN "
+        f"({', '.join(str(each) for each in range(1, entities + 1))}) AND last_updated_ts >= ? AND last_updated_ts < ?",
+        (start.timestamp(), end.timestamp()),
+    )
+
+
+def _ask_bare(connection: sqlite3.Connection, question: str) -> None:
+    connection.execute(question).fetchall()
+
+
+def _copy_and_ask(connection: sqlite3.Connection, start: datetime, end: datetime, question: str) -> None:
+    _copy(connection, 1, start, end)
+    _ask_bare(connection, question)
+
+
+def _evict(wanted: bool) -> None:
+    """Let the system forget what it keeps of the file."""
+    if wanted:
+        for path in DATABASE.parent.glob(f"{DATABASE.name}*"):
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat()
+
+
+def _since(start: float) -> float:
     return (perf_counter() - start) * 1000
 
 
-async def _pause(text: str, pauses: list[float]) -> float:
-    """Return how long a query holds the event loop: what comes back in every run, unlike what else the machine does."""
-    found = []
-    for _ in range(_RUNS):
-        pauses.clear()
-        await asyncio.to_thread(_ours, text)
-        await asyncio.sleep(0.01)
-        found.append(max(pauses))
-    return min(found)
+def _timed(work: Callable[[], object]) -> float:
+    start = perf_counter()
+    work()
+    return _since(start)
+
+
+def _memory(pid: int, what: str) -> float:
+    """Return megabytes of a process."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
+
+
+def _worker_pids() -> list[int]:
+    """Return the processes that were started from this one and run the worker."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="utf-8").split()
+    return [int(pid) for pid in children if b"worker.process" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 async def _watch(pauses: list[float]) -> None:

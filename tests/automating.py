@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.call import ToolboxOptions
-from custom_components.extended_assist.journal import async_get_journal
-from custom_components.extended_assist.policy import Policy, Speaker, Tier
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.tools.automation_changes import (
     AddAutomationTool,
     RemoveAutomationTool,
     UpdateAutomationTool,
 )
+from custom_components.extended_assist.undo.journal import async_get_journal
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component

@@ -65,7 +65,7 @@ class Model:
         """Answer a request."""
         messages = request_body["messages"]
         blocks = [block for message in messages for block in message["content"] if isinstance(block, dict)]
-        if "output_config" in request_body:
+        if "format" in request_body.get("output_config", {}):
             instructions = _words(messages[0])
             self.asked.append(instructions)
             if self._judge is None:

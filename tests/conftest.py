@@ -10,7 +10,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
-from custom_components.extended_assist.tools.base import ExtendedTool
+from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -31,6 +31,13 @@ __all__ = ["database", "house", "recorder_db_url", "shared_database"]
 AGENT = "conversation.claude"
 MODEL = "claude-haiku-5-5"
 ASSISTANT = "conversation"
+
+# The plugin writes every record, and every statement to a database, to the terminal too. What a test logs pytest keeps and
+# shows with its failure; the recorder's thread, which goes on between two tests, would be heard among the summaries.
+logging.getLogger().handlers[:] = [
+    handler for handler in logging.getLogger().handlers if type(handler) is not logging.StreamHandler
+] or [logging.NullHandler()]
+logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.issues import ALL, async_raise
+from custom_components.extended_assist.issues import SUBENTRY_ISSUES, async_raise_issue
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
@@ -52,6 +52,6 @@ def every_issue(hass: HomeAssistant, entry: MockConfigEntry) -> ConfigSubentry:
     """Give the first agent all issues, however unlikely it is to have them together; returns the agent."""
     agent = next(iter(entry.subentries.values()))
     told = dict.fromkeys(("agent", "assistants", "date", "function", "limit", "model", "reason"), "…")
-    for key in ALL:
-        async_raise(hass, key, entry.entry_id, agent, told, agent_id=AGENT)
+    for key in SUBENTRY_ISSUES:
+        async_raise_issue(hass, key, entry.entry_id, agent, told, agent_id=AGENT)
     return agent

@@ -1,6 +1,9 @@
 """Tasks: text, data in a structure, and attached files."""
 
+from base64 import b64encode
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from anthropic.types import ModelInfo
@@ -8,7 +11,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
-from custom_components.extended_assist.claude import attachments
+from custom_components.extended_assist.claude import attachments, client, loop, retry
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_task
 from homeassistant.components import ai_task, conversation
@@ -19,12 +22,12 @@ from homeassistant.helpers.selector import NumberSelector, ObjectSelector, TextS
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
 from tests.claude_server.models import default_models
 from tests.conftest import MODEL, async_set_up
+from tests.pictures import BY_SUFFIX
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
 TASK = "ai_task.claude_ai_task"
 STRUCTURE = vol.Schema({vol.Required("name"): TextSelector(), vol.Optional("count"): NumberSelector({"min": 0})})
-PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture
@@ -68,7 +71,18 @@ async def test_text(hass: HomeAssistant, task_entry: MockConfigEntry, claude_ser
     assert await generate(hass, claude_server, Turn([text("A poem.")])) == "A poem."
     (request,) = claude_server.message_requests
     assert "tools" not in request
-    assert "output_config" not in request
+    assert "format" not in request.get("output_config", {})
+
+
+@pytest.mark.usefixtures("plain")
+async def test_answer_is_no_reading(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer
+) -> None:
+    """Where nobody but users may read, a task of an automation still gives its answer."""
+    hass.config_entries.async_update_entry(task_entry, options={"who_may_read": "user"})
+    await hass.async_block_till_done()
+    turn = Turn([tool_use("give_answer", {"name": "Lamp"})])
+    assert await generate(hass, claude_server, turn, structure=STRUCTURE) == {"name": "Lamp"}
 
 
 async def test_structure(hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer) -> None:
@@ -100,8 +114,92 @@ async def test_answer_without_the_structure(
 ) -> None:
     """Data that do not have the structure are an error, never passed on."""
     with pytest.raises(HomeAssistantError) as caught:
-        await generate(hass, claude_server, Turn([text(words)] if words else []), structure=STRUCTURE)
+        await generate(hass, claude_server, *[Turn([text(words)] if words else [])] * 2, structure=STRUCTURE)
     assert caught.value.translation_key == "no_data"
+    assert len(claude_server.message_requests) == 2
+
+
+async def test_value_outside_its_limits(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer
+) -> None:
+    """The service does not hold numbers to their limits; the model is told, and asked again."""
+    turns = [Turn([text(f'{{"name": "Lamp", "count": {count}}}')]) for count in (-1, 2)]
+    assert await generate(hass, claude_server, *turns, structure=STRUCTURE) == {"name": "Lamp", "count": 2}
+    first, second = claude_server.message_requests
+    assert second["messages"][: len(first["messages"])] == first["messages"]
+    told = second["messages"][-1]["content"][0]["text"]
+    assert "does not have the structure" in told
+    assert "count" in told
+
+
+async def test_many_optional_fields(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer
+) -> None:
+    """More of them than the service takes in a structure are handed over to a tool."""
+    for count, is_held in ((24, True), (25, False)):
+        structure = vol.Schema({vol.Optional(f"field_{index}"): TextSelector() for index in range(count)})
+        turn = Turn([text('{"field_0": "x"}') if is_held else tool_use("give_answer", {"field_0": "x"})])
+        assert await generate(hass, claude_server, turn, structure=structure) == {"field_0": "x"}
+        request = claude_server.message_requests[-1]
+        assert ("format" in request.get("output_config", {})) is is_held
+        assert ("tools" in request) is not is_held
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+async def test_names_of_fields_that_the_service_refuses(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer, is_plain: bool
+) -> None:
+    """Fields are sent under other names, and come back under their own."""
+    if is_plain:
+        (subentry,) = task_entry.subentries.values()
+        hass.config_entries.async_update_subentry(task_entry, subentry, data={**subentry.data, "plain": True})
+        await hass.async_block_till_done()
+    structure = vol.Schema({vol.Required("Größe"): NumberSelector({})})
+    turn = Turn([tool_use("give_answer", {"grosse": 4}) if is_plain else text('{"grosse": 4}')])
+    assert await generate(hass, claude_server, turn, structure=structure) == {"Größe": 4}
+    assert "Größe: " not in str(claude_server.message_requests[-1].get("tools", ())) or is_plain
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("http", status=429, headers={"retry-after": "10"}),
+        Fault("http", status=529),
+        Fault("disconnect", after=2),
+    ],
+)
+async def test_a_task_can_wait(
+    hass: HomeAssistant,
+    task_entry: MockConfigEntry,
+    claude_server: ClaudeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Fault,
+) -> None:
+    """Nobody stands and waits for it, so it waits as long as the server asks, and longer by itself."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(loop, "asyncio", SimpleNamespace(sleep=sleep))
+    turns = [Turn([text("x")], fault=fault)] * 3
+    assert await generate(hass, claude_server, *turns, Turn([text("A poem.")])) == "A poem."
+    assert len(slept) == 3
+    if fault.headers:
+        assert slept == [10.0] * 3
+
+
+async def test_silence_in_a_task(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would end a turn of a speaker does not end a task, which has a limit of its own."""
+    monkeypatch.setattr(client, "OWN_EVENT_TIMEOUT", 0.2)
+    await hass.config_entries.async_reload(task_entry.entry_id)
+    assert await generate(hass, claude_server, Turn([text("A poem.")], delay=0.6)) == "A poem."
+    monkeypatch.setattr(retry, "TASK_EVENT_TIMEOUT", 0.3)
+    with pytest.raises(HomeAssistantError) as caught:
+        await generate(hass, claude_server, Turn([text("A poem.")], delay=0.9))
+    assert caught.value.translation_key == "timeout"
 
 
 @pytest.mark.parametrize("part", [ObjectSelector(), vol.All(lambda value: value)], ids=["object", "anything"])
@@ -112,7 +210,7 @@ async def test_structure_that_the_service_does_not_know(
     turn = Turn([tool_use("give_answer", {"any": {"one": 1, "two": [2]}})])
     data = await generate(hass, claude_server, turn, structure=vol.Schema({vol.Required("any"): part}))
     assert data == {"any": {"one": 1, "two": [2]}}
-    assert "output_config" not in claude_server.message_requests[0]
+    assert "format" not in claude_server.message_requests[0].get("output_config", {})
 
 
 @pytest.mark.usefixtures("plain")
@@ -180,7 +278,7 @@ async def test_files(
 ) -> None:
     """Images and PDFs are sent before the words."""
     for name in ("a.png", "b.jpg", "c.pdf"):
-        (tmp_path / name).write_bytes(PIXEL)
+        (tmp_path / name).write_bytes(BY_SUFFIX[Path(name).suffix])
     files = [
         (tmp_path / "a.png", "image/png"),
         (tmp_path / "b.jpg", "image/jpg"),
@@ -188,9 +286,10 @@ async def test_files(
     ]
     assert await attached(hass, claude_server, *files) == "Seen."
     blocks = claude_server.message_requests[0]["messages"][0]["content"]
-    assert [block["type"] for block in blocks] == ["image", "image", "document", "text"]
+    assert [block["type"] for block in blocks] == ["image", "image", "document", "text", "text"]
+    assert blocks[-2]["text"].startswith("(Current time is ")
     assert [block["source"]["media_type"] for block in blocks[:3]] == ["image/png", "image/jpeg", "application/pdf"]
-    assert blocks[0]["source"]["data"] == "iVBORw0KGgo="
+    assert blocks[0]["source"]["data"] == b64encode(BY_SUFFIX[".png"]).decode()
 
 
 @pytest.mark.parametrize(
@@ -232,9 +331,9 @@ async def test_model_that_reads_no_documents(
     (model,) = [model for model in task_entry.runtime_data.models if model.id == MODEL]
     capabilities = {**default_models()[1]["capabilities"], "pdf_input": {"supported": False}}
     listed = ModelInfo.construct(**{**default_models()[1], "id": model.id, "capabilities": capabilities})
-    task_entry.runtime_data.models = [listed]
+    task_entry.runtime_data.coordinator.data = [listed]
     for name in ("a.png", "a.pdf"):
-        (tmp_path / name).write_bytes(PIXEL)
+        (tmp_path / name).write_bytes(BY_SUFFIX[Path(name).suffix])
     with pytest.raises(HomeAssistantError) as caught:
         await attached(hass, claude_server, (tmp_path / "a.pdf", "application/pdf"))
     assert caught.value.translation_key == "attachment_unsupported"
@@ -248,3 +347,64 @@ async def test_too_many_files(
     with pytest.raises(HomeAssistantError) as caught:
         await attached(hass, claude_server, *[(tmp_path / "a.png", "image/png")] * (attachments.MAX_FILES + 1))
     assert caught.value.translation_key == "attachments_too_many"
+
+
+QUESTIONS: dict[str, Any] = {
+    "delivered": {"type": "noul", "instructions": "Has the package arrived?"},
+    "where": {
+        "type": "choice",
+        "instructions": "Where is it?",
+        "criteria": {"Tür": "At the door", "neighbour": "At the neighbour's"},
+    },
+    "urgency": {"type": "score", "instructions": "How urgent is it?", "criteria": ["not", "somewhat", "very"]},
+}
+ESTIMATES = {"delivered": 0.9, "where": {"tur": 0.6, "neighbour": 0.2}, "urgency": [0.5, 0.5, 1.0]}
+ANSWERS = {
+    "delivered": {"noul": 0.9},
+    "where": {"choice": "Tür", "probabilities": {"Tür": pytest.approx(0.75), "neighbour": pytest.approx(0.25)}},
+    "urgency": {"score": pytest.approx(1.25), "probabilities": [0.25, 0.25, 0.5]},
+}
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+async def test_questions_with_probabilities(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer, tmp_path: Path, is_plain: bool
+) -> None:
+    """Yes or no, one of several, and levels: the model estimates, and what it estimates is made to add up."""
+    if is_plain:
+        (subentry,) = task_entry.subentries.values()
+        hass.config_entries.async_update_subentry(task_entry, subentry, data={**subentry.data, "plain": True})
+        await hass.async_block_till_done()
+    wrong = {**ESTIMATES, "delivered": 2}
+    turns = [
+        Turn([tool_use("give_answer", given) if is_plain else text(json.dumps(given))]) for given in (wrong, ESTIMATES)
+    ]
+    claude_server.responder = Scenario(turns)
+    (tmp_path / "a.png").write_bytes(BY_SUFFIX[".png"])
+    picture = conversation.Attachment(media_content_id="m", mime_type="image/png", path=tmp_path / "a.png")
+    entity = hass.data[ai_task.DATA_COMPONENT].get_entity(TASK)
+    assert await entity.async_estimate(QUESTIONS, {"door": "A package is here."}, [picture]) == ANSWERS
+    assert claude_server.refusals == []
+    asked = claude_server.message_requests[0]["messages"][0]["content"]
+    assert asked[0]["type"] == "image"
+    for words in ("'delivered': Has the package arrived?", "'Tür': At the door", "2. very", "A package is here."):
+        assert words in asked[-1]["text"]
+
+
+async def test_questions_without_an_answer(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer
+) -> None:
+    """Where nothing is likely, there is no answer, and a failure is said."""
+    questions = {"urgency": QUESTIONS["urgency"]}
+    claude_server.responder = Scenario([Turn([text('{"urgency": [0, 0, 0]}')]), Turn(fault=Fault("http", status=401))])
+    entity = hass.data[ai_task.DATA_COMPONENT].get_entity(TASK)
+    for key in ("no_data", "invalid_auth"):
+        with pytest.raises(HomeAssistantError) as caught:
+            await entity.async_estimate(questions, "A package is here.")
+        assert caught.value.translation_key == key
+
+
+async def test_no_pictures_are_made(hass: HomeAssistant, task_entry: MockConfigEntry) -> None:
+    """The model for tasks is not offered for what it cannot do."""
+    features = hass.states.get(TASK).attributes["supported_features"]
+    assert not features & ai_task.AITaskEntityFeature.GENERATE_IMAGE

@@ -108,7 +108,6 @@ ACT = tool_use(TURN_ON, {"name": "Lamp"})
 SCENARIOS: dict[str, tuple[list[str], list[Turn]]] = {
     "an answer": (["Hello"], [Turn([text("Good evening.")])]),
     "a question back": (["Hello"], [Turn([text("What can I do?")])]),
-    "silence": (["Hello"], [Turn([text(" ")])]),
     "a tool": (["Is it on?"], [Turn([text("I look."), LOOK]), Turn([text("No.")])]),
     "thinking": (
         ["Is it on?"],
@@ -176,3 +175,11 @@ async def test_better_outcome(
     ours, core = [await see(hass, claude_server, actions, agent, messages, turns) for agent in (AGENT, CORE)]
     assert ours.said[0].startswith(said)
     assert (ours.failed, core.failed) == ((False,), (True,))
+
+
+async def test_silence(hass: HomeAssistant, claude_server: ClaudeServer, actions: list[ServiceCall]) -> None:
+    """Where core says nothing, our agent asks the model once more."""
+    turns = [Turn([text(" ")]), Turn([text("Hi.")])]
+    ours, core = [await see(hass, claude_server, actions, agent, ["Hello"], turns) for agent in (AGENT, CORE)]
+    assert (ours.said, ours.failed) == (("Hi.",), (False,))
+    assert (core.said, core.failed) == ((" ",), (False,))

@@ -17,7 +17,7 @@ from custom_components.extended_assist.actions.schedule import async_get_schedul
 from custom_components.extended_assist.actions.scheduled import Outcome, ScheduledAction
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
-from custom_components.extended_assist.journal import Change, async_get_journal
+from custom_components.extended_assist.undo.journal import Change, async_get_journal
 from homeassistant.components import assist_pipeline, conversation
 from homeassistant.components.diagnostics import REDACTED
 from homeassistant.config_entries import ConfigEntryState
@@ -32,7 +32,7 @@ from homeassistant.helpers import (
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text
 from tests.conftest import AGENT, MODEL, expose
-from tests.test_allowed import CANARY, leaks
+from tests.test_redaction import CANARY, leaks
 
 FUNCTION = f"""spec: {{name: {CANARY}_function, description: {CANARY}, parameters: {{type: object, properties: {{{CANARY}: {{type: string}}}}}}}}
 function: {{type: template, value_template: {CANARY}}}"""
@@ -271,10 +271,10 @@ async def test_broken_section(
     """What goes wrong in one section is told by its kind alone, and the others are there; so is what is not installed."""
     with (
         patch.object(diagnostics, "read_definition", side_effect=RuntimeError(CANARY)),
-        patch.object(diagnostics, "_PACKAGES", ("sqlglot", "gone")),
+        patch.object(diagnostics, "_PACKAGES", ("jsonschema", "gone")),
     ):
         data = await get_diagnostics_for_config_entry(hass, hass_client, secret_entry)
-    assert data["packages"] == {"sqlglot": ANY, "gone": "missing"}
+    assert data["packages"] == {"jsonschema": ANY, "gone": "missing"}
     assert data["functions"] == {"error": "RuntimeError"}
     assert data["entry"]["state"] == "not_loaded"
     assert leaks(data) == []

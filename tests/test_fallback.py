@@ -7,7 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
-from custom_components.extended_assist.fallback import leads_back
+from custom_components.extended_assist.fallback import is_fallback_loop
 from custom_components.extended_assist.flows.agent import default_agent
 from homeassistant.components import conversation
 from homeassistant.config_entries import SOURCE_REAUTH, ConfigEntryState
@@ -141,8 +141,8 @@ async def test_agents_that_stand_in_for_each_other(
     await change_agent(hass, entry, fallback_agent="conversation.second")
     assert "did not accept" in speech(await converse("Hello", Turn(fault=GONE), Turn(fault=GONE)))
     assert len(claude_server.message_requests) == 2
-    assert leads_back(hass, config_subentry.subentry_id, AGENT)
-    assert not leads_back(hass, "a third one", AGENT)
+    assert is_fallback_loop(hass, config_subentry.subentry_id, AGENT)
+    assert not is_fallback_loop(hass, "a third one", AGENT)
 
 
 def _subentry(data: dict[str, Any], title: str) -> Any:

@@ -15,8 +15,8 @@ from pytest_homeassistant_custom_component.common import flush_store
 from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.functions.served import served_functions
-from custom_components.extended_assist.journal import async_get_journal
+from custom_components.extended_assist.functions.manager import loaded_functions
+from custom_components.extended_assist.undo.journal import async_get_journal
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.core import Context, HomeAssistant
@@ -92,7 +92,7 @@ async def test_first_format_of_an_entry(
     entry = await load()
     assert entry.state is ConfigEntryState.LOADED
     assert await ask(hass, claude_server) == "Good evening."
-    assert [function.definition.name for function in served_functions(hass, ENTRY_ID)] == ["add_to_shopping_list"]
+    assert [function.definition.name for function in loaded_functions(hass, ENTRY_ID)] == ["add_to_shopping_list"]
     entities = er.async_entries_for_config_entry(er.async_get(hass), ENTRY_ID)
     counters = {("sensor", f"{owner}_{count}") for owner in (AGENT_ID, TASK_ID) for count in COUNTS}
     assert {(entity.domain, entity.unique_id) for entity in entities} == {

@@ -79,7 +79,7 @@ def test_every_failure_has_its_words() -> None:
     keys = {*failures._KEY_OF_TYPE.values(), *failures._KEY_OF_STATUS.values(), *failures._KEY_OF_WORDS.values()}
     keys |= {"timeout", "cannot_connect", "interrupted", "server_error", "not_messages_api"}
     assert keys <= strings["exceptions"].keys()
-    at_the_form = keys - {"model_not_found", "invalid_request", "too_long", "interrupted"}
+    at_the_form = keys - {"model_not_found", "model_forbidden", "invalid_request", "too_long", "interrupted"}
     assert at_the_form <= strings["config"]["error"].keys()
 
 

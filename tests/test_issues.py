@@ -10,8 +10,9 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.claude import health
+from custom_components.extended_assist import coordinator
 from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.issues import WITHOUT_RULES
 from custom_components.extended_assist.registry import FunctionTool, async_register_tool
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
@@ -67,7 +68,7 @@ async def test_news_of_models_are_heard(
     for model in claude_server._models:
         model["lifecycle"] = "deprecated" if model["id"] == MODEL else "active"
     assert issues(hass) == {}
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN + 1))
+    async_fire_time_changed(hass, dt_util.utcnow() + coordinator.READ_AGAIN + timedelta(seconds=1))
     await hass.async_block_till_done(wait_background_tasks=True)
     assert set(issues(hass)) == {"model_deprecated"}
 
@@ -172,3 +173,89 @@ async def test_ignored_issues_go_with_what_they_are_about(
     ir.async_ignore_issue(hass, DOMAIN, f"function_not_served_{broken.subentry_id}", True)
     await hass.config_entries.async_remove(entry.entry_id)
     assert [key for key in registry.issues if key[0] == DOMAIN] == []
+
+
+def others(hass: HomeAssistant) -> dict[str, Any]:
+    """Return what is told of the agents and servers of others, by their titles."""
+    return {
+        str((issue.translation_placeholders or {})["agent"]): issue
+        for (domain, issue_id), issue in ir.async_get(hass).issues.items()
+        if domain == DOMAIN and issue_id.startswith(WITHOUT_RULES)
+    }
+
+
+async def test_agent_of_others_with_both(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """An agent of another integration that was given Assist beside the toolbox is pointed out, until that is mended."""
+    own = f"{DOMAIN}-{entry.entry_id}"
+    both = {
+        "subentry_type": "conversation",
+        "title": "Core",
+        "unique_id": None,
+        "data": {"llm_hass_api": [own, "assist"]},
+    }
+    core = MockConfigEntry(domain="anthropic", title="Anthropic", subentries_data=[both | {"data": {}}])
+    core.add_to_hass(hass)
+    (agent,) = core.subentries.values()
+    for mended in ([own], ["assist"], ["assist", "another"], []):
+        hass.config_entries.async_update_subentry(core, agent, data=both["data"])
+        await hass.async_block_till_done()
+        assert others(hass)["Core"].translation_placeholders == {
+            "agent": "Core",
+            "integration": "anthropic",
+            "assist": "Assist",
+        }
+        hass.config_entries.async_update_subentry(core, agent, data={"llm_hass_api": mended})
+        await hass.async_block_till_done()
+        assert others(hass) == {}
+    hass.config_entries.async_update_subentry(core, agent, data=both["data"])
+    await hass.async_block_till_done()
+    assert set(others(hass)) == {"Core"}
+    await hass.config_entries.async_remove(core.entry_id)
+    await hass.async_block_till_done()
+    assert others(hass) == {}
+
+
+@pytest.mark.parametrize(
+    ("both", "mended"),
+    [
+        ({"all_llm_apis": True, "llm_hass_api": []}, {"all_llm_apis": False, "llm_hass_api": ["assist"]}),
+        ({"all_llm_apis": False, "llm_hass_api": ["assist", "own"]}, {"all_llm_apis": False, "llm_hass_api": ["own"]}),
+    ],
+)
+async def test_server_with_both(
+    hass: HomeAssistant, entry: MockConfigEntry, both: dict[str, Any], mended: dict[str, Any]
+) -> None:
+    """Home Assistant's own server for other programs is pointed out as well, also where it serves all there is."""
+
+    def written(data: dict[str, Any]) -> dict[str, Any]:
+        apis = [f"{DOMAIN}-{entry.entry_id}" if api == "own" else api for api in data["llm_hass_api"]]
+        return {**data, "llm_hass_api": apis, "require_admin": True}
+
+    server = MockConfigEntry(domain="mcp_server", title="MCP", data=written(both), version=1, minor_version=3)
+    server.add_to_hass(hass)
+    await hass.config_entries.async_reload(entry.entry_id)
+    assert set(others(hass)) == {"MCP"}
+    hass.config_entries.async_update_entry(server, data=written(mended))
+    await hass.async_block_till_done()
+    assert others(hass) == {}
+    hass.config_entries.async_update_entry(server, data=written(both))
+    await hass.async_block_till_done()
+    assert set(others(hass)) == {"MCP"}
+    await hass.config_entries.async_remove(entry.entry_id)
+    assert others(hass) == {}
+
+
+async def test_notices_about_others_outlast_a_second_toolbox(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """What is told of others stays when one of several toolboxes goes, and an agent of ours is never among them."""
+    second = MockConfigEntry(domain=DOMAIN, title="Second", data={})
+    second.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(second.entry_id)
+    own = f"{DOMAIN}-{entry.entry_id}"
+    await change_agent(hass, entry, llm_hass_api=[own, "assist"])
+    server = MockConfigEntry(domain="mcp_server", title="MCP", data={"llm_hass_api": [own, "assist"]})
+    server.add_to_hass(hass)
+    await hass.config_entries.async_reload(entry.entry_id)
+    assert set(others(hass)) == {"MCP"}
+    await hass.config_entries.async_remove(second.entry_id)
+    await hass.async_block_till_done()
+    assert set(others(hass)) == {"MCP"}

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 import voluptuous as vol
 
@@ -12,12 +13,14 @@ from homeassistant.components import ai_task, conversation
 from homeassistant.config_entries import SOURCE_USER, ConfigEntry
 from homeassistant.core import Context, HomeAssistant
 from tests.claude_server import Fault, Scenario, Turn, text, tool_use
-from tests.claude_server.others import BARE, LITELLM, MAKERS, Maker, OtherServer
+from tests.claude_server.others import BARE, BEARERS, LITELLM, MAKERS, Maker, OtherServer
 from tests.conftest import AGENT, expose
+from tests.pictures import PNG
 from tests.talking import assert_every_call_has_a_result, change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("assist", "no_deprecations")
 
+_HEADERS = {"anthropic-version": "2023-06-01"}
 GET_ENTITIES = "extended_assist__get_entities"
 DOCUMENT = Path(__file__).parents[1] / "docs" / "local-models.md"
 
@@ -110,7 +113,7 @@ async def test_task_in_a_structure(hass: HomeAssistant, set_up: ConfigEntry, ser
 
 async def test_image(hass: HomeAssistant, set_up: ConfigEntry, server: OtherServer, tmp_path: Path) -> None:
     """A server that tells nothing of its models is given an image that the user attached."""
-    (tmp_path / "a.png").write_bytes(b"png")
+    (tmp_path / "a.png").write_bytes(PNG)
     server.responder = Scenario([Turn([text("A lamp.")])])
     entity = hass.data[ai_task.DATA_COMPONENT].get_entity("ai_task.claude_ai_task")
     attachment = conversation.Attachment(media_content_id="m", mime_type="image/png", path=tmp_path / "a.png")
@@ -137,6 +140,59 @@ async def test_error_without_a_body_of_ours(ask: Ask, server: OtherServer) -> No
         "http", status=500, body='{"error": {"message": "model failed to load"}}', headers={"x-should-retry": "false"}
     )
     assert "had an error" in speech(await ask("Hello", Turn(fault=fault)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"metadata": {}}, "unknown field metadata"),
+        ({"system": [{"type": "text", "text": "a", "cache_control": {}}]}, "unknown block text"),
+        ({"messages": [{"role": "user", "content": [{"type": "document", "source": {}}]}]}, "unknown block document"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}]},
+            "not fetched",
+        ),
+        (
+            {
+                "messages": [
+                    {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "tool_reference"}]}]}
+                ]
+            },
+            "in a result",
+        ),
+        ({"tools": [{"name": "a", "input_schema": {}, "strict": True}]}, "unknown fields of tools"),
+    ],
+)
+async def test_undocumented_requests_are_refused(socket_enabled: None, change: dict[str, Any], words: str) -> None:
+    """The stand-ins take what is documented and nothing else."""
+    body = {"model": "any", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}], **change}
+    async with (
+        OtherServer(BARE, Scenario([])) as server,
+        aiohttp.ClientSession() as session,
+        session.post(f"{server.url}/v1/messages", json=body, headers=_HEADERS | {"x-api-key": "none"}) as response,
+    ):
+        assert response.status == 400
+        assert words in await response.text()
+
+
+@pytest.mark.parametrize("maker", BEARERS, ids=lambda maker: maker.name)
+@pytest.mark.parametrize(
+    ("headers", "status"), [({"x-api-key": "home-key"}, 401), ({"authorization": "Bearer home-key"}, 200)]
+)
+async def test_bearer_tokens(socket_enabled: None, maker: Maker, headers: dict[str, str], status: int) -> None:
+    """Some let in by a bearer token only."""
+    async with (
+        OtherServer(maker, Scenario([])) as server,
+        aiohttp.ClientSession() as session,
+        session.get(f"{server.url}/v1/models", headers=_HEADERS | headers) as response,
+    ):
+        assert response.status == status
+
+
+def test_what_was_tried_is_documented() -> None:
+    """The page says which servers were run for real, and of which only the documentation was read."""
+    tried = DOCUMENT.read_text(encoding="utf-8").partition("## What has been tried\n")[2]
+    assert all(maker.name in tried for maker in MAKERS if maker is not BARE)
 
 
 @pytest.mark.parametrize("maker", [maker for maker in MAKERS if maker is not BARE], ids=lambda maker: maker.name)

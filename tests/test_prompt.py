@@ -9,7 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, mock_p
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.prompt import MAX_LISTED, find_list, with_short_context
+from custom_components.extended_assist.prompt import MAX_LISTED, find_entity_list, with_short_context
 from homeassistant.components.homeassistant.llm import async_get_exposed_entities
 from homeassistant.components.llm import LLMTools
 from homeassistant.core import Context, HomeAssistant
@@ -118,7 +118,7 @@ _items = st.lists(
 def test_list_is_found_whatever_the_names_are(items: list[dict[str, str]], after: str) -> None:
     """Exactly what Home Assistant's YAML writes is taken for the list, with the right count."""
     exact = yaml_util.dump(items) if items else ""
-    start, end, count = find_list(f"Before.\n{HEADER}{exact}{after}")
+    start, end, count = find_entity_list(f"Before.\n{HEADER}{exact}{after}")
     assert count == len(items)
     if count:
         assert f"Before.\n{HEADER}{exact}{after}"[start:end] == exact

@@ -8,14 +8,15 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.const import CONF_FAMILIES
-from custom_components.extended_assist.policy import Tier
+from custom_components.extended_assist.const import CONF_FAMILIES, DOMAIN
+from custom_components.extended_assist.toolbox.policy import Tier
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import Converse
+from tests.docs.pages import examples
 from tests.recorded import meter, record, steps
 
 # A database in memory is out of reach for queries.
@@ -25,6 +26,8 @@ pytestmark = [
 ]
 
 READING_ACTIONS = {"weather.get_forecasts", "calendar.get_events", "todo.get_items"}
+
+PREFIX = f"{DOMAIN}__"
 
 type Calls = list[tuple[str, dict[str, Any]]]
 
@@ -87,6 +90,22 @@ QUESTIONS: dict[str, Calls] = {
     ],
     "What will you do later?": [("extended_assist__scheduled_actions", {})],
 }
+ELSEWHERE = {"get_energy", "fetch_url", "scrape_url"}
+"""Tools that need more than a house; the web is no part of the home."""
+
+
+def _from_the_pages() -> dict[str, Calls]:
+    """Return the documentation's questions to the tools that only read and are not asked above."""
+    asked = {name for calls in QUESTIONS.values() for name, _ in calls}
+    return {
+        example.question: [(tool.name, example.arguments)]
+        for tool in CATALOGUE
+        if tool.tier is Tier.READ and tool.name not in asked and tool.name.removeprefix(PREFIX) not in ELSEWHERE
+        for example in examples(tool.name.removeprefix(PREFIX))
+    }
+
+
+QUESTIONS.update(_from_the_pages())
 
 
 def _home(hass: HomeAssistant) -> dict[str, Any]:
@@ -120,11 +139,3 @@ async def test_asking_changes_nothing(
     assert [content.result.error for content in results] == [False] * len(calls), results
     assert _home(hass) == before
     assert {f"{event.data['domain']}.{event.data['service']}" for event in performed} <= READING_ACTIONS
-
-
-def test_every_reading_tool_is_asked() -> None:
-    """No tool that says it only reads is left out above, but for those that need more than a house."""
-    asked = {name for calls in QUESTIONS.values() for name, _ in calls}
-    reading = {tool.name for tool in CATALOGUE if tool.tier is Tier.READ}
-    # The web is no part of the home.
-    assert reading - asked <= {f"extended_assist__{name}" for name in ("get_energy", "fetch_url", "scrape_url")}

@@ -9,7 +9,7 @@ import voluptuous as vol
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
-from custom_components.extended_assist.functions.plain import integration_of
+from custom_components.extended_assist.function_tool import integration_of
 from custom_components.extended_assist.registry import (
     FunctionTool,
     ToolNameError,

@@ -10,9 +10,9 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator,
 
 from custom_components.extended_assist import repairs
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.flows.repair import FLOWS
-from custom_components.extended_assist.functions.served import served_functions
-from custom_components.extended_assist.issues import ALL
+from custom_components.extended_assist.functions.manager import loaded_functions
+from custom_components.extended_assist.issues import LEFT_OUT, SUBENTRY_ISSUES, WITHOUT_RULES
+from custom_components.extended_assist.repairs import FLOWS
 from homeassistant.components import assist_pipeline
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
@@ -138,7 +138,7 @@ async def test_function_is_mended_from_the_notice(
     await hass.async_block_till_done()
     assert entry.subentries[broken.subentry_id].data == {"function": GREET, "tier": "control"}
     assert issues(hass) == {}
-    assert [function.definition.name for function in served_functions(hass, entry.entry_id)] == ["greet"]
+    assert [function.definition.name for function in loaded_functions(hass, entry.entry_id)] == ["greet"]
 
 
 async def test_function_is_turned_off_from_the_notice(
@@ -155,7 +155,7 @@ async def test_function_is_turned_off_from_the_notice(
 async def test_dialog_of_what_is_not_loaded(hass: HomeAssistant, entry: MockConfigEntry, dialogs: Any) -> None:
     """Whatever is to be mended, a dialog that was left open ends with a sentence when the entry is not there any more."""
     every_issue(hass, entry)
-    found = {key: await begin(dialogs, issue) for key, issue in issues(hass).items()}
+    found = {key: await begin(dialogs, issue) for key, issue in issues(hass).items() if issue.is_fixable}
     mend = await go_on(dialogs, await begin(dialogs, issues(hass)["function_not_served"]), next_step_id="mend")
     assert {step["type"] for step in found.values()} == {"form", "menu"}
     await hass.config_entries.async_unload(entry.entry_id)
@@ -165,15 +165,16 @@ async def test_dialog_of_what_is_not_loaded(hass: HomeAssistant, entry: MockConf
         assert (end["type"], end["reason"]) == ("abort", "entry_not_loaded"), key
     assert (await go_on(dialogs, mend, function=GREET))["reason"] == "entry_not_loaded"
     every_issue(hass, entry)
-    for key in ALL:
+    for key in FLOWS:
         assert (await begin(dialogs, issues(hass)[key]))["reason"] == "entry_not_loaded"
 
 
 def test_every_dialog_has_its_words() -> None:
-    """Each issue can be mended, and each step, error and end of its dialog stands in strings.json."""
-    assert set(FLOWS) == set(ALL)
+    """Each issue that a dialog can mend has one, and each step, error and end of it stands in strings.json."""
+    assert set(FLOWS) == {*SUBENTRY_ISSUES} - {LEFT_OUT}
     strings = json.loads((Path(repairs.__file__).parent / "strings.json").read_text())["issues"]
-    assert set(strings) == set(ALL)
+    assert set(strings) == {*SUBENTRY_ISSUES, WITHOUT_RULES}
+    assert not [key for key in (WITHOUT_RULES, LEFT_OUT) if "fix_flow" in strings[key]]
     for key, flow in FLOWS.items():
         steps = {name.removeprefix("async_step_") for name in dir(flow) if name.startswith("async_step_")}
         shown = set(strings[key]["fix_flow"]["step"])

@@ -15,14 +15,19 @@ from homeassistant.helpers.typing import ConfigType
 
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
-from .claude.client import ConnectionFailedError, async_create_client, async_list_models
-from .claude.health import Health
+from .claude.client import async_create_client
+from .claude.ledger import Ledgers
 from .claude.usage import async_get_meters
-from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, SUBENTRY_FUNCTION
-from .functions.served import async_load_functions, forget_functions
-from .issues import async_settle_gone
-from .journal import async_get_journal
+from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_FUNCTION
+from .coordinator import ServerCoordinator
+from .functions.manager import async_load_functions, async_perform_function, unload_functions
+from .functions.tool import CALL_FUNCTION
+from .issues import async_resolve_orphaned, async_watch_others
 from .services import async_register_actions
+from .undo.journal import async_get_journal
+
+PERFORMERS = {CALL_FUNCTION: async_perform_function}
+"""What performs scheduled actions that are none of Home Assistant's."""
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 
@@ -32,10 +37,16 @@ class RuntimeData:
     """What an entry needs while it is loaded."""
 
     client: AsyncAnthropic
-    health: Health
-    models: list[ModelInfo] = field(default_factory=list)
+    coordinator: ServerCoordinator
     context_limits: dict[str, int] = field(default_factory=dict)
     """Tokens that models turned out to be able to read, by model."""
+    ledgers: Ledgers = field(default_factory=Ledgers)
+    """What was sent in each conversation."""
+
+    @property
+    def models(self) -> list[ModelInfo]:
+        """The models that the server lists, newest first."""
+        return self.coordinator.data
 
 
 type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
@@ -52,17 +63,18 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
     """Set up what an entry owns: the connection, the toolbox's API and the agents."""
-    async_settle_gone(hass)
+    async_resolve_orphaned(hass)
     if has_connection(entry):
         entry.runtime_data = await _async_connect(hass, entry)
     await async_load_functions(hass, entry)
-    entry.async_on_unload(lambda: forget_functions(hass, entry))
+    entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
-    entry.async_on_unload((await async_get_schedule(hass)).async_start(entry))
+    entry.async_on_unload((await async_get_schedule(hass)).async_start(entry, PERFORMERS))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
         await _async_forget_meters(hass)
         await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    entry.async_on_unload(async_watch_others(hass))
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
 
@@ -74,7 +86,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
-    async_settle_gone(hass)
+    async_resolve_orphaned(hass)
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
     if hass.config_entries.async_entries(DOMAIN):
         await _async_forget_meters(hass)
@@ -98,19 +110,16 @@ def has_connection(entry: ConfigEntry) -> bool:
 async def _async_connect(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> RuntimeData:
     """Return the connection of an entry once the server has answered, or at once where other agents can stand in."""
     client = await async_create_client(hass, entry.data[CONF_API_KEY], entry.data[CONF_BASE_URL])
-    runtime = RuntimeData(client, Health(hass, entry, client))
+    coordinator = ServerCoordinator(hass, entry, client)
     try:
-        runtime.models = await async_list_models(client)
-    except ConnectionFailedError as err:
+        await coordinator.async_config_entry_first_refresh()
+    except (ConfigEntryAuthFailed, ConfigEntryNotReady) as err:
         if not any(subentry.data.get(CONF_FALLBACK_AGENT) for subentry in entry.subentries.values()):
-            problem = ConfigEntryAuthFailed if err.key == "invalid_auth" else ConfigEntryNotReady
-            raise problem(translation_domain=DOMAIN, translation_key=err.key) from err
-        runtime.health.async_lose(err.key)
-        if err.key == "invalid_auth":
+            raise
+        LOGGER.error("Error fetching %s data: %s", coordinator.name, err)
+        if isinstance(err, ConfigEntryAuthFailed):
             entry.async_start_reauth(hass)
-    runtime.health.async_start()
-    entry.async_on_unload(runtime.health.async_stop)
-    return runtime
+    return RuntimeData(client, coordinator)
 
 
 @callback
@@ -126,7 +135,7 @@ def _adopt_own_api(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> Non
 
 
 def _reload_when_changed(entry: ConfigEntry) -> UpdateListenerType:
-    """Return what takes over changed settings: functions alone are read anew, and nothing is interrupted."""
+    """Return a listener that takes over changed settings: functions alone are read anew, and nothing is interrupted."""
     known = _settings_of(entry)
 
     async def update(hass: HomeAssistant, entry: ConfigEntry) -> None:

@@ -1,23 +1,36 @@
 """A model as an AI Task entity."""
 
-from typing import override
+from collections.abc import Mapping
+from typing import Any, override
+
+import voluptuous as vol
 
 from homeassistant.components import ai_task, conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import chat_session, llm
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import ExtendedAssistConfigEntry
+from .claude.client import event_timeout
+from .claude.evaluation import answers_from, instructions_for, structure_for
 from .claude.failures import TurnError
+from .claude.retry import task_patience
 from .claude.structured import async_generate
 from .claude.usage import async_get_meters
-from .const import DOMAIN, SUBENTRY_AI_TASK
+from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK
 from .entity import ClaudeEntity
 
 PARALLEL_UPDATES = 0
 
-TASK_TIMEOUT = 900.0
-"""Seconds for one response: nobody stands and waits, and a task may ask for a long text."""
+_EVALUATE = getattr(ai_task.AITaskEntityFeature, "EVALUATE", ai_task.AITaskEntityFeature(0))
+"""Came with Home Assistant 2026.11, and so did these types."""
+_EVALUATION = {
+    "result": "EvaluationTaskResult",
+    "noul": "NoulAnswer",
+    "choice": "ChoiceAnswer",
+    "score": "ScoreAnswer",
+}
 
 
 async def async_setup_entry(
@@ -33,10 +46,10 @@ async def async_setup_entry(
 
 
 class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
-    """A model that generates text and data for scripts and automations."""
+    """A model that generates text and data, and answers questions with probabilities, for scripts and automations."""
 
     _attr_supported_features = (
-        ai_task.AITaskEntityFeature.GENERATE_DATA | ai_task.AITaskEntityFeature.SUPPORT_ATTACHMENTS
+        ai_task.AITaskEntityFeature.GENERATE_DATA | ai_task.AITaskEntityFeature.SUPPORT_ATTACHMENTS | _EVALUATE
     )
     _attr_translation_key = "ai_task"
 
@@ -45,12 +58,55 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
         self, task: ai_task.GenDataTask, chat_log: conversation.ChatLog
     ) -> ai_task.GenDataTaskResult:
         """Generate text, or data where the task has a structure."""
-        try:
-            turn = self._turn(chat_log, self.hass.config.language)
-            turn.time_limit = TASK_TIMEOUT
-            data = await async_generate(turn, task.structure)
-        except TurnError as err:
-            raise HomeAssistantError(
-                translation_domain=DOMAIN, translation_key=err.key, translation_placeholders=err.placeholders
-            ) from err
+        data = await self._async_ask(chat_log, task.structure)
         return ai_task.GenDataTaskResult(conversation_id=chat_log.conversation_id, data=data)
+
+    async def _async_answer_questions(self, task: Any) -> Any:
+        """Answer questions about a state and attached files."""
+        answers = await self.async_estimate(task.questions, task.state, task.attachments)
+        types = {kind: getattr(ai_task, name) for kind, name in _EVALUATION.items()}
+        return types["result"](
+            answers={name: types[task.questions[name]["type"]](**answer) for name, answer in answers.items()}
+        )
+
+    # Home Assistant 2026.10 has neither the method nor the types.
+    _async_evaluate = _async_answer_questions
+
+    async def async_estimate(
+        self,
+        questions: Mapping[str, Mapping[str, Any]],
+        state: Any,
+        attachments: list[conversation.Attachment] | None = None,
+    ) -> dict[str, dict[str, Any]]:
+        """Return the answers to questions, with their probabilities."""
+        with (
+            chat_session.async_get_chat_session(self.hass) as session,
+            conversation.async_get_chat_log(self.hass, session) as chat_log,
+        ):
+            context = llm.LLMContext(
+                platform=DOMAIN, context=self._context, language=None, assistant=ai_task.DOMAIN, device_id=None
+            )
+            await chat_log.async_provide_llm_data(context, user_llm_prompt=ai_task.const.DEFAULT_SYSTEM_PROMPT)
+            words = instructions_for(questions, state)
+            chat_log.async_add_user_content(conversation.UserContent(content=words, attachments=attachments))
+            data = await self._async_ask(chat_log, structure_for(questions))
+        try:
+            return answers_from(questions, data)
+        except TurnError as err:
+            raise _failure(err) from err
+
+    async def _async_ask(self, chat_log: conversation.ChatLog, structure: vol.Schema | None) -> Any:
+        """Return the answer to the last message, in a structure where there is one."""
+        try:
+            patience = task_patience(event_timeout(self._entry.data[CONF_BASE_URL]))
+            turn = self._turn(chat_log, self.hass.config.language, patience)
+            return await async_generate(turn, structure)
+        except TurnError as err:
+            raise _failure(err) from err
+
+
+def _failure(error: TurnError) -> HomeAssistantError:
+    """Return an error that Home Assistant can show."""
+    return HomeAssistantError(
+        translation_domain=DOMAIN, translation_key=error.key, translation_placeholders=error.placeholders
+    )

@@ -1,4 +1,4 @@
-"""The toolbox as an LLM API: Assist's tools and the catalogue in one instance."""
+"""The toolbox as an LLM API: Assist's tools and the catalogue in one instance, each under the same rules."""
 
 from operator import attrgetter
 from typing import override
@@ -7,13 +7,14 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
-from .call import ToolboxOptions
 from .const import CONF_FAMILIES, DOMAIN
+from .functions.manager import added_tools
 from .functions.parameters import as_written
-from .functions.served import added_tools
 from .prompt import async_api_prompt
+from .toolbox.caller import Caller
+from .toolbox.options import ToolboxOptions
+from .toolbox.tool import ExtendedTool, ToolboxInstance, policed
 from .tools import CATALOGUE, DEFAULT_FAMILIES
-from .tools.base import ExtendedTool, ToolboxInstance
 
 
 @callback
@@ -46,10 +47,9 @@ class ExtendedAssistAPI(llm.API):
         tools += (added := added_tools(self.hass, self._entry_id, self._options, taken))
         return ToolboxInstance(
             api=self,
-            api_prompt=await async_api_prompt(self.hass, assist.api_prompt, tools, llm_context),
+            api_prompt=await async_api_prompt(self.hass, assist.api_prompt, tools, Caller.of(llm_context)),
             llm_context=llm_context,
             # Assist's order is that in which things were loaded; another one after a restart would cost a cached prefix.
-            tools=[*sorted(assist.tools, key=attrgetter("name")), *tools],
+            tools=[*policed(sorted(assist.tools, key=attrgetter("name")), self._options), *tools],
             custom_serializer=as_written(assist.custom_serializer) if added else assist.custom_serializer,
-            policy=self._options.policy,
         )

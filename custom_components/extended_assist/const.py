@@ -1,6 +1,7 @@
 """Names that several rooms share."""
 
 import logging
+import re
 
 DOMAIN = "extended_assist"
 LOGGER = logging.getLogger(__package__)
@@ -37,3 +38,14 @@ CONF_WHO_MAY = "who_may_{}"
 SUBENTRY_AI_TASK = "ai_task_data"
 SUBENTRY_CONVERSATION = "conversation"
 SUBENTRY_FUNCTION = "function"
+
+# https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools; one other name costs a whole request.
+PARAMETER_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""What parameters of a tool may be called."""
+PROVIDER_TOOLS = frozenset(
+    {
+        *("web_search", "web_fetch", "tool_search_tool_bm25", "tool_search_tool_regex"),
+        *("code_execution", "bash_code_execution", "text_editor_code_execution"),
+    }
+)
+"""What providers call the tools that they run themselves."""

@@ -11,13 +11,14 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import ExtendedAssistConfigEntry
+from .api_selection import without_twin
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import async_answer
-from .claude.usage import Meter, async_get_meters
+from .claude.usage import TokenMeter, async_get_meters
 from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
-from .fallback import async_hand_over, is_there
-from .issues import async_check_agent, async_check_model, async_has_its_tools
+from .fallback import agent_exists, async_hand_over
+from .issues import async_check_agent, async_check_model, async_check_tools
 
 PARALLEL_UPDATES = 0
 
@@ -40,7 +41,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
     _attr_supports_streaming = True
     _attr_translation_key = "conversation"
 
-    def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: Meter) -> None:
+    def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: TokenMeter) -> None:
         """Take the settings of an agent, and what counts its tokens."""
         super().__init__(entry, subentry, meter)
         if subentry.data.get(CONF_LLM_HASS_API):
@@ -56,7 +57,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
     @override
     def available(self) -> bool:
         """Return whether anybody can answer: the server, or the agent that stands in for it."""
-        return super().available or is_there(self.hass, self._settings.get(CONF_FALLBACK_AGENT))
+        return super().available or agent_exists(self.hass, self._settings.get(CONF_FALLBACK_AGENT))
 
     @property
     @override
@@ -75,7 +76,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             self._check_tools()
             await chat_log.async_provide_llm_data(
                 user_input.as_llm_context(DOMAIN),
-                self._settings.get(CONF_LLM_HASS_API),
+                without_twin(self._settings.get(CONF_LLM_HASS_API, ())) or None,
                 self._settings.get(CONF_PROMPT),
                 user_input.extra_system_prompt,
             )
@@ -96,7 +97,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
 
     def _check_tools(self) -> None:
         """Raise TurnError when tools that the agent was given are gone, such as those of a removed entry."""
-        if not async_has_its_tools(self.hass, self._entry.entry_id, self._subentry):
+        if not async_check_tools(self.hass, self._entry.entry_id, self._subentry):
             raise TurnError("api_missing")
 
     async def _async_give_up(

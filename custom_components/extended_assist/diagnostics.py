@@ -16,21 +16,21 @@ from homeassistant.helpers.recorder import DATA_INSTANCE
 
 from . import ExtendedAssistConfigEntry, has_connection
 from .actions.schedule import async_get_schedule
-from .allowed import OPTIONS, SUBENTRY, tell_model, tell_server, told
 from .claude.request import to_tools
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FUNCTION, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .exposure import Exposure
 from .functions.definition import Definition, read_definition
-from .functions.kinds import KINDS
-from .functions.reading import FunctionError
-from .functions.served import function_subentries, served_functions
-from .issues import ALL
-from .journal import async_get_journal
+from .functions.manager import function_subentries, loaded_functions
+from .functions.types import FUNCTION_TYPES
+from .functions.yaml_source import FunctionError
+from .issues import SUBENTRY_ISSUES
+from .redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, redacted, redacted_model
 from .tools import CATALOGUE
+from .undo.journal import async_get_journal
 
 _ASSISTANT = "conversation"
-_PACKAGES = ("anthropic", "jsonschema", "sqlglot")
+_PACKAGES = ("anthropic", "jsonschema")
 _OWN_TOOLS = frozenset(tool.name for tool in CATALOGUE)
 
 type Section = Callable[[HomeAssistant, ExtendedAssistConfigEntry], Awaitable[Any]]
@@ -101,13 +101,13 @@ async def _async_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) ->
         "state": entry.state.value,
         "reason": entry.error_reason_translation_key,
         "entries": len(hass.config_entries.async_entries(DOMAIN)),
-        "data": told(entry.data, {}),
-        "options": told(entry.options, OPTIONS),
+        "data": redacted(entry.data, {}),
+        "options": redacted(entry.options, OPTION_RULES),
     }
 
 
 async def _async_home(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return how large the home is, and what remembers it."""
+    """Return the language, the numbers of entities, in all and exposed, and the recorder's settings."""
     recorder = hass.data.get(DATA_INSTANCE)
     return {
         "language": hass.config.language,
@@ -124,18 +124,18 @@ async def _async_home(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> 
 
 
 async def _async_connection(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any] | None:
-    """Return what is known of the server."""
+    """Return the kind of server, its health, and its models; None for an entry without a connection."""
     if not has_connection(entry):
         return None
-    found: dict[str, Any] = {"server": tell_server(entry.data.get(CONF_BASE_URL))}
+    found: dict[str, Any] = {"server": describe_server(entry.data.get(CONF_BASE_URL))}
     if entry.state is ConfigEntryState.LOADED:
         runtime = entry.runtime_data
         found |= {
-            "gone": runtime.health.gone,
-            "answered": runtime.health.answered,
-            "failures": [{"time": time, "cause": cause} for time, cause in runtime.health.failures],
-            "models": [tell_model(model.id) for model in runtime.models],
-            "context_limits": {tell_model(model): limit for model, limit in runtime.context_limits.items()},
+            "gone": runtime.coordinator.gone,
+            "answered": runtime.coordinator.answered,
+            "failures": [{"time": time, "cause": cause} for time, cause in runtime.coordinator.failures],
+            "models": [redacted_model(model.id) for model in runtime.models],
+            "context_limits": {redacted_model(model): limit for model, limit in runtime.context_limits.items()},
         }
     return found
 
@@ -152,12 +152,12 @@ async def _async_agents(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
 async def _async_agent(
     hass: HomeAssistant, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry
 ) -> dict[str, Any]:
-    """Return what is known of an agent or a model for tasks."""
+    """Return settings, usage, assistants, fallback and offered tools of an agent or a model for tasks."""
     types = entry.supported_subentry_types
     usage = (await async_get_meters(hass)).of(subentry.subentry_id).usage
     found: dict[str, Any] = {
         "type": subentry.subentry_type if subentry.subentry_type in types else "unknown",
-        "settings": told(subentry.data, SUBENTRY),
+        "settings": redacted(subentry.data, SUBENTRY_RULES),
         "usage": {"counts": usage.counts, "month": usage.month, "month_tokens": usage.month_tokens},
     }
     entities = er.async_get(hass)
@@ -198,7 +198,7 @@ def _fallback(hass: HomeAssistant, fallback: str) -> str:
 
 
 async def _async_offered(hass: HomeAssistant, apis: list[str]) -> dict[str, Any]:
-    """Return what a model is sent before anybody speaks, in characters; other tools than ours have names of the home."""
+    """Return the characters of prompt and tools; others' tools are counted only, for their names can be the home's."""
     context = llm.LLMContext(
         platform=DOMAIN, context=Context(), language=hass.config.language, assistant=_ASSISTANT, device_id=None
     )
@@ -219,11 +219,11 @@ async def _async_offered(hass: HomeAssistant, apis: list[str]) -> dict[str, Any]
 
 
 async def _async_functions(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> list[dict[str, Any]]:
-    """Return what is known of functions, in the order in which they are listed."""
-    served = {function.subentry.subentry_id for function in served_functions(hass, entry.entry_id)}
+    """Return settings and type of each function, in the order in which they are listed."""
+    served = {function.subentry.subentry_id for function in loaded_functions(hass, entry.entry_id)}
     found = []
     for subentry in function_subentries(entry):
-        about = {"settings": told(subentry.data, SUBENTRY), "served": subentry.subentry_id in served}
+        about = {"settings": redacted(subentry.data, SUBENTRY_RULES), "served": subentry.subentry_id in served}
         try:
             definition = await hass.async_add_executor_job(read_definition, str(subentry.data.get(CONF_FUNCTION)))
         except FunctionError as err:
@@ -236,11 +236,10 @@ async def _async_functions(hass: HomeAssistant, entry: ExtendedAssistConfigEntry
 
 @callback
 def _definition(definition: Definition) -> dict[str, Any]:
-    """Return what is known of a function that can be read."""
-    step = definition.step
+    """Return type, tier and number of parameters of a function that can be read."""
     return {
-        "type": next(name for name, kind in KINDS.items() if kind is step.kind),
-        "reaches": step.tier.name.lower(),
+        "type": next(name for name, function_type in FUNCTION_TYPES.items() if function_type is definition.type),
+        "reaches": definition.type.tier(definition.settings).name.lower(),
         "parameters": len(definition.written.get("properties", {})),
     }
 
@@ -251,13 +250,13 @@ async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
     return [
         {"issue": key, "ignored": issue.dismissed_version is not None}
         for subentry_id in entry.subentries
-        for key in ALL
+        for key in SUBENTRY_ISSUES
         if (issue := issues.async_get_issue(DOMAIN, f"{key}_{subentry_id}"))
     ]
 
 
 async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return how much is remembered, of all entries together."""
+    """Return the numbers of recorded changes and of scheduled actions, of all entries together."""
     journal, schedule = await async_get_journal(hass), await async_get_schedule(hass)
     return {
         "changes": len(journal.changes),

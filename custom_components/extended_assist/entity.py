@@ -1,5 +1,7 @@
 """What the entities that talk to a model share."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import override
 
@@ -7,30 +9,33 @@ from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_MODEL
 from homeassistant.core import callback
-from homeassistant.helpers.entity import Entity
+from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
 from . import ExtendedAssistConfigEntry
-from .allowance import async_check_allowance, is_used_up
 from .claude.caching import default_cache
 from .claude.failures import TurnError, async_sentence
-from .claude.loop import RESPONSE_TIMEOUT, Turn
 from .claude.models import Abilities, find_model
 from .claude.options import AgentOptions
-from .claude.patience import Patience
-from .claude.usage import Meter
+from .claude.retry import Patience, Retry
+from .claude.turn import AgentTurn
+from .claude.usage import TokenMeter
 from .const import CONF_BASE_URL
+from .coordinator import ServerCoordinator
 from .device import agent_device
-from .issues import async_check_model, async_put_aside
+from .issues import async_check_left_out, async_check_model, async_resolve_unless_ignored
+from .token_limit import async_check_token_limit, is_used_up
+from .toolbox.options import ToolboxOptions
 
 
-class ClaudeEntity(Entity):
+class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
     """An entity with a model of its own."""
 
     _attr_has_entity_name = True
     _attr_name = None
 
-    def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: Meter) -> None:
+    def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: TokenMeter) -> None:
         """Take the settings of a subentry, and what counts its tokens."""
+        super().__init__(entry.runtime_data.coordinator)
         self._entry = entry
         self._runtime = entry.runtime_data
         self._subentry = subentry
@@ -43,41 +48,41 @@ class ClaudeEntity(Entity):
     async def async_added_to_hass(self) -> None:
         """Follow the state of the server and of the model."""
         await super().async_added_to_hass()
-        self.async_on_remove(self._runtime.health.async_listen(self._async_on_change))
-        self.async_on_remove(self._meter.async_listen(self._async_check_allowance))
-        self._async_check_allowance()
+        self.async_on_remove(self._meter.async_listen(self._async_check_token_limit))
+        self._async_check_token_limit()
         async_check_model(self.hass, self._entry, self._subentry)
 
     @override
     async def async_will_remove_from_hass(self) -> None:
         """Take the issues along."""
-        async_put_aside(self.hass, self._subentry.subentry_id)
+        async_resolve_unless_ignored(self.hass, self._subentry.subentry_id)
         await super().async_will_remove_from_hass()
 
     @callback
-    def _async_on_change(self) -> None:
+    @override
+    def _handle_coordinator_update(self) -> None:
         """Take over what was learnt of the server."""
-        self.async_write_ha_state()
+        super()._handle_coordinator_update()
         async_check_model(self.hass, self._entry, self._subentry)
 
     @callback
-    def _async_check_allowance(self) -> None:
+    def _async_check_token_limit(self) -> None:
         """Tell the user when the month's tokens come to their end."""
-        async_check_allowance(self.hass, self._entry.entry_id, self._subentry, self._meter)
+        async_check_token_limit(self.hass, self._entry.entry_id, self._subentry, self._meter)
 
-    @property
-    @override
-    def available(self) -> bool:
-        """Return whether the server can be used."""
-        return self._runtime.health.gone is None
+    @callback
+    def _tell_left_out(self, tools: Mapping[str, str]) -> None:
+        """Raise or settle the notice about tools that the server would refuse."""
+        async_check_left_out(self.hass, self._entry.entry_id, self._subentry, tools)
 
-    def _turn(self, chat_log: conversation.ChatLog, language: str) -> Turn:
+    def _turn(self, chat_log: conversation.ChatLog, language: str, patience: Patience | None = None) -> AgentTurn:
         """Return a turn that is about to begin; raises TurnError when this month's tokens are used up."""
         if is_used_up(self._subentry, self._meter):
             raise TurnError("tokens_used_up")
-        health, config = self._runtime.health, self.hass.config
+        config = self.hass.config
+        patience = patience or Patience()
         location = {"country": config.country, "timezone": config.time_zone}
-        return Turn(
+        return AgentTurn(
             client=self._runtime.client,
             chat_log=chat_log,
             agent_id=self.entity_id,
@@ -89,9 +94,12 @@ class ClaudeEntity(Entity):
             ),
             cut_notice=partial(async_sentence, self.hass, language, TurnError("answer_cut_off")),
             meter=self._meter,
-            note=health.async_note,
+            toolbox=ToolboxOptions.of(self._entry.options, self._entry.entry_id),
+            note=self.coordinator.async_note,
             # Where nobody answered a moment ago, one try tells whether that has changed.
-            patience=Patience() if health.gone is None else Patience(0.0),
+            retry=Retry(patience if self.coordinator.gone is None else replace(patience, retry_time=0.0)),
+            patience=patience,
+            ledger=self._runtime.ledgers.of(chat_log, self.entity_id),
+            tell_left_out=self._tell_left_out,
             limits=self._runtime.context_limits,
-            time_limit=RESPONSE_TIMEOUT,
         )

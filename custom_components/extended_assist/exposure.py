@@ -1,6 +1,6 @@
-"""What this assistant may see: the only door to entities."""
+"""What this assistant may see: the only door to entities, and the one rule for what is a secret."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -14,13 +14,22 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.util.async_ import run_callback_threadsafe
 
 from .results import ToolError
+from .secret_rule import is_secret_key, is_secret_text, sifted, without_secrets
+
+__all__ = [
+    "ExposedEntity",
+    "Exposure",
+    "NotExposedError",
+    "is_secret_key",
+    "is_secret_text",
+    "normalize",
+    "without_secrets",
+]
 
 _SUGGESTIONS = 4
 _COMMON_NAMES = frozenset({"", "home", "home assistant"})
 """Names of entities that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
-# Attributes that hold credentials, or addresses that carry one.
-SECRET_ATTRIBUTES = frozenset({"access_token", "entity_picture", "entity_picture_local", "token"})
 _PLAIN = frozenset({bool, int, float})
 
 
@@ -84,7 +93,7 @@ class Exposure:
 
     @callback
     def _should_expose(self, state: State) -> bool:
-        """Return what the user decided about an entity."""
+        """The user's decision about an entity."""
         return async_should_expose(self._hass, self._assistant, state.entity_id)
 
     def _decide[*Ts, R](self, question: Callable[[*Ts], R], *args: *Ts) -> R:
@@ -134,6 +143,12 @@ class Exposure:
             area_names=(area.name, *sorted(area.aliases)) if area else (),
             state=state,
         )
+
+    @callback
+    def hidden_ids(self) -> set[str]:
+        """Return the ids of all entities that exist and are not exposed, for a place where they cannot be asked for."""
+        known = {*self._hass.states.async_entity_ids(), *er.async_get(self._hass).entities}
+        return known - self.entities.keys()
 
     def in_area(self, area: str) -> list[ExposedEntity]:
         """Return the exposed entities of an area, given by name or alias.
@@ -190,29 +205,42 @@ class Exposure:
         raise NotExposedError(f"'{text}' was not found or is not exposed. {hint}")
 
     def visible_attributes(self, state: State) -> dict[str, Any]:
-        """Return the attributes of an exposed entity without secrets and without traces of hidden entities."""
+        """The attributes of an exposed entity without secrets and without traces of hidden entities."""
         return {
             name: visible
             for name, value in state.attributes.items()
-            if name not in SECRET_ATTRIBUTES
-            and ("." not in name or self._visible(name) is not None)
-            and (visible := value if type(value) in _PLAIN else self._visible(value)) is not None
+            if not self._hides_key(name)
+            and (visible := value if type(value) in _PLAIN else self.visible_value(value)) is not None
         }
 
     def visible_attribute(self, state: State, name: str) -> Any:
-        """Return one attribute of an exposed entity as in visible_attributes, or None."""
-        if name in SECRET_ATTRIBUTES or name not in state.attributes or self._visible(name) is None:
+        """One attribute of an exposed entity as in visible_attributes, or None."""
+        if name not in state.attributes or self._hides_key(name):
             return None
-        return self._visible(state.attributes[name])
+        return self.visible_value(state.attributes[name])
 
     def visible_value(self, value: Any) -> Any:
-        """Return a value of an attribute, of now or earlier, or a response, without what names a hidden entity, or None."""
-        return self._visible(value)
+        """A value, of an attribute, a response or the past, without secrets and what names a hidden entity, or None."""
+        return sifted(value, self._hides_key, self._hides)
+
+    def _hides_key(self, name: str) -> bool:
+        """Whether nothing is shown under a key."""
+        return is_secret_key(name) or self._hides(name)
+
+    def _hides(self, value: Any) -> bool:
+        """Whether a text, number or the like is not shown."""
+        if isinstance(value, str):
+            return is_secret_text(value) or ("." in value and self._names_hidden_id(value))
+        return value is None
+
+    def _names_hidden_id(self, text: str) -> bool:
+        """Whether a text holds the id of a hidden entity."""
+        return any(map(self._is_hidden, _ENTITY_ID.findall(text)))
 
     def names_hidden(self, text: str) -> bool:
         """Return whether a text that Home Assistant wrote, such as an error, holds the id or name of a hidden entity."""
         folded = f" {normalize(re.sub(r'[^\w.]+', ' ', text))} "
-        if any(map(self._is_hidden, _ENTITY_ID.findall(text.lower()))):
+        if self._names_hidden_id(text.lower()):
             return True
         return any(f" {name} " in folded for name in self._hidden_names)
 
@@ -224,21 +252,6 @@ class Exposure:
             normalize(state.name) for state in self._hass.states.async_all() if not self.is_exposed(state.entity_id)
         }
         return hidden - known
-
-    def _visible(self, value: Any) -> Any:
-        """Return a value without what names a hidden entity, or None when nothing is left."""
-        if isinstance(value, str):
-            return None if "." in value and any(map(self._is_hidden, _ENTITY_ID.findall(value))) else value
-        if isinstance(value, Mapping):
-            return {
-                key: visible
-                for key, item in value.items()
-                if self._visible(key) is not None and (visible := self._visible(item)) is not None
-            }
-        if isinstance(value, list | tuple | set | frozenset):
-            kept = [visible for item in value if (visible := self._visible(item)) is not None]
-            return type(value)(kept) if type(value) in {tuple, set, frozenset} else kept
-        return value
 
     def _is_hidden(self, entity_id: str) -> bool:
         """Return whether an id belongs to an entity that exists and is not exposed."""

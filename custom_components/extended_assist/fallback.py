@@ -22,7 +22,7 @@ async def async_hand_over(
     chat_log: conversation.ChatLog,
 ) -> conversation.ConversationResult | None:
     """Let another agent answer in the same conversation, or return None where it cannot or must not."""
-    if fallback_id is None or not is_there(hass, fallback_id):
+    if fallback_id is None or not agent_exists(hass, fallback_id):
         return None
     failed = _handed_over.get() | {agent_id}
     if fallback_id in failed or _has_acted(chat_log):
@@ -68,7 +68,7 @@ async def async_hand_over(
 
 
 @callback
-def is_there(hass: HomeAssistant, agent_id: str | None) -> bool:
+def agent_exists(hass: HomeAssistant, agent_id: str | None) -> bool:
     """Return whether there is such an agent."""
     return agent_id is not None and conversation.async_get_agent_info(hass, agent_id) is not None
 
@@ -82,7 +82,7 @@ def _has_acted(chat_log: conversation.ChatLog) -> bool:
 
 
 @callback
-def leads_back(hass: HomeAssistant, subentry_id: str | None, fallback_id: str) -> bool:
+def is_fallback_loop(hass: HomeAssistant, subentry_id: str | None, fallback_id: str) -> bool:
     """Return whether the fallback of an agent, or a fallback of that one, is the agent itself."""
     entities = er.async_get(hass)
     seen: set[str] = set()

@@ -1,11 +1,15 @@
-"""Notices about what keeps agents and functions from their work: raised, settled, and left ignored by who ignores them."""
+"""Notices under Repairs about agents and functions that cannot do their work: when they come, go, and stay ignored."""
+
+from collections.abc import Mapping
 
 from homeassistant.components import assist_pipeline
-from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir, llm
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
+from .api_selection import assist_name, holds_twin, serves_everything
 from .claude.models import find_model, lifecycle, retirement
 from .const import DOMAIN
 
@@ -17,11 +21,25 @@ MODEL_GONE = "model_gone"
 NEARLY_USED = "tokens_nearly_used"
 USED_UP = "tokens_used_up"
 NOT_SERVED = "function_not_served"
-ALL = (WITHOUT_TOOLS, TOOLS_MISSING, BYPASSED, MODEL_DEPRECATED, MODEL_GONE, NEARLY_USED, USED_UP, NOT_SERVED)
+WITHOUT_RULES = "tools_without_rules"
+"""About agents and servers of other integrations, so that no dialog of ours can mend it."""
+LEFT_OUT = "agent_tools_left_out"
+"""About tools of anybody, so that no dialog of ours can mend them."""
+SUBENTRY_ISSUES = (
+    WITHOUT_TOOLS,
+    TOOLS_MISSING,
+    BYPASSED,
+    MODEL_DEPRECATED,
+    MODEL_GONE,
+    NEARLY_USED,
+    USED_UP,
+    NOT_SERVED,
+    LEFT_OUT,
+)
 
 
 @callback
-def async_raise(
+def async_raise_issue(
     hass: HomeAssistant,
     key: str,
     entry_id: str,
@@ -39,7 +57,7 @@ def async_raise(
         hass,
         DOMAIN,
         issue_id,
-        is_fixable=True,
+        is_fixable=key != LEFT_OUT,
         data={"entry_id": entry_id, "subentry_id": subentry.subentry_id, **data},
         severity=ir.IssueSeverity.WARNING,
         translation_key=key,
@@ -48,41 +66,86 @@ def async_raise(
 
 
 @callback
-def async_settle(hass: HomeAssistant, key: str, subentry_id: str) -> None:
-    """Settle an issue whose cause is gone."""
+def async_resolve_issue(hass: HomeAssistant, key: str, subentry_id: str) -> None:
+    """Delete an issue whose cause is gone."""
     ir.async_delete_issue(hass, DOMAIN, f"{key}_{subentry_id}")
 
 
 @callback
-def async_put_aside(hass: HomeAssistant, subentry_id: str, *keys: str) -> None:
-    """Take issues back of which it is not known whether their cause is there; what is ignored must stay ignored."""
+def async_resolve_unless_ignored(hass: HomeAssistant, subentry_id: str, *keys: str) -> None:
+    """Delete issues whose cause may be there or not, but for those that the user ignored: they must stay ignored."""
     registry = ir.async_get(hass)
-    for key in keys or ALL:
+    for key in keys or SUBENTRY_ISSUES:
         issue = registry.async_get_issue(DOMAIN, f"{key}_{subentry_id}")
         if issue and issue.dismissed_version is None:
-            async_settle(hass, key, subentry_id)
+            async_resolve_issue(hass, key, subentry_id)
 
 
 @callback
-def async_settle_gone(hass: HomeAssistant) -> None:
-    """Settle the issues of subentries that are gone."""
+def async_resolve_orphaned(hass: HomeAssistant) -> None:
+    """Delete the issues of subentries that are gone."""
     entries = hass.config_entries.async_entries(DOMAIN)
-    known = {f"{key}_{subentry_id}" for entry in entries for subentry_id in entry.subentries for key in ALL}
+    known = {f"{key}_{subentry_id}" for entry in entries for subentry_id in entry.subentries for key in SUBENTRY_ISSUES}
     for domain, issue_id in list(ir.async_get(hass).issues):
-        if domain == DOMAIN and issue_id not in known:
+        if domain == DOMAIN and issue_id not in known and not (entries and issue_id.startswith(WITHOUT_RULES)):
             ir.async_delete_issue(hass, DOMAIN, issue_id)
 
 
 @callback
+def async_check_others(hass: HomeAssistant) -> None:
+    """Raise or delete the issues of agents and servers of other integrations that were given Assist beside a toolbox.
+
+    The toolbox holds Assist's tools under its rules; Home Assistant offers the second copy as it is.
+    """
+    assist = assist_name(hass)
+    due = {
+        f"{WITHOUT_RULES}_{holder_id}": {"agent": title, "integration": entry.domain, "assist": assist}
+        for entry in hass.config_entries.async_entries()
+        if entry.domain != DOMAIN
+        for holder_id, title, settings in (
+            (entry.entry_id, entry.title, {**entry.data, **entry.options}),
+            *((one.subentry_id, one.title, one.data) for one in entry.subentries.values()),
+        )
+        if serves_everything(settings) or holds_twin(settings.get(CONF_LLM_HASS_API))
+    }
+    for domain, issue_id in list(ir.async_get(hass).issues):
+        if domain == DOMAIN and issue_id.startswith(WITHOUT_RULES) and issue_id not in due:
+            ir.async_delete_issue(hass, DOMAIN, issue_id)
+    for issue_id, placeholders in due.items():
+        ir.async_create_issue(
+            hass,
+            DOMAIN,
+            issue_id,
+            is_fixable=False,
+            severity=ir.IssueSeverity.WARNING,
+            translation_key=WITHOUT_RULES,
+            translation_placeholders=placeholders,
+        )
+
+
+@callback
+def async_watch_others(hass: HomeAssistant) -> CALLBACK_TYPE:
+    """Look at what agents and servers of other integrations were given, now and whenever it changes; return what ends it."""
+    async_check_others(hass)
+
+    @callback
+    def check(_change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        if entry.domain != DOMAIN:
+            async_check_others(hass)
+
+    return async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, check)
+
+
+@callback
 def async_check_agent(hass: HomeAssistant, entry_id: str, agent_id: str, subentry: ConfigSubentry) -> None:
-    """Raise or settle the issues of an agent, but for the tools that it was given and that are gone."""
+    """Raise or delete the issues of an agent, but for the tools that it was given and that are gone."""
     has_tools = bool(subentry.data.get(CONF_LLM_HASS_API))
     placeholders = {"agent": subentry.title}
     if has_tools:
-        async_settle(hass, WITHOUT_TOOLS, subentry.subentry_id)
+        async_resolve_issue(hass, WITHOUT_TOOLS, subentry.subentry_id)
     else:
-        async_raise(hass, WITHOUT_TOOLS, entry_id, subentry, placeholders)
-        async_settle(hass, TOOLS_MISSING, subentry.subentry_id)
+        async_raise_issue(hass, WITHOUT_TOOLS, entry_id, subentry, placeholders)
+        async_resolve_issue(hass, TOOLS_MISSING, subentry.subentry_id)
     pipelines = [
         pipeline
         for pipeline in (assist_pipeline.async_get_pipelines(hass) if _has_pipelines(hass) else ())
@@ -90,42 +153,54 @@ def async_check_agent(hass: HomeAssistant, entry_id: str, agent_id: str, subentr
     ]
     if has_tools and pipelines:
         placeholders = {**placeholders, "assistants": ", ".join(pipeline.name for pipeline in pipelines)}
-        async_raise(hass, BYPASSED, entry_id, subentry, placeholders, agent_id=agent_id)
+        async_raise_issue(hass, BYPASSED, entry_id, subentry, placeholders, agent_id=agent_id)
     else:
-        async_settle(hass, BYPASSED, subentry.subentry_id)
+        async_resolve_issue(hass, BYPASSED, subentry.subentry_id)
 
 
 @callback
-def async_has_its_tools(hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry) -> bool:
-    """Return whether all tools that an agent was given are there; raise or settle the issue.
+def async_check_tools(hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry) -> bool:
+    """Return whether all tools that an agent was given are there; raise or delete the issue.
 
     To be asked in a turn: while Home Assistant starts, those of other integrations may be still to come.
     """
     known = {api.id for api in llm.async_get_apis(hass)}
     if known.issuperset(subentry.data.get(CONF_LLM_HASS_API, ())):
-        async_settle(hass, TOOLS_MISSING, subentry.subentry_id)
+        async_resolve_issue(hass, TOOLS_MISSING, subentry.subentry_id)
         return True
-    async_raise(hass, TOOLS_MISSING, entry_id, subentry, {"agent": subentry.title})
+    async_raise_issue(hass, TOOLS_MISSING, entry_id, subentry, {"agent": subentry.title})
     return False
+
+
+@callback
+def async_check_left_out(
+    hass: HomeAssistant, entry_id: str, subentry: ConfigSubentry, tools: Mapping[str, str]
+) -> None:
+    """Raise or settle the issue of tools that the server of an agent would refuse; tools gives the reasons by name."""
+    if not tools:
+        async_resolve_issue(hass, LEFT_OUT, subentry.subentry_id)
+        return
+    lines = "\n".join(f"- `{name}`: {reason}" for name, reason in sorted(tools.items()))
+    async_raise_issue(hass, LEFT_OUT, entry_id, subentry, {"agent": subentry.title, "tools": lines})
 
 
 @callback
 def async_check_model(
     hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, *, is_gone: bool = False
 ) -> None:
-    """Raise or settle the issue of a model that is being switched off, or that a turn found gone."""
+    """Raise or delete the issue of a model that is being switched off, or that a turn found gone."""
     model_id = subentry.data[CONF_MODEL]
     model = find_model(entry.runtime_data.models, model_id)
     stage = "retired" if is_gone else lifecycle(model, model_id)
     for key, is_due in ((MODEL_DEPRECATED, stage == "deprecated"), (MODEL_GONE, stage == "retired")):
         if is_due:
             placeholders = {"agent": subentry.title, "model": model_id, "date": retirement(model, model_id) or "?"}
-            async_raise(hass, key, entry.entry_id, subentry, placeholders)
+            async_raise_issue(hass, key, entry.entry_id, subentry, placeholders)
         elif model is None:
             # The server lists no such model, or could not be asked: a turn will tell.
-            async_put_aside(hass, subentry.subentry_id, key)
+            async_resolve_unless_ignored(hass, subentry.subentry_id, key)
         else:
-            async_settle(hass, key, subentry.subentry_id)
+            async_resolve_issue(hass, key, subentry.subentry_id)
 
 
 def _has_pipelines(hass: HomeAssistant) -> bool:

@@ -1,15 +1,14 @@
-"""What the model is told: Assist's instructions with a short view of the home, and how to be honest."""
+"""The prompt of the API: Assist's instructions with a short overview of the home, and rules of honesty."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 import re
 
-from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er, intent, llm
 
 from .exposure import ExposedEntity, Exposure
-from .policy import async_get_user
+from .toolbox.caller import Caller
 
 MAX_LISTED = 300
 """Entities that are listed by name in every request; past that, kinds are counted and tools find the names."""
@@ -44,26 +43,24 @@ _HONESTY = (
 _SPEECH = "Unless asked otherwise, answer briefly, in plain text fit to be spoken: no Markdown, lists or emoji."
 
 
-async def async_api_prompt(
-    hass: HomeAssistant, assist_prompt: str, tools: Iterable[llm.Tool], llm_context: llm.LLMContext
-) -> str:
+async def async_api_prompt(hass: HomeAssistant, assist_prompt: str, tools: Iterable[llm.Tool], caller: Caller) -> str:
     """Return the prompt of the API: Assist's, with the home said shortly, and ours; tools are the toolbox's own."""
     names = {tool.name for tool in tools}
     finder = next((name for name in names if name.endswith("__get_entities")), "homeassistant__GetLiveContext")
-    parts = [with_short_context(hass, assist_prompt, Exposure(hass, llm_context.assistant), finder)]
+    parts = [with_short_context(hass, assist_prompt, Exposure(hass, caller.assistant), finder)]
     if names:
         parts.append(_TOOLS)
     parts.append(_HONESTY)
-    if current_chat_log.get() is not None:  # Whoever fetches the prompt over MCP speaks as they like.
+    if caller.chat_log is not None:  # Whoever fetches the prompt over MCP speaks as they like.
         parts.append(_SPEECH)
-    if any(name.endswith("__get_user_name") for name in names) and (name := await _async_user_name(hass, llm_context)):
+    if any(name.endswith("__get_user_name") for name in names) and (name := await _async_user_name(hass, caller)):
         parts.append(f"You are talking to {name}.")
     return "\n".join(part.strip() for part in parts if part)
 
 
-async def _async_user_name(hass: HomeAssistant, llm_context: llm.LLMContext) -> str:
+async def _async_user_name(hass: HomeAssistant, caller: Caller) -> str:
     """Return the name of the person who is logged in, or an empty string."""
-    user = await async_get_user(hass, llm_context)
+    user = await caller.async_user(hass)
     return _line(user.name) if user and user.name and not user.system_generated else ""
 
 
@@ -73,7 +70,7 @@ def with_short_context(hass: HomeAssistant, assist_prompt: str, exposure: Exposu
 
     Where the list is not exactly as expected, the prompt stays as it is: too long, but right.
     """
-    start, end, count = find_list(assist_prompt)
+    start, end, count = find_entity_list(assist_prompt)
     if not count:
         return assist_prompt
     entities = [entity for entity in exposure.entities.values() if entity.domain not in _OWN_TOOLS]
@@ -82,8 +79,8 @@ def with_short_context(hass: HomeAssistant, assist_prompt: str, exposure: Exposu
     return assist_prompt[:start] + describe_home(hass, entities, finder) + assist_prompt[end:]
 
 
-def find_list(assist_prompt: str) -> tuple[int, int, int]:
-    """Return where Assist's list of entities starts and ends, and how many there are; none when it is not found whole."""
+def find_entity_list(assist_prompt: str) -> tuple[int, int, int]:
+    """Return start and end of Assist's list of entities, and their number; 0 when the list is not found whole."""
     start = end = assist_prompt.find(_HEADER) + len(_HEADER)
     count = 0
     if start >= len(_HEADER):
@@ -109,7 +106,7 @@ def describe_home(hass: HomeAssistant, entities: list[ExposedEntity], finder: st
 
 
 def _counted(entities: list[ExposedEntity]) -> str:
-    """Return how many entities there are of each domain."""
+    """Return the number of entities of each domain."""
     counts = Counter(entity.domain for entity in entities)
     return ", ".join(f"{counts[domain]} {domain}" for domain in sorted(counts))
 
@@ -132,5 +129,5 @@ def _same(names: Iterable[str]) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text on one line."""
+    """Return a text with its line breaks replaced by spaces."""
     return " ".join(text.splitlines()).strip()

@@ -6,17 +6,15 @@ from typing import override
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
-from homeassistant.helpers.json import json_dumps
 from homeassistant.util.hass_dict import HassKey
-from homeassistant.util.json import JsonObjectType
 
-from .call import ToolboxOptions, ToolCall
 from .const import DOMAIN
-from .functions.plain import TOOL_NAME, FunctionTool, PlainFunction, integration_of
-from .policy import Tier
-from .results import ToolError
+from .function_tool import TOOL_NAME, FunctionTool, PlainFunction, integration_of
+from .results import enforce
+from .toolbox.call import ToolCall
+from .toolbox.options import ToolboxOptions
+from .toolbox.tool import DEADLINE, PolicedTool
 from .tools import CATALOGUE
-from .tools.base import ExtendedTool
 
 __all__ = ["FunctionTool", "ToolNameError", "async_register_tool", "async_remove_tool", "llm_tool"]
 
@@ -27,34 +25,22 @@ class ToolNameError(HomeAssistantError):
     """A name that a tool cannot have."""
 
 
-class RegisteredTool(ExtendedTool):
-    """A tool of another integration, called as all others are."""
+class RegisteredTool(PolicedTool):
+    """A tool of another integration, called as our own are."""
 
     family = "functions"
+    deadline = DEADLINE
 
     def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
         """Take a tool as it declares itself."""
-        super().__init__(options)
-        self._tool = tool
-        self.name = tool.name
-        self.title = tool.title or tool.name
-        self.description = tool.description or ""
-        self.parameters = tool.parameters
-        self.annotations = tool.annotations
+        super().__init__(tool, options)
         self.integration = owner_of(tool)
-        self.tier = Tier.READ if tool.annotations.read_only else Tier.CONTROL
-        self.brings_outside_text = tool.annotations.open_world
 
     @override
-    async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Call the tool with what came; it validates by itself."""
-        tool_input = call.tool_input or llm.ToolInput(self.name, call.arguments)
-        result = await self._tool.async_call(call.hass, tool_input, call.llm_context)
-        if not isinstance(result, llm.ToolResult):
-            return result
-        if result.error:
-            raise ToolError(str(result.data.get("error") or json_dumps(result.data)))
-        return result.data
+    async def async_result(self, call: ToolCall) -> llm.ToolResult:
+        """Return the tool's result, cut to the budget."""
+        result = await super().async_result(call)
+        return llm.ToolResult(data=enforce(result.data, call.budget), error=result.error)
 
 
 @callback
@@ -86,7 +72,7 @@ def async_register_tool(hass: HomeAssistant, tool: llm.Tool) -> Callable[[], Non
 
 @callback
 def async_remove_tool(hass: HomeAssistant, tool: llm.Tool | str) -> None:
-    """Take a tool out again; one that is not there is no error."""
+    """Remove a tool; one that is not there is no error."""
     name = tool if isinstance(tool, str) else tool.name
     hass.data.get(_TOOLS, {}).pop(name, None)
 
@@ -105,7 +91,7 @@ def llm_tool(
 
 @callback
 def registered_tools(hass: HomeAssistant, options: ToolboxOptions) -> list[RegisteredTool]:
-    """Return what other integrations registered; ordered, for another order after a restart would cost a cached prefix."""
+    """Return the registered tools, ordered by name: another order after a restart would cost a cached prefix."""
     return [RegisteredTool(tool, options) for _, tool in sorted(hass.data.get(_TOOLS, {}).items())]
 
 

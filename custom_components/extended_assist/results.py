@@ -1,6 +1,6 @@
-"""How an answer is cut to size: CSV, significant digits, local times, budgets."""
+"""Formats and limits of results: CSV, significant digits, local times, budgets."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import csv
 from datetime import datetime
 import io
@@ -11,6 +11,8 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
+
+from .walk import Path, texts_in
 
 DEFAULT_BUDGET = 4_000
 """Characters of one result: about a thousand tokens, read again by the model in every later round."""
@@ -77,7 +79,7 @@ def to_csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def fit_rows(rows: Iterable[Sequence[str]], budget: int) -> list[Sequence[str]]:
-    """Return as many of the first rows as fit into a budget of characters, and at least one.
+    """Return the first rows that fit into a budget of characters, at least one.
 
     Rows may be an iterator over a large result: it is not read further than needed.
     """
@@ -91,7 +93,7 @@ def fit_rows(rows: Iterable[Sequence[str]], budget: int) -> list[Sequence[str]]:
 
 
 def size(data: Any) -> int:
-    """Return how many characters the model will read."""
+    """Return the number of characters of data as JSON, as the model will read it."""
     return len(json_dumps(data))
 
 
@@ -101,7 +103,7 @@ def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
     The last safeguard: tools fit their own rows and say how to get the rest.
     """
     while (excess := size(data) - budget) > 0:
-        text, path = max(_texts(data), key=lambda found: len(found[0]), default=("", ()))
+        text, path = max(texts_in(data), key=lambda found: len(found[0]), default=("", ()))
         # Quotes and line breaks count twice, so a share of the text is kept rather than a number of characters.
         keep = int(len(text) * (1 - (excess + len(_ELLIPSIS) + 10) / size(text)))
         if keep < 1 or not path:
@@ -110,22 +112,10 @@ def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
     return data
 
 
-def _texts(data: Any, path: tuple[str | int, ...] = ()) -> Iterable[tuple[str, tuple[str | int, ...]]]:
-    """Yield every text inside data with the way to it."""
-    if isinstance(data, str):
-        yield data, path
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield from _texts(value, (*path, key))
-    elif isinstance(data, list):
-        for index, value in enumerate(data):
-            yield from _texts(value, (*path, index))
-
-
-def _replaced(data: Any, path: tuple[str | int, ...], text: str) -> Any:
+def _replaced(data: Any, path: Path, text: str) -> Any:
     """Return a copy of data with another text at the end of path."""
     if not path:
         return text
-    copy = data.copy()
+    copy: Any = dict(data) if isinstance(data, Mapping) else list(data)
     copy[path[0]] = _replaced(data[path[0]], path[1:], text)
     return copy

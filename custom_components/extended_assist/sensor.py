@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from . import ExtendedAssistConfigEntry
-from .claude.usage import REQUESTS, TOKENS, Meter, async_get_meters
+from .claude.usage import REQUESTS, TOKENS, TokenMeter, async_get_meters
 from .device import agent_device
 
 PARALLEL_UPDATES = 0
@@ -39,7 +39,7 @@ class UsageSensor(SensorEntity):
     _attr_should_poll = False
     _attr_state_class = SensorStateClass.TOTAL_INCREASING
 
-    def __init__(self, subentry: ConfigSubentry, meter: Meter, kind: str) -> None:
+    def __init__(self, subentry: ConfigSubentry, meter: TokenMeter, kind: str) -> None:
         """Take the meter and what of it to show."""
         self._meter = meter
         self._kind = kind

@@ -9,15 +9,15 @@ from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, Supp
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import config_validation as cv, llm
 
-from .call import ToolboxOptions
 from .const import CONF_FUNCTION, DOMAIN
-from .functions.served import (
-    ServedFunction,
+from .functions.manager import (
+    LoadedFunction,
     async_call_function,
     async_load_functions,
-    for_trusted,
-    served_functions,
+    loaded_functions,
+    trusted_options,
 )
+from .toolbox.options import ToolboxOptions
 
 CALL_FUNCTION: Final = "call_function"
 _ARGUMENTS = "arguments"
@@ -60,7 +60,7 @@ async def _async_call_function(call: ServiceCall) -> ServiceResponse:
     entry, function = found[0]
     options = ToolboxOptions.of(entry.options, entry.entry_id)
     known = call.context.user_id is not None
-    tool = function.tool(for_trusted(options, known=known))
+    tool = function.tool(trusted_options(options, known=known))
     context = llm.LLMContext(
         platform=DOMAIN,
         context=call.context,
@@ -78,11 +78,11 @@ async def _async_call_function(call: ServiceCall) -> ServiceResponse:
     return result.data
 
 
-def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tuple[ConfigEntry, ServedFunction]]:
+def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tuple[ConfigEntry, LoadedFunction]]:
     """Return the functions of a name, with their entries."""
     return [
         (entry, function)
         for entry in entries
-        for function in served_functions(hass, entry.entry_id)
+        for function in loaded_functions(hass, entry.entry_id)
         if function.definition.name == name
     ]

@@ -1,4 +1,4 @@
-"""What lasts over restarts: read back as it was written, and set aside rather than lost where it cannot be read."""
+"""Loading of stored data: checked against a schema, and set aside rather than lost where they cannot be read."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ _UNREADABLE = (vol.Invalid, HomeAssistantError, ArithmeticError, AttributeError,
 
 
 def shape(required: dict[str, Any], optional: dict[str, Any] | None = None) -> vol.Schema:
-    """Return what something stored must look like; what a later version added to it is left out."""
+    """Return a schema for stored data; keys that a later version added are left out."""
     fields = {vol.Required(key): value for key, value in required.items()}
     return vol.Schema(
         fields | {vol.Optional(key): value for key, value in (optional or {}).items()}, extra=vol.REMOVE_EXTRA
@@ -27,7 +27,7 @@ def shape(required: dict[str, Any], optional: dict[str, Any] | None = None) -> v
 
 
 async def async_load[T](hass: HomeAssistant, store: Store[Any], read: Callable[[Any], T]) -> T:
-    """Return what read makes of the stored data, or of None where there are none."""
+    """Load stored data and return what `read` makes of them, or of None where there are none."""
     try:
         return read(await store.async_load())
     except _UNREADABLE as err:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import voluptuous as vol
 
-from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant, ServiceCall, SupportsResponse

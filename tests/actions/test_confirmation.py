@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.actions.schedule import async_get_schedule
-from custom_components.extended_assist.call import ToolboxOptions
-from custom_components.extended_assist.policy import Policy
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
@@ -18,7 +18,9 @@ from homeassistant.helpers import chat_session
 from ..conftest import ASSISTANT, CallTool
 
 OPTIONS = ToolboxOptions(
-    policy=Policy(ask_first=frozenset({"perform_action", "scheduled_actions", "undo_last_change"})), entry_id="entry"
+    policy=Policy(ask_first=frozenset({"perform_action", "scheduled_actions", "undo_last_change"})),
+    entry_id="entry",
+    is_fixed=True,
 )
 LAMP: dict[str, Any] = {"action": "light.turn_on", "target": {"entity_id": "bed light"}, "data": {"brightness_pct": 40}}
 

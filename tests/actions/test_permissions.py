@@ -8,9 +8,10 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 import voluptuous as vol
 
 from custom_components.extended_assist.actions.schedule import async_get_schedule
-from custom_components.extended_assist.call import ToolboxOptions
-from custom_components.extended_assist.journal import Change, async_get_journal
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
+from custom_components.extended_assist.undo.journal import Change, async_get_journal
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_register_admin_service, async_set_service_schema
@@ -63,9 +64,8 @@ async def test_not_allowed(
     data = await call_tool(PerformActionTool(), error=True, **arguments)
     assert "may not do this in Home Assistant" in data["error"]
     assert {state.entity_id: state.state for state in hass.states.async_all()} == before
-    assert (await async_get_journal(hass)).last(
-        llm.LLMContext("", Context(user_id=guest.id), None, ASSISTANT, None)
-    ) is None
+    caller = Caller(llm.LLMContext("", Context(user_id=guest.id), None, ASSISTANT, None))
+    assert (await async_get_journal(hass)).last(caller) is None
 
 
 async def test_undo_is_the_speakers(hass: HomeAssistant, guest: MockUser, call_tool: CallTool) -> None:

@@ -8,12 +8,13 @@ import pytest
 
 from custom_components.extended_assist.actions.run import SequenceRun, visible_response
 from custom_components.extended_assist.actions.sequences import SequenceWalker
-from custom_components.extended_assist.call import ToolCall
 from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.journal import async_get_journal
 from custom_components.extended_assist.results import ToolError
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
+from custom_components.extended_assist.undo.journal import async_get_journal
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import llm
@@ -94,7 +95,7 @@ async def test_cancelled(hass: HomeAssistant, llm_context: llm.LLMContext) -> No
         await task
     await asyncio.sleep(0.2)
     assert (state_of(hass, PARTY), state_of(hass, BED)) == ("on", "off")
-    change = (await async_get_journal(hass)).last(llm_context)
+    change = (await async_get_journal(hass)).last(Caller(llm_context))
     assert change
     assert list(change.details["states"]) == [PARTY]
 
@@ -129,7 +130,7 @@ async def test_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool, step: 
 async def test_hidden_between_check_and_run(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
     """What was hidden since the check is not used."""
     exposure = Exposure(hass, ASSISTANT)
-    call = ToolCall(hass=hass, arguments={}, exposure=exposure, llm_context=llm_context, options=AT_ONCE)
+    call = ToolCall(hass=hass, arguments={}, exposure=exposure, caller=Caller(llm_context), options=AT_ONCE)
     walker = SequenceWalker(call)
     checked = await walker.async_actions([LIGHT_ON])
     async_expose_entity(hass, ASSISTANT, BED, False)
@@ -167,7 +168,7 @@ async def test_failures(hass: HomeAssistant, call_tool: CallTool, llm_context: l
     (failure,) = data["failures"]
     assert failure.startswith("sequence[0].repeat.sequence[1]: Invalid value for input_number.level: 99.0")
     assert data["entities"][PARTY] == "off → on"
-    change = (await async_get_journal(hass)).last(llm_context)
+    change = (await async_get_journal(hass)).last(Caller(llm_context))
     assert change
     assert list(change.details["states"]) == [PARTY]
     ignored = {**act("todo.remove_item", "todo.shopping_list", item=["none"]), "continue_on_error": True}

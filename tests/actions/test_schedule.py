@@ -9,7 +9,7 @@ from custom_components.extended_assist.actions.schedule import (
     MAX_WAITING,
     async_get_schedule,
 )
-from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigEntryState
@@ -219,7 +219,7 @@ async def test_too_many(hass: HomeAssistant, perform: PerformActionTool, call_to
 async def test_without_an_entry(hass: HomeAssistant, toolbox: MockConfigEntry, call_tool: CallTool) -> None:
     """A tool that belongs to no entry schedules nothing: nobody's options would allow it later."""
     data = await call_tool(PerformActionTool(), error=True, action="light.turn_on", target=LAMP, delay=60)
-    assert "cannot be scheduled from here" in data["error"]
+    assert "can be scheduled from here" in data["error"]
 
 
 async def test_two_entries(

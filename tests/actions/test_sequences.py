@@ -6,9 +6,11 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.actions.sequences import BREATH, MAX_STEPS, SequenceWalker
-from custom_components.extended_assist.call import ToolboxOptions, ToolCall
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.results import ToolError
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.script import Script
@@ -24,7 +26,7 @@ BED = {"action": "light.turn_on", "target": {"entity_id": "light.bed_light"}}
 def call(hass: HomeAssistant, llm_context: llm.LLMContext) -> ToolCall:
     """Return a call by nobody in particular."""
     exposure = Exposure(hass, ASSISTANT)
-    return ToolCall(hass=hass, arguments={}, exposure=exposure, llm_context=llm_context, options=ToolboxOptions())
+    return ToolCall(hass=hass, arguments={}, exposure=exposure, caller=Caller(llm_context), options=ToolboxOptions())
 
 
 async def refusal(call: ToolCall, sequence: Any, **options: Any) -> str:

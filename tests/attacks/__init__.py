@@ -1,20 +1,12 @@
-"""Queries that try to read past exposure, to change something, or to stop the house.
+"""Queries that try to read past exposure, to change something, or to stop the house, in the words of every engine.
 
-Each module has two collections: what must be refused, and what may run but must not tell anything of hidden rows.
+Whatever they are, they must act exactly as in a home that never had anything hidden.
 """
-
-from types import ModuleType
 
 from . import mariadb, oracles, postgresql, shared, sqlite
 
-_ENGINES: dict[str, ModuleType] = {"sqlite": sqlite, "postgresql": postgresql, "mariadb": mariadb}
 
-
-def refused(engine: str) -> list[str]:
-    """Return the queries that must be refused on an engine."""
-    return [*shared.REFUSED, *_ENGINES[engine].REFUSED]
-
-
-def contained(engine: str) -> list[str]:
-    """Return the queries that must act as if hidden rows did not exist."""
-    return [*shared.CONTAINED, *_ENGINES[engine].CONTAINED, *oracles.of(engine)]
+def queries() -> list[str]:
+    """Return all of them."""
+    own = (sqlite.QUERIES, postgresql.QUERIES, mariadb.QUERIES)
+    return [*dict.fromkeys([*shared.QUERIES, *(query for each in own for query in each), *oracles.queries()])]

@@ -1,6 +1,6 @@
-"""Attacks on MariaDB."""
+"""Attacks in MariaDB's words."""
 
-REFUSED = (
+QUERIES = (
     "SELECT state FROM states INTO OUTFILE '/tmp/x'",
     "SELECT state FROM states INTO DUMPFILE '/tmp/x'",
     "SELECT state INTO @x FROM states",
@@ -83,9 +83,6 @@ REFUSED = (
     "SELECT current_role",
     "SELECT schema()",
     "SELECT CURRENT_USER()",
-)
-
-CONTAINED = (
     "SELECT state FROM states WHERE metadata_id <=> 3",
     "SELECT state FROM states WHERE state REGEXP 'CANARY'",
     "SELECT state FROM states WHERE state RLIKE '^[^0-9]'",

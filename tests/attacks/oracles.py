@@ -57,6 +57,7 @@ _PLACES = (
 )
 
 
-def of(engine: str) -> list[str]:
+def queries() -> list[str]:
     """Return every failing expression in every place."""
-    return [place.replace("{s}", f"({failing.format(s='s')})") for failing in _FAILING[engine] for place in _PLACES]
+    failing = [each for engine in _FAILING.values() for each in engine]
+    return [place.replace("{s}", f"({each.format(s='s')})") for each in failing for place in _PLACES]

@@ -1,6 +1,6 @@
-"""Attacks on PostgreSQL."""
+"""Attacks in PostgreSQL's words."""
 
-REFUSED = (
+QUERIES = (
     "COPY states TO '/tmp/x'",
     "COPY (SELECT * FROM states) TO PROGRAM 'cat'",
     "DO $$ BEGIN DELETE FROM states; END $$",
@@ -91,9 +91,6 @@ REFUSED = (
     "SELECT state[1] FROM states",
     "SELECT grouping(state) FROM states GROUP BY state",
     "SELECT state FROM states GROUP BY GROUPING SETS ((state), ())",
-)
-
-CONTAINED = (
     "SELECT state FROM states WHERE metadata_id IS DISTINCT FROM 1 AND metadata_id IS DISTINCT FROM 2",
     "SELECT state FROM states WHERE state ~ 'CANARY'",
     "SELECT state FROM states WHERE state ~* 'canary' OR state !~ '^[0-9.]+$'",

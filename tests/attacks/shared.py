@@ -1,7 +1,7 @@
 # ruff: noqa: S608 - these queries are constants
 """Attacks that are the same on every engine."""
 
-REFUSED = (
+QUERIES = (
     # Other tables, catalogues and databases
     "SELECT * FROM events",
     "SELECT * FROM event_data",
@@ -197,9 +197,6 @@ REFUSED = (
     "SELECT state FROM states WHERE state = 'a\x00b'",
     "SELECT " + "(" * 900 + "1" + ")" * 900,
     "SELECT " + "1," * 6000 + "1",
-)
-
-CONTAINED = (
     "SELECT * FROM states",
     "SELECT * FROM states_meta",
     "SELECT * FROM state_attributes",

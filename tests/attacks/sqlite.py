@@ -1,6 +1,6 @@
-"""Attacks on SQLite."""
+"""Attacks in SQLite's words."""
 
-REFUSED = (
+QUERIES = (
     "ATTACH DATABASE '/tmp/stolen.db' AS x",
     "ATTACH ':memory:' AS x",
     "DETACH main",
@@ -68,9 +68,6 @@ REFUSED = (
     "CREATE VIRTUAL TABLE x USING fts5(a)",
     "RELEASE x",
     "END",
-)
-
-CONTAINED = (
     "SELECT typeof(state), state FROM states WHERE metadata_id IS 3",
     "SELECT state FROM states WHERE metadata_id IS NOT 1 AND metadata_id IS NOT 2",
     "SELECT state FROM states WHERE state GLOB 'CANARY*'",

@@ -1,6 +1,6 @@
 """Writers that are killed: run as a process of its own, which forks one writer after the other.
 
-`python -m tests.automations.kill FOLDER` prints what was found as JSON.
+`python -m tests.automations.kill FOLDER` prints what a sample of them left as JSON; script/soak kills on.
 """
 
 from collections import Counter
@@ -19,7 +19,12 @@ from typing import Any
 from custom_components.extended_assist.automations import copies, edit, file
 from tests.automations.files import GOOD, automation
 
-TIMED_ROUNDS = 200
+SAMPLE = 60
+"""Writers that are killed at any moment, and about as many before a line, for a quick look."""
+MORE = 240
+"""Further writers, where too few of the first were killed late or early enough."""
+ENOUGH = 6
+SAMPLE_SEED = 6
 LONGEST = 0.01  # seconds until a writer is killed, longer than most writes take
 NAMES = ("brackets", "one", "hand-written")
 FILES = {module.__file__ for module in (copies, file)}
@@ -28,7 +33,7 @@ FILES = {module.__file__ for module in (copies, file)}
 def writer(path: Path, folder: Path, number: int) -> None:
     """Add an automation, as the store does."""
     new = automation(number) | {"id": f"new {number}"}
-    file.change(path, partial(edit.add, config=new), copies.keeper(folder, f"{number:06}"))
+    file.change(path, partial(edit.add, config=new), copies.copy_keeper(folder, f"{number:06}"))
 
 
 def die_at(line: int) -> Callable[..., Any]:
@@ -77,44 +82,71 @@ def check(path: Path, valid: tuple[str, str]) -> str:
     return outcome
 
 
-def rounds(folder: Path) -> dict[str, int]:
-    """Kill writers at every line, then at any time."""
-    path, kept = folder / "automations.yaml", folder / "copies"
-    found: Counter[str] = Counter()
-    number = 0
-    for name in NAMES:
-        text = GOOD[name]
-        line = 0
-        while True:
-            path.write_text(text)
-            number += 1
-            valid = (text, edit.add(text, automation(number) | {"id": f"new {number}"}).text)
+class Killer:
+    """Kills writers in a folder, and counts what they left."""
 
-            def work(line: int = line, number: int = number) -> None:
-                sys.settrace(die_at(line))
-                writer(path, kept, number)
+    def __init__(self, folder: Path, seed: int = SAMPLE_SEED) -> None:
+        """Take the folder, and the seed that says when they are killed."""
+        self.found: Counter[str] = Counter()
+        self._path, self._kept = folder / "automations.yaml", folder / "copies"
+        self._random = random.Random(seed)
+        self._number = 0
 
-            killed = was_killed(fork(work))
-            found[f"line: {check(path, valid)}"] += 1
-            if not killed:
-                break
-            line += 1
-    random.seed(6)
-    for _ in range(TIMED_ROUNDS):
-        text = GOOD[random.choice(NAMES)]
-        path.write_text(text)
-        number += 1
-        valid = (text, edit.add(text, automation(number) | {"id": f"new {number}"}).text)
-        pid = fork(lambda number=number: writer(path, kept, number))
-        time.sleep(random.random() * LONGEST)
+    def at_lines(self, most: int) -> None:
+        """Kill writers before lines that are up to so many lines apart, from the first to the last; 1 takes every line."""
+        for name in NAMES:
+            line = self._random.randrange(most)
+            while self._at_line(name, line):
+                line += self._random.randint(1, most)
+
+    def _at_line(self, name: str, line: int) -> bool:
+        """Kill a writer before a line; return whether it got that far."""
+        number, valid = self._next(GOOD[name])
+
+        def work() -> None:
+            sys.settrace(die_at(line))
+            writer(self._path, self._kept, number)
+
+        killed = was_killed(fork(work))
+        self.found[f"line: {check(self._path, valid)}"] += 1
+        return killed
+
+    def at_any_time(self) -> None:
+        """Kill a writer at some moment."""
+        number, valid = self._next(GOOD[self._random.choice(NAMES)])
+        pid = fork(lambda: writer(self._path, self._kept, number))
+        time.sleep(self._random.random() * LONGEST)
         os.kill(pid, signal.SIGKILL)
         was_killed(pid)
-        found[f"time: {check(path, valid)}"] += 1
-    writer(path, kept, number + 1)
-    found["beside the file at the end"] = sum(item.is_file() for item in folder.iterdir()) - 1
-    found["copies"] = len(list(kept.iterdir()))
-    return found
+        self.found[f"time: {check(self._path, valid)}"] += 1
+
+    def look_back(self) -> None:
+        """Let a last writer end well, and count what all of them left."""
+        self._number += 1
+        writer(self._path, self._kept, self._number)
+        self.found["beside the file at the end"] = sum(item.is_file() for item in self._path.parent.iterdir()) - 1
+        self.found["copies"] = len(list(self._kept.iterdir()))
+
+    def _next(self, text: str) -> tuple[int, tuple[str, str]]:
+        """Begin with a file; return the number of its change, and both versions."""
+        self._path.write_text(text)
+        self._number += 1
+        new = automation(self._number) | {"id": f"new {self._number}"}
+        return self._number, (text, edit.add(text, new).text)
+
+
+def sample(folder: Path) -> dict[str, int]:
+    """Kill a few writers."""
+    killer = Killer(folder)
+    killer.at_lines(most=8)
+    for number in range(SAMPLE + MORE):
+        # On a busy machine, writers get as far as the end less often.
+        if number >= SAMPLE and min(killer.found[f"time: {what}"] for what in ("old", "new")) >= ENOUGH:
+            break
+        killer.at_any_time()
+    killer.look_back()
+    return killer.found
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(rounds(Path(sys.argv[1]))))
+    sys.stdout.write(json.dumps(sample(Path(sys.argv[1]))))

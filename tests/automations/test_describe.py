@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.automations.describe import MAX_ACCOUNT, MAX_DIFF, Account, diff
+from custom_components.extended_assist.automations.describe import MAX_DESCRIPTION, MAX_DIFF, AutomationDescriber, diff
 from custom_components.extended_assist.exposure import Exposure
 from homeassistant.core import HomeAssistant
 from tests.automating import MOTION, PORCH, StartHome, start_home
@@ -90,14 +90,14 @@ STEPS: list[tuple[dict[str, Any], str]] = [
 async def test_account(hass: HomeAssistant, start_home: StartHome, config: dict[str, Any], words: str) -> None:
     """Each part is said in words, with names, and without what is hidden."""
     await start_home()
-    assert Account(Exposure(hass, "conversation")).of(config) == words
+    assert AutomationDescriber(Exposure(hass, "conversation")).describe(config) == words
 
 
 async def test_long_ones(hass: HomeAssistant, start_home: StartHome) -> None:
     """What is too long to be heard or shown is cut."""
     await start_home()
     config = {"triggers": [{"trigger": "state", "entity_id": MOTION, "to": "x" * 1000}]}
-    assert len(Account(Exposure(hass, "conversation")).of(config)) == MAX_ACCOUNT
+    assert len(AutomationDescriber(Exposure(hass, "conversation")).describe(config)) == MAX_DESCRIPTION
     text = diff(None, {"alias": "A", "description": "long " * 2000})
     assert text.startswith("+alias: A\n+description: 'long")
     assert text.endswith(" more characters)")

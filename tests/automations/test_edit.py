@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from custom_components.extended_assist.automations import edit
-from custom_components.extended_assist.automations.layout import data_of, read_layout
+from custom_components.extended_assist.automations.yaml_index import index_yaml, load_automation
 from custom_components.extended_assist.results import ToolError
 from homeassistant.util.yaml import parse_yaml
 from tests.automations.files import BAD, GOOD, HAND_WRITTEN, automation
@@ -18,8 +18,8 @@ WITH_ONE = [name for name, text in GOOD.items() if re.search(r"id: '?1'?\r?$", t
 
 def items_of(text: str) -> dict[str | None, str]:
     """Return the lines of each automation by its id."""
-    layout = read_layout(text)
-    return {item.id: text[slice(*layout.span(item))].strip() for item in layout.items}
+    index = index_yaml(text)
+    return {item.id: text[slice(*index.span(item))].strip() for item in index.automations}
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -32,8 +32,8 @@ def test_add(name: str) -> None:
     before, after = items_of(text), items_of(added.text)
     assert list(after) == [*before, "new"]
     assert before.items() <= after.items()
-    layout = read_layout(added.text)
-    assert data_of(layout, layout.items[-1]) == NEW
+    index = index_yaml(added.text)
+    assert load_automation(index, index.automations[-1]) == NEW
     assert ("\r\n" in added.text) is ("\r\n" in text)
     assert items_of(edit.remove(added.text, "new", added.after).text) == before
 
@@ -51,8 +51,8 @@ def test_update_only_what_is_named(name: str) -> None:
     lines = [line for line in text.splitlines() if not re.search("alias: (Porch|A)\\b", line)]
     assert [line for line in changed.text.splitlines() if line in lines] == lines
     assert re.findall("#.*", changed.text) == re.findall("#.*", text)
-    layout = read_layout(changed.text)
-    assert data_of(layout, layout.find("1")).items() >= changes.items()
+    index = index_yaml(changed.text)
+    assert load_automation(index, index.find("1")).items() >= changes.items()
     assert edit.replace(changed.text, "1", changed.before, changed.after).text == text
 
 
@@ -198,7 +198,9 @@ def test_whatever_is_added_is_read_back(config: dict[str, Any], name: str) -> No
     except ToolError as err:
         assert "cannot be kept" in str(err) or "without changing more" in str(err)  # noqa: PT017 - either is fine
         return
-    layout = read_layout(added.text)
+    index = index_yaml(added.text)
     block = added.after or ""
     assert parse_yaml(block.replace("\r\n", "\n")) == [config | {"id": "new"}]
-    assert [item.meaning for item in layout.items[:-1]] == [item.meaning for item in read_layout(GOOD[name]).items]
+    assert [item.meaning for item in index.automations[:-1]] == [
+        item.meaning for item in index_yaml(GOOD[name]).automations
+    ]

@@ -10,7 +10,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.extended_assist.automations import store
 from custom_components.extended_assist.automations.editor import editors_lock
-from custom_components.extended_assist.automations.layout import read_layout
+from custom_components.extended_assist.automations.yaml_index import index_yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.automating import ADD, REMOVE, UPDATE, StartHome, start_home, switching
@@ -63,7 +63,7 @@ async def test_at_once(hass: HomeAssistant, editor: TestClient, call_tool: CallT
         results = await asyncio.gather(*work)
         theirs.add(key)
         mine += [result["id"] for result in results if isinstance(result, dict) and "added" in result]
-        assert {item.id for item in read_layout(path.read_text()).items} == {*mine, *theirs}, number
+        assert {item.id for item in index_yaml(path.read_text()).automations} == {*mine, *theirs}, number
     await hass.async_block_till_done()
     assert len(hass.states.async_entity_ids("automation")) == len(mine) + len(theirs)
 

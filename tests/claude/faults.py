@@ -27,7 +27,7 @@ IN_A_STREAM: list[tuple[dict[str, Any], str, bool]] = [
 
 IN_PLACE_OF_A_STREAM: list[tuple[Fault, str, int]] = [
     (Fault("http", status=401), "refuses the key", 1),
-    (Fault("http", status=403), "refuses the key", 1),
+    (Fault("http", status=403), "may not use the language model", 1),
     (Fault("http", status=402), "no credit left", 1),
     (Fault("http", status=404), "does not exist on its server", 1),
     (Fault("http", status=413), "too long", 1),

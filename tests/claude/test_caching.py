@@ -8,9 +8,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.claude.caching import PromptCache, with_marks
 from custom_components.extended_assist.const import CONF_PROMPT_CACHE
-from homeassistant.components import conversation
-from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import chat_session, llm
+from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Turn, text, thinking, tool_use
 from tests.claude_server.cache import MINIMUM, input_tokens, marks
@@ -100,30 +98,6 @@ def test_deferred_tool_is_not_marked() -> None:
     assert marked["tools"] == [{"name": "a", "cache_control": MARK}, tools[1]]
 
 
-@pytest.mark.parametrize("extra", [None, "Speak of the door."])
-async def test_clock_stays_outside(hass: HomeAssistant, assist: None, extra: str | None) -> None:
-    """The time that a chat log adds where no tool tells it comes after the mark, and nothing of the prompt is lost."""
-    with (
-        chat_session.async_get_chat_session(hass) as session,
-        conversation.async_get_chat_log(hass, session) as log,
-    ):
-        context = llm.LLMContext("test", Context(), "en", "conversation", None)
-        await log.async_provide_llm_data(context, None, "Be kind.\nBe brief.", extra)
-        prompt = log.content[0].content
-    first, second = with_marks(request(system=prompt), PromptCache.FIVE_MINUTES)["system"]
-    assert first == {"type": "text", "text": "Be kind.\nBe brief.", "cache_control": MARK}
-    assert second["text"].startswith("Current time is ")
-    assert second["text"].endswith(extra or "")
-    assert "cache_control" not in second
-    assert f"{first['text']}\n{second['text']}" == prompt
-
-
-def test_only_a_clock() -> None:
-    """A prompt of which nothing stays the same is not marked."""
-    clock = "Current time is 20:10:32. Today's date is 2026-11-20."
-    assert with_marks(request(system=clock), PromptCache.HOUR)["system"] == [{"type": "text", "text": clock}]
-
-
 async def test_everything_is_read_from_the_second_request_on(
     hass: HomeAssistant, home: None, converse: Converse, claude_server: ClaudeServer, choose: Choose
 ) -> None:
@@ -157,7 +131,8 @@ async def test_without_marks_nothing_is_read(
     await converse("And now?", Turn([text("Bye.")]), conversation_id=first.conversation_id)
     assert claude_server.cache.found == [0, 0]
     last = claude_server.message_requests[-1]
-    assert last.keys() - {"context_management"} == {"model", "max_tokens", "system", "tools", "messages", "stream"}
+    optional = {"context_management", "thinking", "output_config"}
+    assert last.keys() - optional == {"model", "max_tokens", "system", "tools", "messages", "stream"}
     assert {key for tool in last["tools"] for key in tool} == {"name", "description", "input_schema"}
     assert marks(last) == {}
 

@@ -9,7 +9,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.claude.context import _CLEARED_SIZE, TOKENS_PER_CHARACTER, WORDS_MARK, fit
-from custom_components.extended_assist.claude.request import ResponseBlocks, to_messages
+from custom_components.extended_assist.claude.request import to_messages
+from custom_components.extended_assist.claude.responses import ResponseBlocks
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm

@@ -2,6 +2,8 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
+import logging
 from time import monotonic
 from typing import Any
 
@@ -10,8 +12,8 @@ import httpx
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist import entity
-from custom_components.extended_assist.claude import client, health, patience
+from custom_components.extended_assist import coordinator, entity
+from custom_components.extended_assist.claude import client, retry
 from custom_components.extended_assist.claude.failures import key_of
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import SOURCE_REAUTH
@@ -34,7 +36,7 @@ SLACK = 3.0
 async def impatient(hass: HomeAssistant, entry: MockConfigEntry, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten every wait."""
     monkeypatch.setattr(client, "OWN_EVENT_TIMEOUT", SILENCE)
-    monkeypatch.setattr(patience, "_PAUSES", dict.fromkeys(patience._PAUSES, (0.0,)))
+    monkeypatch.setattr(retry, "_PAUSES", dict.fromkeys(retry._PAUSES, (0.0,)))
     await hass.config_entries.async_reload(entry.entry_id)
 
 
@@ -93,7 +95,7 @@ async def test_faults_in_place_of_a_stream(
 
 async def test_response_without_end(converse: Converse, chat_log: FindLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """A response that does not come to its end is given up, even while its connection seems alive."""
-    monkeypatch.setattr(entity, "RESPONSE_TIMEOUT", 0.5)
+    monkeypatch.setattr(entity, "Patience", partial(retry.Patience, response_time=0.5))
     await assert_fails_well(
         converse, chat_log, Turn(CONTENT, fault=Fault("stall", after=2)), "did not answer in time", times=1
     )
@@ -124,7 +126,7 @@ async def test_passing_fault_goes_unnoticed(converse: Converse, claude_server: C
 
 async def test_nobody_waits_longer_than_stated(converse: Converse, claude_server: ClaudeServer) -> None:
     """A pause beyond what a person waits is not begun; the sentence comes at once."""
-    fault = Fault("http", status=429, headers={"retry-after": str(patience.RETRY_TIME + 1)})
+    fault = Fault("http", status=429, headers={"retry-after": str(retry.RETRY_TIME + 1)})
     start = monotonic()
     assert "too many requests" in speech(await converse("Hello", Turn(fault=fault)))
     assert monotonic() - start < SLACK
@@ -135,7 +137,7 @@ async def test_all_pauses_together_keep_to_the_limit(converse: Converse, claude_
     """However often it is tried, the pauses of a turn add up to no more than stated."""
     start = monotonic()
     assert "overloaded" in speech(await converse("Hello", *[Turn(fault=Fault("http", status=529))] * 9))
-    assert monotonic() - start < patience.RETRY_TIME + SLACK
+    assert monotonic() - start < retry.RETRY_TIME + SLACK
     assert len(claude_server.message_requests) >= 3
 
 
@@ -149,6 +151,16 @@ async def test_refused_key_asks_for_another(hass: HomeAssistant, converse: Conve
     assert hass.states.get(AGENT).state == "unavailable"
 
 
+async def test_a_model_that_the_key_may_not_use(
+    hass: HomeAssistant, converse: Converse, entry: MockConfigEntry
+) -> None:
+    """What is forbidden for one model is told by its agent; the others are there, and nobody is asked for a key."""
+    assert "may not use the language model" in speech(await converse("Hello", Turn(fault=Fault("http", status=403))))
+    await hass.async_block_till_done()
+    assert not hass.config_entries.flow.async_progress_by_handler(DOMAIN)
+    assert hass.states.get(AGENT).state != "unavailable"
+
+
 async def test_unavailable_until_the_server_is_back(
     hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -160,15 +172,18 @@ async def test_unavailable_until_the_server_is_back(
     for back in (False, True):
         if back:
             await claude_server.start()
-        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.LOOK_AGAIN * (1 + back) + 1))
+        async_fire_time_changed(hass, dt_util.utcnow() + coordinator.LOOK_AGAIN * (1 + back) + timedelta(seconds=1))
         await hass.async_block_till_done(wait_background_tasks=True)
         assert (hass.states.get(AGENT).state == "unavailable") is not back
     assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
-    told = [record.message for record in caplog.records if record.message.startswith("The server of")]
-    assert told == [
-        "The server of Extended Assist cannot be used: cannot_connect",
-        "The server of Extended Assist can be used again",
+    told = [
+        record.message
+        for record in caplog.records
+        if record.levelno > logging.DEBUG and "Extended Assist data" in record.message
     ]
+    assert len(told) == 2
+    assert told[0].startswith("Error requesting Extended Assist data: ")
+    assert told[1] == "Fetching Extended Assist data recovered"
 
 
 async def test_a_look_that_says_little(
@@ -176,7 +191,7 @@ async def test_a_look_that_says_little(
 ) -> None:
     """A look that is told to come back later leaves an agent that works as it is."""
     claude_server.models_fault = Fault("http", status=429)
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN + 1))
+    async_fire_time_changed(hass, dt_util.utcnow() + coordinator.READ_AGAIN + timedelta(seconds=1))
     await hass.async_block_till_done(wait_background_tasks=True)
     assert hass.states.get(AGENT).state != "unavailable"
     assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
@@ -193,25 +208,25 @@ async def test_unloaded_while_it_looks(
 ) -> None:
     """What a look finds of an entry that was unloaded meanwhile counts for nothing, and no other look follows."""
     begun, answer = asyncio.Event(), asyncio.Event()
-    look = health.async_list_models
+    look = coordinator.async_list_models
 
     async def slow(*args: Any) -> Any:
         begun.set()
         await answer.wait()
         return await look(*args)
 
-    monkeypatch.setattr(health, "async_list_models", slow)
+    monkeypatch.setattr(coordinator, "async_list_models", slow)
     claude_server.models_fault = fault
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN + 1))
+    async_fire_time_changed(hass, dt_util.utcnow() + coordinator.READ_AGAIN + timedelta(seconds=1))
     await begun.wait()
     assert await hass.config_entries.async_unload(entry.entry_id)
     answer.set()
     begun.clear()
     await hass.async_block_till_done(wait_background_tasks=True)
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=health.READ_AGAIN * 3))
+    async_fire_time_changed(hass, dt_util.utcnow() + coordinator.READ_AGAIN * 3)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert not begun.is_set()
-    assert "cannot be used" not in caplog.text
+    assert "Extended Assist data:" not in caplog.text
     assert not [record for record in caplog.records if record.exc_info]
 
 

@@ -1,10 +1,13 @@
 """Many conversations at once on one Home Assistant: none mixes with another, none is lost."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 
+from custom_components.extended_assist import entity
+from custom_components.extended_assist.claude import retry
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from tests.claude_server import ClaudeServer, Fault, Turn, text, tool_use
@@ -50,9 +53,15 @@ class Crowd:
 
 
 async def test_fifty_conversations(
-    hass: HomeAssistant, converse: Converse, claude_server: ClaudeServer, chat_log: FindLog
+    hass: HomeAssistant,
+    converse: Converse,
+    claude_server: ClaudeServer,
+    chat_log: FindLog,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Everybody gets the answer to what they asked, in every turn, and a log with nothing but their own."""
+    # On a loaded machine, all of them together may take longer than one speaker waits.
+    monkeypatch.setattr(entity, "Patience", partial(retry.Patience, retry_time=120.0))
     for speaker in range(CONVERSATIONS):
         hass.states.async_set(f"light.lamp_{speaker}", "on", {"friendly_name": f"Lamp {speaker}"})
         expose(hass, f"light.lamp_{speaker}")

@@ -6,9 +6,10 @@ from typing import Any
 from anthropic.types import ModelInfo
 import pytest
 
+from custom_components.extended_assist.claude import options as options_module
 from custom_components.extended_assist.claude.context import MAX_CONTEXT
 from custom_components.extended_assist.claude.models import THINKING, Abilities
-from custom_components.extended_assist.claude.options import AgentOptions, model_fields
+from custom_components.extended_assist.claude.options import AgentOptions, inspected, model_fields
 from tests.claude_server.checks import check_request
 from tests.claude_server.models import default_models
 from tests.claude_server.request_types import check_message
@@ -36,6 +37,8 @@ EDITS = {
         }
     ]
 }
+AT_ONCE = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}
+"""What is sent for models that can, unless the user chooses otherwise: a speaker waits for the first word."""
 SEARCH = {
     "type": "web_search_20250305",
     "name": "web_search",
@@ -66,7 +69,7 @@ def options(model_id: str, abilities: Abilities | None = None, **data: Any) -> A
 @pytest.mark.parametrize(
     ("model_id", "data", "fields", "web_tools"),
     [
-        (OPUS, {}, {"context_management": EDITS}, []),
+        (OPUS, {}, {"context_management": EDITS, **AT_ONCE}, []),
         (
             OPUS,
             EVERYTHING,
@@ -76,18 +79,24 @@ def options(model_id: str, abilities: Abilities | None = None, **data: Any) -> A
         (
             OPUS,
             {"thinking": "between_tools"},
-            {"context_management": EDITS} | ({"thinking": {"type": "between_tools"}} if NEW else {}),
+            {"context_management": EDITS, **AT_ONCE} | ({"thinking": {"type": "between_tools"}} if NEW else {}),
             [],
         ),
-        (OPUS, {"thinking": "enabled"}, {"context_management": EDITS}, []),
+        (OPUS, {"thinking": "enabled"}, {"context_management": EDITS, **AT_ONCE}, []),
         (
             OPUS,
             {"thinking": "disabled", "effort": "max"},
-            {"context_management": EDITS, "thinking": {"type": "disabled"}},
+            {"context_management": EDITS, "thinking": {"type": "disabled"}, "output_config": {"effort": "high"}},
             [],
         ),
-        (OPUS, {"effort": "max"}, {"context_management": EDITS, "output_config": {"effort": "max"}}, []),
-        (HAIKU, {"effort": "max", "thinking": "enabled"}, {"context_management": EDITS}, []),
+        (OPUS, {"effort": "max"}, {"context_management": EDITS, **AT_ONCE, "output_config": {"effort": "max"}}, []),
+        (
+            HAIKU,
+            {"effort": "max", "thinking": "enabled"},
+            {"context_management": EDITS, **AT_ONCE, "output_config": {"effort": "high"}},
+            [],
+        ),
+        (HAIKU_4, {}, {"context_management": EDITS}, []),
         (
             HAIKU_4,
             EVERYTHING | {"thinking": "enabled"},
@@ -163,3 +172,16 @@ def test_context_limit(window: int | None, data: dict[str, Any], limit: int) -> 
 def test_longest_answer_of_the_model() -> None:
     """An agent that was set up for another model asks for no more than this one can give."""
     assert options(HAIKU, max_tokens=128_000).max_tokens == 64_000
+
+
+def test_what_is_asked_while_somebody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thinking in a summary, where the model thinks by itself, and why the cache was missed, where the SDK knows it."""
+    chosen = options(OPUS, prompt_cache="5m")
+    request = {"model": OPUS, **model_fields(chosen)}
+    monkeypatch.setattr(options_module.types, "DiagnosticsParam", object, raising=False)
+    asked = inspected(request, chosen, "msg_1")
+    assert asked["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert asked["diagnostics"] == {"previous_message_id": "msg_1"}
+    assert "display" not in request["thinking"]
+    off = options(OPUS, prompt_cache="off", thinking="disabled")
+    assert inspected(model_fields(off), off, None) == model_fields(off)

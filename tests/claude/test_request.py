@@ -8,7 +8,8 @@ from hypothesis import given, settings, strategies as st
 import pytest
 import voluptuous as vol
 
-from custom_components.extended_assist.claude.request import ResponseBlocks, to_messages, to_tools
+from custom_components.extended_assist.claude.request import offered_tools, to_messages, to_tools
+from custom_components.extended_assist.claude.responses import ResponseBlocks
 from homeassistant.components.conversation import (
     AssistantContent,
     Content,
@@ -144,18 +145,14 @@ def _tools(*tools: llm.Tool) -> list[Any]:
     return to_tools(llm.APIInstance(None, "", None, list(tools), llm.selector_serializer))
 
 
-def test_offending_tool_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
-    """A tool that the service would refuse costs only itself, and is logged."""
+def test_offending_tool_is_left_out() -> None:
+    """A tool that the service would refuse costs only itself, and is named with the reason."""
     good = Declared("good", vol.Schema({vol.Required("a"): str}))
-    tools = _tools(
-        Declared("has space", vol.Schema({})), Declared("list", vol.Schema([str])), Declared("broken", object()), good
-    )
-    assert [tool["name"] for tool in tools] == ["good"]
-    assert [record.args[0] for record in caplog.records if record.levelname == "WARNING"] == [
-        "has space",
-        "list",
-        "broken",
-    ]
+    bad = [Declared("has space", vol.Schema({})), Declared("list", vol.Schema([str])), Declared("broken", object())]
+    offered = offered_tools(llm.APIInstance(None, "", None, [*bad, good], llm.selector_serializer))
+    assert [tool["name"] for tool in offered.tools] == ["good"]
+    assert list(offered.left_out) == ["has space", "list", "broken"]
+    assert "letters" in offered.left_out["has space"]
 
 
 def test_alternatives_at_the_top_of_a_schema_are_stripped() -> None:

@@ -109,12 +109,19 @@ async def test_search_and_call(many: Any, converse: Converse, claude_server: Cla
 
 @pytest.mark.parametrize("change", [{CONF_TOOL_SEARCH: False}, {"model": "claude-haiku-5-5"}, "tool"])
 async def test_stale_search_is_left_out(
-    many: Any, converse: Converse, claude_server: ClaudeServer, change: Any
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    many: Any,
+    converse: Converse,
+    claude_server: ClaudeServer,
+    change: Any,
 ) -> None:
     """A conversation goes on when the model, the setting or a tool that was found is gone."""
     first = await converse("Set the seventh scene", SEARCHED, Turn([text("It is set.")]))
     if change == "tool":
+        # What a conversation began with is sent for as long as it goes on, unless its beginning was forgotten.
         GONE.add("scene_7")
+        await hass.config_entries.async_reload(entry.entry_id)
     else:
         await many(**change)
     again = await converse("Thanks", Turn([text("Gladly.")]), conversation_id=first.conversation_id)

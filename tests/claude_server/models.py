@@ -5,6 +5,7 @@ real ones, among them the default of core's own integration in every release ser
 examples, not statements about those models.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 LIFECYCLES = ("active", "deprecated", "retired")
@@ -14,11 +15,52 @@ EFFORTS = ("low", "medium", "high", "xhigh", "max")
 THINKING_TYPES = ("adaptive", "between_tools", "disabled", "enabled")
 
 
+@dataclass(frozen=True)
+class Traits:
+    """What the documentation says about a model and no list does."""
+
+    thinks_unasked: str | None = None
+    """How it thinks where the request does not say."""
+    default_effort: str = "high"
+    binds_thinking: bool = False
+    """Whether its thinking is good only for the conversation in which it came about, unchanged."""
+    forced_tools: bool = True
+    """Whether it can be made to call a tool."""
+    sampling: bool = True
+    """Whether it takes temperature, top_p and top_k."""
+    prefill: bool = True
+    """Whether it goes on with a message that the client began in its name."""
+    shows_thinking: bool = True
+    """Whether a thinking block holds its text unless asked otherwise."""
+
+
+_OLDER = Traits()
+_NEWER = Traits(thinks_unasked="adaptive", sampling=False, prefill=False, shows_thinking=False)
+# The pages are named in rules/pages.py: thinking, preserved thinking, effort, the migration guides.
+_TRAITS = {
+    "claude-opus-5-5": Traits("adaptive", "medium", True, False, False, False, False),
+    "claude-sonnet-5-5": Traits("adaptive", "high", True, False, False, False, False),
+    "claude-haiku-5-5": Traits("adaptive", "medium", True, True, False, False, False),
+    "claude-fable-5-1": Traits("adaptive", "high", True, False, False, False, False),
+    "claude-opus-5": _NEWER,
+    "claude-sonnet-5": _NEWER,
+    "claude-opus-4-8": Traits(sampling=False, prefill=False, shows_thinking=False),
+    "claude-opus-4-7": Traits(sampling=False, prefill=False, shows_thinking=False),
+    "claude-opus-4-6": Traits(prefill=False),
+    "claude-sonnet-4-6": Traits(prefill=False),
+}
+
+
+def traits_of(model_id: str) -> Traits:
+    """Return what is documented about a model; of one that is not named here, nothing is."""
+    return _TRAITS.get(_alias(model_id), _OLDER)
+
+
 def _support(names: tuple[str, ...], supported: tuple[str, ...]) -> dict[str, Any]:
     return {name: {"supported": name in supported} for name in names}
 
 
-def _capabilities(*, thinking: tuple[str, ...], effort: tuple[str, ...], programmatic: bool) -> dict[str, Any]:
+def capabilities(*, thinking: tuple[str, ...], effort: tuple[str, ...], programmatic: bool) -> dict[str, Any]:
     """The complete capabilities of SDK 2.3; 0.125 passes over what it does not know."""
     yes = {"supported": True}
     strategies = ("clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112")
@@ -50,7 +92,7 @@ def default_models() -> list[dict[str, Any]]:
             "retires_at": None,
             "max_input_tokens": 1_000_000,
             "max_tokens": 128_000,
-            "capabilities": _capabilities(
+            "capabilities": capabilities(
                 thinking=("adaptive", "between_tools", "disabled"), effort=EFFORTS, programmatic=True
             ),
         },
@@ -65,7 +107,7 @@ def default_models() -> list[dict[str, Any]]:
             "retires_at": None,
             "max_input_tokens": 400_000,
             "max_tokens": 64_000,
-            "capabilities": _capabilities(
+            "capabilities": capabilities(
                 thinking=("adaptive", "disabled"), effort=("low", "medium", "high"), programmatic=True
             ),
         },
@@ -80,7 +122,7 @@ def default_models() -> list[dict[str, Any]]:
             "retires_at": None,
             "max_input_tokens": 200_000,
             "max_tokens": 64_000,
-            "capabilities": _capabilities(thinking=("disabled", "enabled"), effort=(), programmatic=False),
+            "capabilities": capabilities(thinking=("disabled", "enabled"), effort=(), programmatic=False),
         },
         {
             "type": "model",
@@ -93,7 +135,7 @@ def default_models() -> list[dict[str, Any]]:
             "retires_at": "2026-11-30T00:00:00Z",
             "max_input_tokens": 200_000,
             "max_tokens": 64_000,
-            "capabilities": _capabilities(thinking=("disabled", "enabled"), effort=(), programmatic=True),
+            "capabilities": capabilities(thinking=("disabled", "enabled"), effort=(), programmatic=True),
         },
     ]
 

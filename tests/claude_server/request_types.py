@@ -58,13 +58,21 @@ def check_count_tokens(body: Any, *, beta: bool) -> str | None:
 
 def _check(params: type, body: Any) -> str | None:
     try:
-        _adapter(params).validate_python(body, strict=True)
+        _adapter(params).validate_python(_without_later_fields(body), strict=True)
     except ValidationError as err:
         # Of a union's branches, the one that fits best fails deepest.
         worst = max(err.errors(include_url=False, include_context=False), key=lambda error: len(error["loc"]))
         place = ".".join(str(part) for part in worst["loc"] if not str(part).startswith("list["))
         return f"{place}: {worst['msg']}"
     return None
+
+
+def _without_later_fields(body: Any) -> Any:
+    """Return a body without what the service knows and an older SDK does not; its own rules look at it."""
+    thinking = body.get("thinking") if isinstance(body, dict) else None
+    if not isinstance(thinking, dict) or "block_binding" not in thinking:
+        return body
+    return {**body, "thinking": {key: value for key, value in thinking.items() if key != "block_binding"}}
 
 
 @cache

@@ -11,9 +11,12 @@ from aiohttp import web
 import anthropic
 
 from .cache import PromptCache, input_tokens
-from .checks import Refusal, check_request
+from .checks import check_request
+from .memory import Memory
 from .models import default_models, find_model, page_of_models
 from .request_types import check_count_tokens, check_message, prepare
+from .rules.rule import REFUSAL_AGAIN, Refusal, Request
+from .rules.thinking import BINDING_BETA, transformations
 from .stream import Event, Issuer, cut, events, whole
 from .turn import ERROR_TYPES, Fault, Responder, Turn
 
@@ -21,6 +24,8 @@ LOGGER = logging.getLogger(__name__)
 
 # Seconds that `stop` grants to answers under way; a test has nothing to gain from waiting.
 SHUTDOWN_TIMEOUT = 0.5
+RULE_HEADER = "x-refused-by-rule"
+"""Tells a test which rule refused a request."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +50,37 @@ class ClaudeServer:
         api_key: str = "test-key",
         models: list[dict[str, Any]] | None = None,
         port: int = 0,
+        new_account: bool = True,
+        omits_thinking: bool = False,
+        every_rule: bool = False,
     ) -> None:
         self.responder = responder
         self.fault: Fault | None = None
         """Befalls every request, whatever it asks for."""
         self.models_fault: Fault | None = None
         self.requests: list[RecordedRequest] = []
+        self.refusals: list[str] = []
+        """What requests were refused with, by the server itself rather than by a test."""
         self.on_request: Callable[[RecordedRequest], None] | None = None
         self.url = ""
         self.cache = PromptCache()
         self._api_key = api_key
         self._models = default_models() if models is None else models
         self._port = port
+        self._new_account = new_account
+        """Whether thinking is bound to its conversation without being asked for."""
+        self._omits_thinking = omits_thinking
+        """Whether models that leave their thinking out of the answer unless asked do so here."""
+        self._every_rule = every_rule
+        """Whether to enforce also the rules that the client of this repository still breaks."""
         self._issuer = Issuer()
         self._runner: web.AppRunner | None = None
         self._stopping = asyncio.Event()
+
+    @property
+    def memory(self) -> Memory:
+        """What the server remembers of its answers."""
+        return self._issuer.memory
 
     @property
     def message_requests(self) -> list[dict[str, Any]]:
@@ -108,7 +129,9 @@ class ClaudeServer:
             self._authenticate(request)
             return await handler(request)
         except Refusal as refusal:
-            return self._error(Fault("http", status=refusal.status, message=str(refusal)))
+            self.refusals.append(str(refusal))
+            headers = {RULE_HEADER: refusal.rule}
+            return self._error(Fault("http", status=refusal.status, message=str(refusal), headers=headers))
         except web.HTTPError as err:
             return self._error(Fault("http", status=err.status, message=err.reason))
         except ConnectionError:
@@ -156,25 +179,45 @@ class ClaudeServer:
         body = {"type": "error", "error": fault.error, "request_id": request_id}
         return web.json_response(body, status=fault.status, headers=headers)
 
-    def _check_types(self, request: web.Request, check: Callable[..., str | None]) -> dict[str, Any]:
+    def _check(self, request: web.Request, check_types: Callable[..., str | None]) -> Request:
+        """Return a request that the service would take; raises Refusal for any other."""
         recorded: RecordedRequest = request["recorded"]
         if not isinstance(recorded.body, dict):
             raise Refusal("The request body is not valid JSON")
-        beta = "anthropic-beta" in request.headers
-        if recorded.type_checked and (problem := check(recorded.body, beta=beta)):
-            raise Refusal(problem)
-        return recorded.body
+        given = request.headers.get("anthropic-beta", "")
+        problem = check_types(recorded.body, beta=bool(given)) if recorded.type_checked else None
+        return check_request(
+            recorded.body,
+            self._models,
+            self._issuer,
+            betas=frozenset(filter(None, given.replace(" ", "").split(","))),
+            new_account=self._new_account,
+            type_problem=problem,
+            every_rule=self._every_rule,
+        )
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
-        body = self._check_types(request, check_message)
-        check_request(body, self._models, self._issuer)
-        turn = await self.responder.respond(body)
+        dropped: list[dict[str, str]] = []
+        omits_thinking = False
+        body: dict[str, Any] = request["recorded"].body
+        try:
+            known = self._check(request, check_message)
+            dropped = transformations(known)
+            omits_thinking = self._omits_thinking and not known.shows_thinking
+            turn = await self.responder.respond(body)
+        except Refusal as refusal:
+            if refusal.status != REFUSAL_AGAIN:
+                raise
+            turn = Turn(stop_reason="refusal")
         if turn.fault and turn.fault.kind == "http":
             await asyncio.sleep(turn.delay)
             return self._error(turn.fault)
         if turn.fault and turn.fault.kind == "disconnect" and turn.fault.after < 0:
             _hang_up(request)
-        message = self._issuer.message(turn, body, self.cache.usage(body))
+        message = self._issuer.message(turn, body, self.cache.usage(body), omits_thinking=omits_thinking)
+        self._issuer.memory.remember(message, body, dropped, cut=turn.fault is not None)
+        if BINDING_BETA in request.headers.get("anthropic-beta", ""):
+            message["input_transformations"] = dropped
         if body.get("stream"):
             return await self._stream(request, turn, message)
         await asyncio.sleep(turn.delay)
@@ -226,9 +269,8 @@ class ClaudeServer:
         return self._error(fault)
 
     async def _count_tokens(self, request: web.Request) -> web.StreamResponse:
-        body = self._check_types(request, check_count_tokens)
-        check_request(body, self._models, self._issuer)
-        return web.json_response({"input_tokens": input_tokens(body)})
+        known = self._check(request, check_count_tokens)
+        return web.json_response({"input_tokens": input_tokens(known.body)})
 
     async def _list_models(self, request: web.Request) -> web.StreamResponse:
         if self.models_fault and (response := await self._fail(request, self.models_fault)):

@@ -5,12 +5,14 @@ from hashlib import sha256
 import json
 from typing import Any
 
+from .memory import Memory
 from .turn import Block, Fault, Turn
 
 # What a client may meet when the API grows; the SDK's promise is that unknown types are passed over.
 UNKNOWN_EVENT = {"type": "message_annotation", "annotation": {"value": 1}}
 UNKNOWN_DELTA = {"type": "annotation_delta", "annotation": "none"}
 UNKNOWN_BLOCK = {"type": "annotation", "annotation": "none"}
+_REFUSED = {"type": "refusal", "category": None, "explanation": None}
 
 type Event = dict[str, Any]
 
@@ -20,16 +22,20 @@ class Issuer:
 
     def __init__(self) -> None:
         self._count = 0
-        self.signatures: dict[str, str] = {}
-        self.redacted: set[str] = set()
+        self.memory = Memory()
 
     def new_id(self, prefix: str) -> str:
         """Return an id of the API's shape, such as `toolu_01…`."""
         self._count += 1
         return f"{prefix}_01{self._count:022d}"
 
-    def message(self, turn: Turn, request: dict[str, Any], input_usage: dict[str, int]) -> dict[str, Any]:
+    def message(
+        self, turn: Turn, request: dict[str, Any], input_usage: dict[str, int], *, omits_thinking: bool = False
+    ) -> dict[str, Any]:
         """Return the whole message that answers a request; input_usage tells what reading it took."""
+        content = [self._block(block) for block in turn.content]
+        if omits_thinking:
+            content = [block | {"thinking": ""} if block["type"] == "thinking" else block for block in content]
         usage = {
             **input_usage,
             "output_tokens": tokens(turn.content),
@@ -40,9 +46,10 @@ class Issuer:
             "type": "message",
             "role": "assistant",
             "model": request["model"],
-            "content": [self._block(block) for block in turn.content],
+            "content": content,
             "stop_reason": turn.final_stop_reason,
             "stop_sequence": None,
+            "stop_details": _REFUSED if turn.final_stop_reason == "refusal" else None,
             "usage": usage | turn.usage,
         }
 
@@ -52,11 +59,9 @@ class Issuer:
                 return {"input": {}} | block | {"id": block.get("id") or self.new_id("toolu")}
             case "thinking":
                 signature = block["signature"] if "signature" in block else self._seal(block["thinking"])
-                self.signatures[signature] = block["thinking"]
                 return block | {"signature": signature}
             case "redacted_thinking":
                 data = block.get("data") or self._seal("redacted")
-                self.redacted.add(data)
                 return block | {"data": data}
         return block
 
@@ -97,6 +102,7 @@ def events(message: dict[str, Any], turn: Turn) -> list[Event]:
     start = message | {
         "content": [],
         "stop_reason": None,
+        "stop_details": None,
         "usage": usage | {"output_tokens": 1},
     }
     result: list[Event] = [{"type": "message_start", "message": start}, {"type": "ping"}]
@@ -112,7 +118,7 @@ def events(message: dict[str, Any], turn: Turn) -> list[Event]:
         result.append({"type": "content_block_stop", "index": index})
     # Cumulative counts; the tier is known from the start and not repeated.
     final = {key: value for key, value in usage.items() if key not in ("service_tier", "cache_creation")}
-    delta = {"stop_reason": message["stop_reason"], "stop_sequence": message["stop_sequence"]}
+    delta = {key: message[key] for key in ("stop_reason", "stop_sequence", "stop_details")}
     result.append({"type": "message_delta", "delta": delta, "usage": final})
     result.append({"type": "message_stop"})
     return result

@@ -1,8 +1,9 @@
 """The commands in the documentation: ours exist and take these arguments, those of others are known by name.
 
-CONTRIBUTING.md, README.md, docs/local-models.md, docs/removal.md.
+CONTRIBUTING.md, README.md, docs/local-models.md, docs/removal.md, docs/soak.md.
 """
 
+from functools import cache
 from itertools import pairwise
 import os
 from pathlib import Path
@@ -17,6 +18,8 @@ import pytest
 from bench.__main__ import NAMES
 from homeassistant.util.yaml import parse_yaml
 from tests.claude_server.others import LITELLM
+from tests.soak.__main__ import SOAKS
+from tests.soak.page import rows
 
 from .pages import ROOT, Block, blocks, names
 
@@ -25,6 +28,7 @@ OTHERS = {
     "git": "clones; the checkout under test is such a clone",
     "gunzip": "every Linux has it; the name of the file is compared with that of a real copy in test_removal.py",
     "litellm": "a server of another maker",
+    "vllm": "a server of another maker",
     "llama-server": "a server of another maker",
     "ollama": "a server of another maker",
 }
@@ -74,6 +78,8 @@ def pytest_takes(arguments: list[str]) -> None:
         elif argument == "--numprocesses":
             assert next(rest).isdecimal()
             assert argument in source
+        elif argument.startswith("--durations="):
+            assert argument.partition("=")[2].isdecimal()
         else:
             assert (ROOT / argument).exists(), argument
 
@@ -84,11 +90,16 @@ def lint_takes(arguments: list[str]) -> None:
     assert all(f'"{argument}"' in source for argument in arguments)
 
 
+@cache
+def help_of(module: str) -> str:
+    """Return what a program of ours says of itself."""
+    command = [sys.executable, "-m", module, "--help"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 def demo_takes(arguments: list[str]) -> None:
     """What its help names."""
-    command = [sys.executable, "-m", "demo", "--help"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert all(argument in shown for argument in arguments)
+    assert all(argument in help_of("demo") for argument in arguments)
 
 
 def bench_takes(arguments: list[str]) -> None:
@@ -96,6 +107,11 @@ def bench_takes(arguments: list[str]) -> None:
     for argument in arguments:
         assert argument in NAMES
         assert "async def run(" in (ROOT / "bench" / f"{argument}.py").read_text(encoding="utf-8")
+
+
+def soak_takes(arguments: list[str]) -> None:
+    """The names of soaks, and what its help names."""
+    assert all(argument in help_of("tests.soak") for argument in arguments if not argument.isdecimal())
 
 
 def nothing(arguments: list[str]) -> None:
@@ -108,6 +124,7 @@ KNOWN = {
     "script/lint": lint_takes,
     "script/demo": demo_takes,
     "script/bench": bench_takes,
+    "script/soak": soak_takes,
     "script/upgrade": nothing,
 }
 
@@ -122,10 +139,19 @@ def test_commands_of_ours_in_sentences() -> None:
                 KNOWN[script](shlex.split(arguments))
 
 
+def test_soaks() -> None:
+    """Each is a module, and the page tells of its last run; there is no other."""
+    folder = ROOT / "tests" / "soak"
+    running = {
+        path.stem for path in folder.glob("*.py") if "\ndef run(budget: Budget)" in path.read_text(encoding="utf-8")
+    }
+    assert running == SOAKS.keys() == rows((ROOT / "docs" / "soak.md").read_text(encoding="utf-8")).keys()
+
+
 def test_environments_are_as_described() -> None:
     """The two environments that CONTRIBUTING.md names are those of pyproject.toml."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
-    assert groups.keys() == {"test", "newest"}
+    assert groups.keys() == {"test", "newest", "llama"}
 
 
 def test_rooms() -> None:

@@ -60,7 +60,7 @@ def test_types_and_native_functions() -> None:
         tier = next(row[2] for row in types[1:] if row[0] == f"`{kind}`").split(";")[0]
         definition = read_definition(json.dumps({"spec": {"name": "x"}, "function": {"type": kind, **settings}}))
         if tier in ("read", "control"):
-            assert definition.step.tier.name.lower() == tier, kind
+            assert definition.type.tier(definition.settings).name.lower() == tier, kind
     for row in natives[1:]:
         text = {"spec": {"name": "x"}, "function": {"type": "native", "name": row[0].strip("`")}}
         assert read_definition(json.dumps(text))

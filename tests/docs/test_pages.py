@@ -11,9 +11,12 @@ from custom_components.extended_assist.const import DOMAIN
 from .pages import ROOT, anchors, blocks, links, names, prose, read
 
 REPOSITORY = "extended-assist/extended-assist"
-COMMANDS, EXAMPLES, FUNCTIONS, TOOLS = "test_commands.py", "test_examples.py", "test_functions.py", "test_tools.py"
+COMMANDS, CONTRIBUTING = "test_commands.py", "test_contributing.py"
+EXAMPLES, FUNCTIONS, TOOLS = "test_examples.py", "test_functions.py", "test_tools.py"
 RUN_BY = {
-    ("CONTRIBUTING.md", "python"): "test_developers.py",
+    ("CONTRIBUTING.md", "json"): CONTRIBUTING,
+    ("CONTRIBUTING.md", "markdown"): CONTRIBUTING,
+    ("CONTRIBUTING.md", "python"): CONTRIBUTING,
     ("CONTRIBUTING.md", "sh"): COMMANDS,
     ("README.md", "sh"): COMMANDS,
     ("docs/configuration.md", "jinja"): EXAMPLES,
@@ -23,6 +26,7 @@ RUN_BY = {
     ("docs/local-models.md", "sh"): COMMANDS,
     ("docs/local-models.md", "yaml"): COMMANDS,
     ("docs/removal.md", "sh"): COMMANDS,
+    ("docs/soak.md", "sh"): COMMANDS,
     ("docs/tools/acting.md", "json"): TOOLS,
     ("docs/tools/automations.md", "json"): TOOLS,
     ("docs/tools/automations.md", "yaml"): EXAMPLES,

@@ -11,8 +11,8 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.call import ToolboxOptions
-from custom_components.extended_assist.policy import Policy
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from homeassistant.components.demo import light
 from homeassistant.core import Context, HomeAssistant
@@ -204,7 +204,8 @@ async def test_render_template(templates_home: Any, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
-async def test_query_database(database_home: None, ask: Ask) -> None:
+async def test_query_database(hass: HomeAssistant, database_home: None, ask: Ask) -> None:
+    await hass.config.async_set_time_zone("Europe/Berlin")
     await ask("query_database")
 
 
@@ -233,3 +234,16 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
 
     for tool in ("fetch_url", "scrape_url"):
         await ask(tool, options, served=served)
+
+
+ASKED = {name.removeprefix("test_") for name in list(globals())} | {
+    *("perform_action", "undo_last_change", "scheduled_actions", "fetch_url", "scrape_url"),
+    *("get_automations", "add_automation", "update_automation", "remove_automation"),
+}
+"""Tools that are asked above, in homes and in an order of their own."""
+
+
+async def test_other_tools(house: None, ask: Ask) -> None:
+    """Whatever needs no more than the house of tests/acting.py is asked there."""
+    for tool in TOOLS.keys() - ASKED:
+        await ask(tool, AT_ONCE)

@@ -212,6 +212,14 @@ class Client:
         entries: list[dict[str, Json]] = await self.call("config_entries/get", domain=domain)
         return entries
 
+    async def wait_until_loaded(self, domain: str) -> None:
+        """Wait until all config entries of an integration are loaded; raises TimeoutError."""
+        deadline = time.monotonic() + EVENT_TIMEOUT
+        while any(entry["state"] != "loaded" for entry in await self.config_entries(domain)):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{domain} was not loaded")
+            await asyncio.sleep(0.1)
+
     async def subentries(self, entry_id: str) -> list[dict[str, Json]]:
         found: list[dict[str, Json]] = await self.call("config_entries/subentries/list", entry_id=entry_id)
         return found
@@ -260,9 +268,9 @@ class Client:
         return str(found[0])
 
     async def wait_for_entity(self, entity_id: str) -> None:
-        """Wait until an entity has a state; raises TimeoutError."""
+        """Wait until an entity has a state and is available; raises TimeoutError."""
         deadline = time.monotonic() + EVENT_TIMEOUT
-        while entity_id not in await self.states():
+        while (await self.states()).get(entity_id, {"state": "unavailable"})["state"] == "unavailable":
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{entity_id} did not appear")
             await asyncio.sleep(0.1)

@@ -112,8 +112,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if FOLDER in item.path.parents and isinstance(item, pytest.Function):
             params = item.callspec.params if hasattr(item, "callspec") else {}
-            home = " ".join(f"{name} {params[name]}" for name in ("home", "spare_home") if name in params)
-            item.add_marker(pytest.mark.xdist_group(f"end-to-end {home}"))
+            shared = " ".join(f"{name} {params[name]}" for name in ("home", "spare_home") if name in params)
+            # What starts homes of its own goes wherever there is time; a file at once, as it may begin with what is slow.
+            item.add_marker(pytest.mark.xdist_group(f"end-to-end {shared or item.path.stem}"))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text
+from tests.claude.sent import assert_append_only
+from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking
 
 from .client import Client
 from .instance import HomeAssistantInstance
@@ -104,3 +105,44 @@ async def test_task_with_a_structure(client: Client, server: ClaudeServer, entit
     }
     answer = await client.perform_action("ai_task.generate_data", data, response=True)
     assert answer["data"] == {"name": "Lamp"}
+
+
+async def test_task_with_questions(
+    spare_home: HomeAssistantInstance, client: Client, server: ClaudeServer, entities: dict[str, str]
+) -> None:
+    """An action asks for probabilities, where Home Assistant has it."""
+    services = {item["domain"]: item["services"] for item in await client.get("/api/services")}
+    if "evaluate" not in services["ai_task"]:
+        pytest.skip("Home Assistant offers it from 2026.11 on")
+    server.responder = Scenario([Turn([text('{"here": 0.9, "level": [0, 0.5, 0.5]}')])])
+    data = {
+        "task_name": "Look",
+        "entity_id": entities["ai_task"],
+        "state": "A package is here.",
+        "questions": {
+            "here": {"type": "noul", "instructions": "Is it here?"},
+            "level": {"type": "score", "instructions": "How sure?", "criteria": ["not", "rather", "very"]},
+        },
+    }
+    answer = await client.perform_action("ai_task.evaluate", data, response=True)
+    assert answer["answers"] == {
+        "here": {"type": "noul", "noul": 0.9},
+        "level": {"type": "score", "score": 1.5, "probabilities": [0.0, 0.5, 0.5]},
+    }
+    assert server.refusals == []
+
+
+async def test_everything_is_sent_again_as_it_was(
+    client: Client, server: ClaudeServer, entities: dict[str, str]
+) -> None:
+    """Whether Home Assistant keeps the prompt of a conversation or renders it anew, what the model thought counts."""
+    turns = [Turn([thinking("Hm."), text("Good evening.")]) for _ in range(3)]
+    server.responder = Scenario(turns)
+    conversation_id = None
+    for is_exposed in (True, False, True):
+        await client.expose("light.bed_light", exposed=is_exposed)
+        answer = await client.converse("Hello", agent_id=entities["conversation"], conversation_id=conversation_id)
+        assert speech(answer) == "Good evening."
+        conversation_id = answer["conversation_id"]
+    assert server.refusals == []
+    assert_append_only(server.message_requests[-3:])

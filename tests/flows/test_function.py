@@ -6,7 +6,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.api import api_id
-from custom_components.extended_assist.functions.reading import read
+from custom_components.extended_assist.functions.yaml_source import parse_yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
@@ -98,7 +98,7 @@ async def test_write(hass: HomeAssistant, entry: MockConfigEntry, llm_context: l
     """A function is kept as it was written, and served at once, without a reload of the agent."""
     agent_before = hass.states.get("conversation.claude").last_changed
     shown = await begin(hass, entry, "edit")
-    assert read(suggested(shown, "function")).value["spec"]["name"]
+    assert parse_yaml(suggested(shown, "function")).value["spec"]["name"]
     result = await step(hass, shown, form(DOUBLE))
     assert result["type"] is FlowResultType.CREATE_ENTRY
     subentry = functions(entry)["double"]
@@ -206,9 +206,13 @@ async def test_names(hass: HomeAssistant, entry: MockConfigEntry) -> None:
         ("extended_assist__get_history", "own tools"),
         ("extended_assist__anything", "own tools"),
         ("two words", "is no name"),
+        ("web_search", "Providers of models have a tool"),
     ):
         result = await step(hass, result, form(DOUBLE.replace("name: double", f"name: {name}")))
         assert words in result["description_placeholders"]["problem"]
+    result = await step(hass, result, form(DOUBLE.replace("name: double", "name: size").replace("number:", "Größe:")))
+    assert "'Größe' cannot be the name of a parameter" in result["description_placeholders"]["problem"]
+    assert result["description_placeholders"]["problem"].startswith("Line ")
 
 
 async def test_import_and_export(hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext) -> None:
@@ -232,7 +236,7 @@ async def test_import_and_export(hass: HomeAssistant, entry: MockConfigEntry, ll
 
     result = await begin(hass, entry, "export_list")
     exported = suggested(result, "functions")
-    assert [item["spec"]["name"] for item in read(exported).value] == ["one", "three", "two", "four"]
+    assert [item["spec"]["name"] for item in parse_yaml(exported).value] == ["one", "three", "two", "four"]
     assert "# My list." in exported
     assert "    # A comment that stays." in exported
     assert (await step(hass, result, {"functions": ""}))["reason"] == "exported"

@@ -7,9 +7,9 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
 from custom_components.extended_assist.api import api_id
-from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_RESULT_BUDGET, CONF_TARGETLESS_ACTIONS
-from custom_components.extended_assist.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.core import HomeAssistant

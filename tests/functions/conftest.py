@@ -11,8 +11,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.const import SUBENTRY_FUNCTION
-from custom_components.extended_assist.functions.reading import split
-from custom_components.extended_assist.functions.served import async_validate
+from custom_components.extended_assist.functions.manager import async_validate_function
+from custom_components.extended_assist.functions.yaml_source import split_functions
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
@@ -27,8 +27,8 @@ def install(hass: HomeAssistant, entry: MockConfigEntry) -> Install:
     """Return a function that adds functions to the entry as the editor does: validated first."""
 
     async def add(written: str, **data: Any) -> None:
-        for item in split(written):
-            definition = await async_validate(hass, entry, item.text)
+        for item in split_functions(written):
+            definition = await async_validate_function(hass, entry, item.text)
             subentry = ConfigSubentry(
                 data=MappingProxyType({"function": item.text, "enabled": True, **data}),
                 subentry_type=SUBENTRY_FUNCTION,

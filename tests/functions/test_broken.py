@@ -9,8 +9,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
-from custom_components.extended_assist.functions.reading import FunctionError, join, split
-from custom_components.extended_assist.functions.served import async_validate
+from custom_components.extended_assist.functions.manager import async_validate_function
+from custom_components.extended_assist.functions.yaml_source import FunctionError, join_functions, split_functions
 from custom_components.extended_assist.registry import FunctionTool, async_register_tool, async_remove_tool
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
@@ -43,7 +43,7 @@ async def test_each_is_refused_with_line_and_reason(hass: HomeAssistant, tools: 
     wrong: dict[str, Any] = {}
     for name, broken in EVERY.items():
         try:
-            await async_validate(hass, tools, broken.text)
+            await async_validate_function(hass, tools, broken.text)
         except FunctionError as err:
             if not re.search(broken.words, err.reason) or (broken.line and err.line != broken.line):
                 wrong[name] = str(err)
@@ -138,7 +138,7 @@ async def test_name_that_is_taken_later(
 async def test_every_recipe_is_valid(hass: HomeAssistant, tools: MockConfigEntry, name: str) -> None:
     """And nothing that is right is refused."""
     text = recipes.EVERY[name].replace("SERVER", "http://192.0.2.1")
-    for item in split(text):
-        await async_validate(hass, tools, item.text)
-    again = join([item.text for item in split(text)])
-    assert [item.text for item in split(again)] == [item.text for item in split(text)]
+    for item in split_functions(text):
+        await async_validate_function(hass, tools, item.text)
+    again = join_functions([item.text for item in split_functions(text)])
+    assert [item.text for item in split_functions(again)] == [item.text for item in split_functions(text)]

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.call import ToolboxOptions, ToolCall
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.functions.definition import read_definition
-from custom_components.extended_assist.functions.past import MAX_ENTITIES
+from custom_components.extended_assist.functions.legacy_history import MAX_ENTITIES
 from custom_components.extended_assist.functions.tool import UserFunctionTool
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
@@ -183,7 +185,7 @@ async def test_delay_is_said(hass: HomeAssistant, assist: None, llm_context: llm
         hass=hass,
         arguments={"item": "milk", "list": "todo.shopping_list", "delay": {"hours": 1}},
         exposure=Exposure(hass, ASSISTANT),
-        llm_context=llm_context,
+        caller=Caller(llm_context),
         options=ToolboxOptions(),
     )
     preview = await UserFunctionTool(read_definition(recipes.TIMER.strip())).async_preview(call)

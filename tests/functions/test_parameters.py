@@ -1,12 +1,15 @@
 """Tests of the parameters that a function declares in JSON Schema."""
 
+from typing import Any
+
 import pytest
 import voluptuous as vol
 
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
-from custom_components.extended_assist.functions.parameters import WrittenSchema, check_parameters
+from custom_components.extended_assist.functions.parameters import WrittenSchema, check_names, check_parameters
 from custom_components.extended_assist.functions.tool import UserFunctionTool
+from custom_components.extended_assist.functions.yaml_source import PartError
 from homeassistant.helpers import llm
 
 
@@ -28,3 +31,29 @@ def test_long_reasons_are_cut() -> None:
     assert wrong.value.msg.startswith("'other' is not one of ['word word")
     assert wrong.value.msg.endswith("…")
     assert len(wrong.value.msg) < 310
+
+
+def test_an_object_without_properties() -> None:
+    """What takes nothing says so in full: Home Assistant's MCP server cannot serve a schema without properties."""
+    for parameters in (None, {}, {"type": "object"}):
+        assert check_parameters(parameters) == {"type": "object", "properties": {}}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "path"),
+    [
+        ({"properties": {"Größe": {}}}, ["properties", "Größe"]),
+        ({"properties": {"a": {"items": {"properties": {"filter[app]": True}}}}}, [*("properties", "a"), "items"]),
+        ({"properties": {"a": {"anyOf": [{"type": "string"}, {"properties": {"x" * 65: {}}}]}}}, ["properties", "a"]),
+    ],
+)
+def test_names_that_models_are_not_told(parameters: dict[str, Any], path: list[str]) -> None:
+    """A name that providers refuse is found at any depth, with its place."""
+    with pytest.raises(PartError, match="cannot be the name of a parameter") as wrong:
+        check_names(check_parameters(parameters))
+    assert list(wrong.value.path)[: len(path)] == path
+
+
+def test_values_may_have_any_names() -> None:
+    """What a parameter may be is not what it is called."""
+    check_names(check_parameters({"properties": {"a.b-c_1": {"const": {"properties": {"Größe": 1}}}}}))

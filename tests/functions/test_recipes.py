@@ -337,8 +337,8 @@ class TestPast:
 
 
 def _local(moment: str) -> str:
-    """Return a moment of UTC as the database's engine writes local times."""
-    return dt_util.parse_datetime(f"{moment}+00:00").astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    """Return a moment of UTC as local time of the home."""
+    return dt_util.as_local(dt_util.parse_datetime(f"{moment}+00:00")).strftime("%Y-%m-%d %H:%M:%S")
 
 
 EVENING = """

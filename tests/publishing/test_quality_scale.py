@@ -115,7 +115,7 @@ def test_entities() -> None:
         assert "self._attr_device_info = " in text
         assert "async_added_to_hass" in functions(module)
     assert "_attr_entity_category" in assigned("sensor.py")
-    assert "available" in functions("entity.py")
+    assert "(CoordinatorEntity[ServerCoordinator])" in ast.unparse(modules()["entity.py"])
     assert not [ast.unparse(node) for node in nodes(ast.Assign) if "_attr_icon" in ast.unparse(node)]
     sensors = strings()["entity"]["sensor"]
     assert sensors.keys() <= literals()

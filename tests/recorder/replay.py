@@ -6,6 +6,7 @@ from itertools import count
 from sqlalchemy import Engine, insert, select
 from sqlalchemy.orm import Session
 
+from custom_components.extended_assist.recorder.engine import engine_of
 from custom_components.extended_assist.recorder.states import Series
 from homeassistant.components.recorder.db_schema import StateAttributes, States, StatesMeta
 
@@ -53,7 +54,7 @@ def record(database: Engine, rows: list[Recorded]) -> str:
 def find_series(session: Session, entity_id: str, attribute: str | None = None) -> Series:
     """Return the series of an entity."""
     metadata_id = session.execute(select(StatesMeta.metadata_id).where(StatesMeta.entity_id == entity_id)).scalar_one()
-    return Series(session.get_bind().dialect.name, metadata_id, attribute)
+    return Series(engine_of(session), metadata_id, attribute)
 
 
 @dataclass

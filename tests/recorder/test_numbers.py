@@ -11,7 +11,7 @@ from homeassistant.components.recorder.db_schema import Statistics, StatisticsMe
 from tests.databases import EVERY_DATABASE
 
 from .replay import Recorded, find_series, record, segments
-from .test_turns import END, FRUGAL, ORIGIN, recorded
+from .test_state_durations import END, FRUGAL, ORIGIN, recorded
 
 HOUR = 3600
 VALUES = ("21.5", "-3", "0", "1e2", ".5", "22", "unavailable", "unknown", "broken", None)

@@ -13,9 +13,10 @@ from custom_components.extended_assist.templates.environment import FUNCTIONS, E
 from custom_components.extended_assist.templates.names import PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import TemplateEnvironment
-from tests.conftest import ASSISTANT
+from tests.conftest import ASSISTANT, expose
 
 from .available import names
+from .conftest import Render
 from .home import HIDDEN_AREA, HIDDEN_DEVICE, HIDDEN_FLOOR, HIDDEN_LABEL, Ids
 from .test_attacks import SECRETS, outcome, twin
 
@@ -187,3 +188,32 @@ async def test_exposure_is_asked_for_each_rendering(hass: HomeAssistant, home: I
     async_expose_entity(hass, ASSISTANT, "light.bed", False)
     assert await outcome(hass, template) == "unknown None 1 None []"
     assert Exposure(hass, ASSISTANT).state("light.bed") is None
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ states.lock.door.attributes }}",
+        "{{ states['lock.door'] }}",
+        "{{ state_attr('lock.door', 'users') }} {{ state_attr('lock.door', 'sources') }} {{ state_attr('lock.door', 'api_key') }}",
+        "{{ states.lock | map(attribute='attributes') | list }}",
+        "{{ states.lock.door.attributes.users[0].user_code }}",
+        "{{ expand('lock.door') | map(attribute='attributes.users') | list }}",
+        "{{ is_state_attr('lock.door', 'api_key', 'narwhal') }}",
+    ],
+)
+async def test_secrets_are_not_there(hass: HomeAssistant, assist: None, render: Render, template: str) -> None:
+    """Secrets of an exposed entity do not exist in a template, however deep they are."""
+    attributes = {
+        "code_format": "number",
+        "api_key": "narwhal",
+        "users": [{"name": "Anna", "user_code": "narwhal"}],
+        "sources": [{"url": "rtsp://me:narwhal@camera.local"}, "/api/image?token=narwhal"],
+    }
+    hass.states.async_set("lock.door", "locked", attributes)
+    expose(hass, "lock.door")
+    rendered = await render(template)
+    assert "narwhal" not in rendered
+    assert "True" not in rendered
+    if "users" in template and "user_code" not in template:
+        assert "Anna" in rendered

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
-from custom_components.extended_assist.automations.layout import read_layout
 from custom_components.extended_assist.automations.store import EVENT_CHANGED
-from custom_components.extended_assist.call import ToolCall
+from custom_components.extended_assist.automations.yaml_index import index_yaml
 from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
@@ -42,7 +43,7 @@ UNDO = UndoLastChangeTool(FREE)
 
 def ids(path: Path) -> list[str | None]:
     """Return the ids in the file."""
-    return [item.id for item in read_layout(path.read_text()).items]
+    return [item.id for item in index_yaml(path.read_text()).automations]
 
 
 def beside(path: Path) -> list[str]:
@@ -275,7 +276,7 @@ async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLM
             hass=hass,
             arguments=arguments,
             exposure=Exposure(hass, "conversation"),
-            llm_context=llm_context,
+            caller=Caller(llm_context),
             options=FREE,
         )
 

@@ -12,8 +12,8 @@ from probatio import to_openapi
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.recorder.query import MAX_ROWS
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.database import QueryDatabaseTool
 from homeassistant.components.recorder import Recorder
@@ -104,7 +104,7 @@ async def test_budget(hass: HomeAssistant, home: None, call_tool: CallTool) -> N
     ("arguments", "words"),
     [
         ({"query": "DELETE FROM states"}, "Only SELECT is allowed"),
-        ({"query": "SELECT * FROM events"}, "there is no table 'events'"),
+        ({"query": "SELECT * FROM events"}, "no such table: events"),
         ({"query": "SELECT 1", "parameters": {"a": [1]}}, "The parameters are wrong"),
         ({"query": "SELECT 1", "parameters": {"a": "x" * 2000}}, "The parameters are wrong"),
         ({"query": ""}, "wrong arguments"),

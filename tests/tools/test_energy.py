@@ -12,8 +12,8 @@ import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
 
-from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.recorder.periods import span_before
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.energy import GetEnergyTool
 from custom_components.extended_assist.tools.energy_balance import balance, share_out
 from custom_components.extended_assist.tools.energy_dashboard import dashboard_period

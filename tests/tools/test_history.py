@@ -9,7 +9,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.components.recorder.models import StatisticMeanType

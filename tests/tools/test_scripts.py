@@ -9,9 +9,11 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.call import ToolboxOptions, ToolCall
 from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.policy import Policy
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant
@@ -24,6 +26,7 @@ from tests.attacks.actions import DEVICE, HIDDEN_DEVICE, REGISTRY_ID
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse, expose
 from tests.random_sequences import Grammar
+from tests.seeds import seeds
 from tests.steps import BED, LEVEL, NOTE, PARTY, PARTY_ON, act, answer
 
 AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()), budget=20_000)
@@ -138,7 +141,7 @@ async def test_random_sequences(hass: HomeAssistant, house: None, llm_context: l
     tool = ExecuteScriptTool(AT_ONCE)
     before = hidden_states(hass)
     accepted = refused = 0
-    for seed in range(400):
+    for seed in seeds(400):
         sequence = Grammar(seed).sequence()
         result = await tool.async_call(hass, llm.ToolInput(tool.name, {"sequence": sequence}), llm_context)
         await hass.async_block_till_done()
@@ -252,7 +255,7 @@ async def test_preview(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
         hass=hass,
         arguments=arguments,
         exposure=Exposure(hass, ASSISTANT),
-        llm_context=llm_context,
+        caller=Caller(llm_context),
         options=ToolboxOptions(),
     )
     tool = ExecuteScriptTool()

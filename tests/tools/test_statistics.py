@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import pytest
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
 
-from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.recorder.periods import PERIODS, Period, day_of, utc_offsets
 from custom_components.extended_assist.recorder.statistics import as_moment, read_gaps, read_metadata, read_rows
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
 from homeassistant.components.recorder import Recorder, get_instance
 from homeassistant.components.recorder.models import StatisticData, StatisticMeanType

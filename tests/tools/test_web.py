@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 
-from custom_components.extended_assist.call import ToolboxOptions
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_WEB_HOSTS, CONF_WEB_PORTS
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.web import FetchUrlTool, ScrapeUrlTool
 from custom_components.extended_assist.web import conversation as memory, page
@@ -151,12 +152,12 @@ async def test_cursors_end(
     ):
         assert "Nothing is kept" in (await fetch(cursor=wrong, error=True))["error"]
     stranger = llm.LLMContext(platform="x", context=Context(), language="en", assistant="other", device_id="other")
-    assert memory.Memory.of(hass).kept(stranger, cursor.partition("-")[0]) is None
+    assert memory.WebMemory.of(hass).kept(Caller(stranger), cursor.partition("-")[0]) is None
     clock[0] += memory.KEEP_SECONDS
     assert "Nothing is kept" in (await fetch(cursor=cursor, error=True))["error"]
     for _ in range(memory.MAX_KEPT + 3):
         await fetch()
-    assert len(memory.Memory.of(hass).texts) == memory.MAX_KEPT
+    assert len(memory.WebMemory.of(hass).texts) == memory.MAX_KEPT
 
 
 async def test_very_long_pages_say_so(site: Site, fetch: CallTool) -> None:
@@ -257,7 +258,7 @@ async def test_the_guard_is_asked(call_tool: CallTool, site: Site, tool: type, h
     more = {"select": [{"selector": "a"}]} if tool is ScrapeUrlTool else {}
     data = await call_tool(tool(), error=True, url=site.url("/"), **more)
     assert f"Port {site.port} is not allowed" in data["error"]
-    assert memory.Memory.of(hass).requests == {}
+    assert memory.WebMemory.of(hass).requests == {}
     data = await call_tool(tool(), error=True, url="http://192.168.1.1/", **more)
     assert "is not a public host" in data["error"]
 
@@ -273,13 +274,13 @@ async def test_rate(
         await fetch()
     assert "20 requests to the web within 5 minutes" in (await fetch(error=True))["error"]
     assert len(site.requests) == memory.MAX_REQUESTS
-    counts = memory.Memory.of(hass)
+    counts = memory.WebMemory.of(hass)
     for number in range(500):
         context = llm.LLMContext(platform="x", context=Context(), language="en", assistant="a", device_id=str(number))
-        counts.count_request(context)
+        counts.count_request(Caller(context))
     assert len(counts.requests) == memory._MAX_CONVERSATIONS
     for _ in range(memory.MAX_REQUESTS):
-        counts.count_request(llm_context)
+        counts.count_request(Caller(llm_context))
     clock[0] += memory.RATE_SECONDS
     await fetch()
 

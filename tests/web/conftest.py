@@ -7,7 +7,7 @@ import aiodns
 from aiohttp.resolver import AsyncResolver
 import pytest
 
-from custom_components.extended_assist.call import ToolboxOptions
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.web import guard
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import aiohttp_client

@@ -15,7 +15,7 @@ import pytest
 
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.web import fetch
-from custom_components.extended_assist.web.fetch import Answer, async_fetch, decompress
+from custom_components.extended_assist.web.fetch import FetchedResponse, async_fetch, decompress
 from custom_components.extended_assist.web.guard import Guard
 from homeassistant.core import HomeAssistant
 from homeassistant.util import ssl as ssl_util
@@ -23,20 +23,20 @@ from homeassistant.util import ssl as ssl_util
 from .conftest import Admit
 from .site import Names, Site, certificate, chunked, http, redirect
 
-type Get = Callable[..., Awaitable[Answer]]
+type Get = Callable[..., Awaitable[FetchedResponse]]
 
 
 @pytest.fixture
 def get(hass: HomeAssistant, site: Site) -> Get:
     """Return a function that fetches a page of the site."""
 
-    async def fetch_page(path: str = "/", **more: Any) -> Answer:
+    async def fetch_page(path: str = "/", **more: Any) -> FetchedResponse:
         return await async_fetch(hass, Guard.of((), [site.port]), site.url(path), **more)
 
     return fetch_page
 
 
-def body(answer: Answer) -> bytes:
+def body(answer: FetchedResponse) -> bytes:
     """Return what an answer says, in full."""
     content, cut = decompress(answer)
     assert not cut

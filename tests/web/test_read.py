@@ -14,17 +14,19 @@ import pytest
 
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.web import json_path, page, read
-from custom_components.extended_assist.web.fetch import Answer
-from custom_components.extended_assist.web.read import Document, Kind, async_read, decode
+from custom_components.extended_assist.web.fetch import FetchedResponse
+from custom_components.extended_assist.web.read import Document, DocumentType, async_read, decode
 from custom_components.extended_assist.web.select import Wanted, select
 from homeassistant.core import HomeAssistant
 
 URL = "https://example.com/dir/page"
 
 
-def answer(body: bytes, media_type: str = "text/html", charset: str | None = None) -> Answer:
+def answer(body: bytes, media_type: str = "text/html", charset: str | None = None) -> FetchedResponse:
     """Return an answer as a server gives it."""
-    return Answer(url=URL, status=200, media_type=media_type, charset=charset, length=None, compression="", body=body)
+    return FetchedResponse(
+        url=URL, status=200, media_type=media_type, charset=charset, length=None, compression="", body=body
+    )
 
 
 def text_of(html: str) -> str:
@@ -75,22 +77,22 @@ def test_a_character_that_was_cut() -> None:
 @pytest.mark.parametrize(
     ("media_type", "body", "kind"),
     [
-        ("text/html", b"x", Kind.PAGE),
-        ("application/xhtml+xml", b"x", Kind.PAGE),
-        ("application/json", b"{}", Kind.JSON),
-        ("application/geo+json", b"{}", Kind.JSON),
-        ("text/plain", b'  {"a": 1}', Kind.JSON),
-        ("text/plain", b"{not json", Kind.TEXT),
-        ("text/plain", b"<html>", Kind.TEXT),
-        ("application/rss+xml", b"<rss/>", Kind.TEXT),
-        ("text/csv", b"a,b", Kind.TEXT),
-        ("", b"<!-- x --><!DOCTYPE html><p>", Kind.PAGE),
-        ("", b"[1]", Kind.JSON),
-        ("", b"hello", Kind.TEXT),
-        ("", b"\x7fELF\0\0", Kind.BINARY),
+        ("text/html", b"x", DocumentType.PAGE),
+        ("application/xhtml+xml", b"x", DocumentType.PAGE),
+        ("application/json", b"{}", DocumentType.JSON),
+        ("application/geo+json", b"{}", DocumentType.JSON),
+        ("text/plain", b'  {"a": 1}', DocumentType.JSON),
+        ("text/plain", b"{not json", DocumentType.TEXT),
+        ("text/plain", b"<html>", DocumentType.TEXT),
+        ("application/rss+xml", b"<rss/>", DocumentType.TEXT),
+        ("text/csv", b"a,b", DocumentType.TEXT),
+        ("", b"<!-- x --><!DOCTYPE html><p>", DocumentType.PAGE),
+        ("", b"[1]", DocumentType.JSON),
+        ("", b"hello", DocumentType.TEXT),
+        ("", b"\x7fELF\0\0", DocumentType.BINARY),
     ],
 )
-def test_kinds(media_type: str, body: bytes, kind: Kind) -> None:
+def test_kinds(media_type: str, body: bytes, kind: DocumentType) -> None:
     """What a document is follows its type, and where that says little, its beginning."""
     assert decode(answer(body, media_type)).kind is kind
 

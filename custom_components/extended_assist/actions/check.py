@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service, SupportsResponse, callback
 from homeassistant.helpers import entity_registry as er, service as service_helper
 
 from ..exposure import Exposure
-from ..policy import async_get_user
+from ..groups import hidden_beside
 from ..results import ToolError
-from .data import CheckText, DataCheck, refuse_templates, texts_in
-from .listed import ACTION
-from .members import hidden_beside
+from ..toolbox.call import ToolCall
+from ..walk import texts_in
+from .data import CheckText, DataCheck, refuse_templates
 from .rules import (
     APPLY,
     ONLY_LISTED,
@@ -27,10 +27,8 @@ from .rules import (
     is_never,
     selectors_of,
 )
+from .targetless import ACTION
 from .targets import REFERENCES, Expander, Fits, count, texts
-
-if TYPE_CHECKING:
-    from ..call import ToolCall
 
 _VARIABLES = "variables"
 
@@ -81,7 +79,7 @@ async def async_check_action(
     with the place and the reason for what is unknown, not allowed or not exposed.
     """
     descriptions = await service_helper.async_get_all_descriptions(call.hass)
-    user = await async_get_user(call.hass, call.llm_context)
+    user = await call.caller.async_user(call.hass)
     data_check = DataCheck(call.hass, call.exposure, check_text)
     check = _Check(call.hass, call.exposure, call.options.targetless_actions, descriptions, data_check)
     resolved, service = check.resolve(action.strip().lower(), target or {}, data or {})
@@ -224,7 +222,7 @@ class _Check:
 
     def _expand(self, fits: Fits, wanted: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the exposed entities of the target."""
-        for text in texts_in(wanted):
+        for text, _ in texts_in(wanted):
             refuse_templates(text)
         found = Expander(self.hass, self.exposure, fits).expand(wanted)
         self.data.left_out |= found.hidden | found.shared

@@ -8,10 +8,11 @@ from homeassistant.core import HomeAssistant, callback, valid_entity_id
 from homeassistant.helpers import condition as condition_helper, entity_registry as er, trigger as trigger_helper
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import SECRET_ATTRIBUTES, Exposure
+from ..exposure import Exposure, is_secret_key
 from ..results import ToolError
+from ..walk import place_of, texts_in
 from .targets import Expander, Fits, check_whole, place_ids, texts
-from .texts import Texts, texts_in
+from .texts import Texts
 
 MAX_DEPTH = 8
 """How deep steps and conditions may be nested."""
@@ -144,10 +145,10 @@ class ConditionWalker:
         named = {key: part[key] for key in (ATTR_ENTITY_ID, "zone") if key in part}
         self._texts.check({key: value for key, value in part.items() if key not in named}, place)
         for key in _ENTITIES_TOO & part.keys():
-            for text, where in texts_in(part[key], f"{place}.{key}"):
+            for text, path in texts_in(part[key], keys=True):
                 if valid_entity_id(text) and not text.partition(".")[0].isdigit():
-                    self._entity(text, where)
-        if str(part.get("attribute")) in SECRET_ATTRIBUTES:
+                    self._entity(text, place_of(f"{place}.{key}", path))
+        if is_secret_key(str(part.get("attribute"))):
             raise ToolError(f"{place}: the attribute '{part['attribute']}' is not available.")
         if kind == "device":
             check_whole(self._hass, self._exposure, ATTR_DEVICE_ID, str(part.get(ATTR_DEVICE_ID)), place)

@@ -1,6 +1,6 @@
 """What the data of an action may hold: its references made concrete on exposed entities, its texts checked."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 import re
 from typing import Any
@@ -13,10 +13,11 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.template import is_template_string
 
 from ..exposure import Exposure
+from ..groups import members_of
 from ..results import ToolError
-from .listed import ACTION
-from .members import members_of
+from ..walk import texts_in
 from .rules import NAMES_AREAS
+from .targetless import ACTION
 from .targets import PLACES, REFERENCES, Expander, Fits, check_whole, texts
 
 _ID_IN_TEXT = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
@@ -112,7 +113,7 @@ class DataCheck:
         if not references:
             return checked
         wanted = {str(key).strip().lower(): texts(item, f"{place}.{key}") for key, item in references.items()}
-        for text in texts_in(wanted):
+        for text, _ in texts_in(wanted):
             refuse_templates(text)
         found = Expander(self.hass, self.exposure, Fits(place)).expand(wanted, place)
         self.left_out |= found.hidden | found.shared
@@ -148,15 +149,3 @@ def ids_in(hass: HomeAssistant, text: str) -> set[str]:
         for name in found
         if (domain := name.split(".")[0]) in _PLATFORMS or hass.states.async_entity_ids_count(domain)
     }
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """Yield every text inside a target."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from texts_in(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from texts_in(item)

@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Container, Iterable, Mapping
-import re
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import voluptuous as vol
 
@@ -14,12 +13,10 @@ from homeassistant.helpers.event import async_track_state_change_event, async_tr
 from homeassistant.util.json import JsonObjectType
 
 from ..const import LOGGER
-from ..exposure import SECRET_ATTRIBUTES, Exposure
+from ..exposure import Exposure
 from ..results import ToolError, format_state, size
+from ..toolbox.call import ToolCall
 from .check import ResolvedAction
-
-if TYPE_CHECKING:
-    from ..call import ToolCall
 
 SETTLE_TIME = 2.0
 """Seconds in which a state may follow an action; slower devices are reported as not changed yet."""
@@ -30,9 +27,6 @@ _NOTES = 300
 """Characters kept free for what is said about entities left out."""
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
-# In addresses of pictures and media, which whoever has them can open.
-_SECRET_TEXT = re.compile(r"\b(?:token|authSig)=", re.IGNORECASE)
-_NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
 _NOT_ALLOWED = "The user who speaks may not do this in Home Assistant. Tell them to ask an administrator."
 
 
@@ -107,7 +101,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction, patience: float 
     if not finished:
         answer["note"] = f"It has not finished after {patience:g} seconds and goes on."
     if response:
-        answer["response"] = without_secrets(call.exposure.visible_value(response))
+        answer["response"] = call.exposure.visible_value(response)
     if changes:
         reports = {
             entity_id: report
@@ -163,24 +157,6 @@ async def _async_call(
         raise ToolError(_NOT_ALLOWED) from err
     except HomeAssistantError as err:
         raise ToolError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err
-
-
-def without_secrets(value: Any, names_hidden: Callable[[str], bool] = lambda _: False) -> Any:
-    """Return a response without credentials, and without texts that a check finds to name something hidden."""
-    if isinstance(value, Mapping):
-        return {
-            key: without_secrets(item, names_hidden)
-            for key, item in value.items()
-            if key not in SECRET_ATTRIBUTES and not _is_secret(item) and not names_hidden(str(key))
-        }
-    if isinstance(value, list | tuple):
-        return [without_secrets(item, names_hidden) for item in value if not _is_secret(item)]
-    return _NOT_TOLD if _is_secret(value) or (isinstance(value, str) and names_hidden(value)) else value
-
-
-def _is_secret(value: Any) -> bool:
-    """Return whether a value is an address that opens what is behind it."""
-    return isinstance(value, str) and _SECRET_TEXT.search(value) is not None
 
 
 def _log_failure(name: str) -> Callable[[asyncio.Task[ServiceResponse]], None]:

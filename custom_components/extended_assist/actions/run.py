@@ -1,10 +1,10 @@
 """Run a checked sequence, and say what became of it."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import voluptuous as vol
 
@@ -17,22 +17,21 @@ from homeassistant.helpers.trace import TraceElement, script_execution_get, trac
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN, LOGGER
-from ..exposure import Exposure
-from ..journal import changed_in_context
+from ..exposure import Exposure, is_secret_text
+from ..groups import is_group
 from ..results import ToolError
-from .members import is_group
-from .perform import ChangeWatch, describe_change, fitting, safe_reason, without_secrets
+from ..toolbox.call import ToolCall
+from ..undo.journal import changed_in_context
+from ..walk import texts_in
+from .perform import ChangeWatch, describe_change, fitting, safe_reason
 from .sequences import SequenceWalker
-from .texts import texts_in
-
-if TYPE_CHECKING:
-    from ..call import ToolCall
 
 SEQUENCE_TIME = 30.0
 """Seconds that a sequence may take: about as long as somebody waits for an answer. Nothing goes on unseen after it."""
 
 _MAX_FAILURES = 5
 _OVER = f"stopped after {SEQUENCE_TIME:g} seconds, the longest that a sequence may take"
+_NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
 
@@ -164,7 +163,7 @@ def as_of_now(call: ToolCall) -> ToolCall:
 
 def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -> JsonObjectType:
     """Return what became of the exposed entities that were acted on, or were changed by what was run."""
-    changed = changed_in_context(call.hass, before, call.llm_context)
+    changed = changed_in_context(call.hass, before, call.caller.context)
     # Groups follow their members.
     touched = {*acted} | {entity_id for entity_id in changed if not is_group(call.hass, entity_id)}
     reports: dict[str, str] = {}
@@ -178,10 +177,21 @@ def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -
 
 
 def visible_response(exposure: Exposure, response: Any) -> Any:
-    """Return a response without credentials, and without what holds the id or name of something hidden, or None."""
+    """A response without credentials, and without what holds the id or name of something hidden, or None."""
     visible = exposure.visible_value(response)
-    hides = visible is not None and exposure.names_hidden(" ".join(text for text, _ in texts_in(visible, "")))
-    return without_secrets(visible, exposure.names_hidden) if hides else without_secrets(visible)
+    if visible is None:
+        return _NOT_TOLD if isinstance(response, str) and is_secret_text(response) else None
+    hides = exposure.names_hidden(" ".join(text for text, _ in texts_in(visible, keys=True)))
+    return _without_names(visible, exposure.names_hidden) if hides else visible
+
+
+def _without_names(value: Any, names_hidden: Callable[[str], bool]) -> Any:
+    """A response without texts that a check finds to name something hidden."""
+    if isinstance(value, Mapping):
+        return {key: _without_names(item, names_hidden) for key, item in value.items() if not names_hidden(str(key))}
+    if isinstance(value, list | tuple):
+        return [_without_names(item, names_hidden) for item in value]
+    return _NOT_TOLD if isinstance(value, str) and names_hidden(value) else value
 
 
 def _response(exposure: Exposure, result: ScriptRunResult | None) -> JsonObjectType:

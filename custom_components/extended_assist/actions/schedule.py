@@ -1,6 +1,6 @@
 """Actions that are performed later: stored, at most once, and checked again when they are due."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import Context as ContextVariables
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -16,13 +16,14 @@ from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..call import ToolboxOptions, ToolCall
 from ..const import CONF_FAMILIES, DOMAIN, LOGGER
 from ..exposure import Exposure
-from ..journal import Recording, async_get_journal, recording
-from ..policy import Tier, async_check_speaker, async_get_user
 from ..results import ToolError
 from ..storage import async_load
+from ..toolbox.call import ToolCall
+from ..toolbox.options import ToolboxOptions
+from ..toolbox.policy import Tier, async_check_speaker
+from ..undo.journal import SCHEDULED, Change, Recording, async_get_journal, recording
 from .check import async_check_action
 from .perform import async_perform
 from .scheduled import Outcome, ScheduledAction, read_stored
@@ -36,20 +37,9 @@ MAX_OUTCOMES = 20
 _VERSION = 1
 
 
-type Perform = Callable[[HomeAssistant, ScheduledAction, ToolboxOptions], Awaitable[str]]
+type Performer = Callable[[HomeAssistant, ScheduledAction, ToolboxOptions], Awaitable[str]]
 """Does what was scheduled under a name of its own, and says what happened; raises ToolError."""
-
-_PERFORM: dict[str, Perform] = {}
-
-
-def performs(action: str) -> Callable[[Perform], Perform]:
-    """Declare the function that does what was scheduled under a name, in place of an action."""
-
-    def register(perform: Perform) -> Perform:
-        _PERFORM[action] = perform
-        return perform
-
-    return register
+type Performers = Mapping[str, Performer]
 
 
 class Schedule:
@@ -61,8 +51,8 @@ class Schedule:
         self._store: Store[dict[str, list[dict[str, Any]]]] = Store(hass, _VERSION, f"{DOMAIN}.schedule", private=True)
         self._waiting: dict[str, ScheduledAction] = {}
         self._timers: dict[str, CALLBACK_TYPE] = {}
-        self._started: set[str] = set()
-        """The entries whose actions may be performed."""
+        self._performers: dict[str, Performers] = {}
+        """What performs the actions of each started entry that are none of Home Assistant's."""
         self.outcomes: list[Outcome] = []
 
     async def async_load(self) -> None:
@@ -76,12 +66,12 @@ class Schedule:
         return sorted(self._waiting.values(), key=lambda item: item.due)
 
     @callback
-    def async_start(self, entry: ConfigEntry) -> CALLBACK_TYPE:
+    def async_start(self, entry: ConfigEntry, performers: Performers) -> CALLBACK_TYPE:
         """Begin to perform what was scheduled under an entry; return what ends that."""
 
         @callback
         def arm(_: HomeAssistant) -> None:
-            self._started.add(entry.entry_id)
+            self._performers[entry.entry_id] = performers
             for item in self._waiting.values():
                 if item.entry_id == entry.entry_id:
                     self._arm(item)
@@ -91,7 +81,7 @@ class Schedule:
         @callback
         def stop() -> None:
             cancel_start()
-            self._started.discard(entry.entry_id)
+            self._performers.pop(entry.entry_id, None)
             for item in self._waiting.values():
                 if item.entry_id == entry.entry_id:
                     self._disarm(item.id)
@@ -128,7 +118,7 @@ class Schedule:
     def _arm(self, item: ScheduledAction) -> None:
         """Wait for the time of an action, if it is not cancelled and its entry not unloaded by now."""
         self._disarm(item.id)
-        if item.id not in self._waiting or item.entry_id not in self._started:
+        if item.id not in self._waiting or item.entry_id not in self._performers:
             return
         # What is performed later is no part of the conversation in which it was asked for.
         self._timers[item.id] = ContextVariables().run(
@@ -167,7 +157,7 @@ class Schedule:
         late = dt_util.utcnow().timestamp() - item.due
         if late > MAX_LATE.total_seconds():
             return f"missed: Home Assistant was not running, and {round(late / 60)} minutes late is too late"
-        if (perform := _PERFORM.get(item.action)) is not None:
+        if (perform := self._performers.get(item.entry_id, {}).get(item.action)) is not None:
             return await perform(self._hass, item, await _async_options(self._hass, item))
         call = await _async_call(self._hass, item)
         exposed = [entity_id for entity_id in item.entity_ids if call.exposure.is_exposed(entity_id)]
@@ -176,9 +166,7 @@ class Schedule:
         target = {"entity_id": exposed} if item.targeted else {}
         action = await async_check_action(call, item.action, target, item.data)
         journal = await async_get_journal(self._hass)
-        with recording(
-            self._hass, journal, call.exposure, call.llm_context, call.recording, conversation_id=item.conversation_id
-        ):
+        with recording(self._hass, journal, call.exposure, call.caller, call.recording):
             answer = await async_perform(call, action)
         entities = answer.get("entities")
         reports = "; ".join(f"{key}: {value}" for key, value in entities.items()) if isinstance(entities, dict) else ""
@@ -200,7 +188,7 @@ async def _async_options(hass: HomeAssistant, item: ScheduledAction) -> ToolboxO
     entry = hass.config_entries.async_get_entry(item.entry_id)
     if entry is None or entry.state is not ConfigEntryState.LOADED:
         raise ToolError("the assistant's entry is not loaded.")
-    user = await async_get_user(hass, item.llm_context())
+    user = await item.caller().async_user(hass)
     if item.user_id is not None and (user is None or not user.is_active):
         raise ToolError("the user who scheduled it is gone.")
     return ToolboxOptions.of(entry.options, entry.entry_id)
@@ -212,13 +200,13 @@ async def _async_call(hass: HomeAssistant, item: ScheduledAction) -> ToolCall:
     entry = hass.config_entries.async_get_known_entry(item.entry_id)
     if CONF_FAMILIES in entry.options and "actions" not in entry.options[CONF_FAMILIES]:
         raise ToolError("actions were turned off in the options.")
-    llm_context = item.llm_context()
-    await async_check_speaker(hass, options.policy, Tier.CONTROL, llm_context)
+    caller = item.caller()
+    await async_check_speaker(hass, options.policy, Tier.CONTROL, caller)
     return ToolCall(
         hass=hass,
         arguments={},
         exposure=Exposure(hass, item.assistant, options.external_statistics),
-        llm_context=llm_context,
+        caller=caller,
         options=options,
         recording=Recording(item.action),
     )
@@ -233,3 +221,39 @@ async def async_get_schedule(hass: HomeAssistant) -> Schedule:
     schedule = Schedule(hass)
     await schedule.async_load()
     return schedule
+
+
+async def async_schedule(
+    call: ToolCall,
+    due: datetime,
+    action: str,
+    data: dict[str, Any],
+    *,
+    name: str,
+    entity_ids: Iterable[str] = (),
+    targeted: bool = False,
+) -> ScheduledAction:
+    """Store an action of a caller for later, so that it can be undone; name is how the caller knows it.
+
+    Raises ToolError where nothing can be scheduled.
+    """
+    if (entry_id := call.options.entry_id) is None:
+        raise ToolError("Nothing can be scheduled from here. Call without a delay.")
+    caller = call.caller
+    item = ScheduledAction(
+        due=due.timestamp(),
+        action=action,
+        entity_ids=list(entity_ids),
+        data=data,
+        targeted=targeted,
+        entry_id=entry_id,
+        platform=caller.llm_context.platform,
+        assistant=caller.assistant,
+        language=caller.llm_context.language,
+        device_id=caller.device_id,
+        user_id=caller.user_id,
+        conversation_id=caller.conversation_id,
+    )
+    await (await async_get_schedule(call.hass)).async_add(item)
+    call.recording.changes.append(Change(SCHEDULED, f"scheduling {name}", {"id": item.id}))
+    return item

@@ -7,7 +7,10 @@ from homeassistant.core import Context
 from homeassistant.helpers import llm
 from homeassistant.util import ulid as ulid_util
 
+from ..exposure import Exposure
 from ..storage import NUMBER, TEXT_OR_NONE, shape
+from ..toolbox.caller import Caller
+from .describe import describe
 
 
 def _new_id() -> str:
@@ -34,6 +37,18 @@ class ScheduledAction:
     user_id: str | None
     conversation_id: str | None = None
     id: str = field(default_factory=_new_id)
+
+    def describe(self, exposure: Exposure) -> str:
+        """Return what is to be done, in words."""
+        return describe(exposure, self.action, self.entity_ids, exposure.visible_value(self.data))
+
+    def is_visible(self, exposure: Exposure) -> bool:
+        """Return whether it may be told of: something that it acts on is exposed, or it acts on nothing."""
+        return not self.entity_ids or any(map(exposure.is_exposed, self.entity_ids))
+
+    def caller(self) -> Caller:
+        """Return the speaker, in the conversation in which it was asked for."""
+        return Caller(self.llm_context(), conversation_id=self.conversation_id)
 
     def llm_context(self) -> llm.LLMContext:
         """Return the context of the speaker."""

@@ -7,7 +7,7 @@ and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import voluptuous as vol
 
@@ -18,17 +18,15 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.script import async_validate_actions_config
 from homeassistant.helpers.template import is_template_string
 
+from ..groups import members_of
 from ..results import ToolError
+from ..toolbox.call import ToolCall
 from .check import ResolvedAction, async_check_action
-from .computed import async_check_computed
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
-from .members import members_of
 from .perform import safe_reason
 from .targets import REFERENCES, check_whole
+from .templated_fields import async_check_computed
 from .texts import Texts, holds_template
-
-if TYPE_CHECKING:
-    from ..call import ToolCall
 
 MAX_STEPS = 100
 """Steps of one sequence, nested ones included."""

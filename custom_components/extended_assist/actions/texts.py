@@ -10,10 +10,11 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import SECRET_ATTRIBUTES, Exposure
+from ..exposure import Exposure
 from ..results import ToolError, size
 from ..templates import References, check_references, referenced
 from ..templates.render import environment
+from ..walk import place_of, texts_in
 from .data import ids_in
 
 MAX_SIZE = 40_000
@@ -64,21 +65,23 @@ class Texts:
             self._names.add(name)
         if self._returns:
             self._sealed |= set(_sealed(part))
-        templates = {text: where for text, where in texts_in(part, place) if is_template_string(text)}
+        templates = {
+            text: place_of(place, path) for text, path in texts_in(part, keys=True) if is_template_string(text)
+        }
         names = frozenset(self._names)
         self._templates |= await self._hass.async_add_executor_job(_read_all, templates, names)
 
     @callback
     def check(self, part: Any, place: str) -> None:
         """Check all texts inside a part; raises ToolError with the place and the reason."""
-        for text, where in texts_in(part, place):
+        for text, path in texts_in(part, keys=True):
             try:
                 if is_template_string(text):
                     self._check_template(text)
                 else:
                     self._check_plain(text)
             except ToolError as err:
-                raise ToolError(f"{where}: {err}") from err
+                raise ToolError(f"{place_of(place, path)}: {err}") from err
 
     @callback
     def check_again(self) -> None:
@@ -116,8 +119,8 @@ class Texts:
         for name, value in state.attributes.items():
             if names is not None and name not in names:
                 continue
-            hides = any(self._exposure.visible_value(text) is None for text, _ in texts_in({name: value}, ""))
-            if hides or name in SECRET_ATTRIBUTES:
+            visible = self._exposure.visible_attribute(state, name)
+            if visible is not value and visible != value:
                 raise ToolError(
                     f"An attribute of '{entity_id}' names what is not exposed, or is secret, so it cannot be "
                     "read here. Use states('…') or other attributes, by their names."
@@ -134,22 +137,9 @@ class Texts:
             raise ToolError(f"'{text}' was not found or is not exposed.")
 
 
-def texts_in(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Yield every text inside a value with its place, names of keys included."""
-    if isinstance(value, str):
-        yield value, place
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield str(key), place
-            yield from texts_in(item, f"{place}.{key}")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from texts_in(item, f"{place}[{index}]")
-
-
 def holds_template(value: Any) -> bool:
     """Return whether any text inside a value is a template."""
-    return any(is_template_string(text) for text, _ in texts_in(value, ""))
+    return any(is_template_string(text) for text, _ in texts_in(value, keys=True))
 
 
 def _defined(part: Any) -> Iterator[str]:

@@ -6,4 +6,4 @@ from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.util.hass_dict import HassKey
 
 COMPONENT: HassKey[EntityComponent[BaseAutomationEntity]] = HassKey(DOMAIN)
-"""Where Home Assistant keeps its automations; its own name for this stands in another module from version to version."""
+"""Key of the automation component in hass.data; Home Assistant's own name for it moves from version to version."""

@@ -1,10 +1,10 @@
-"""What an automation may be: valid for Home Assistant, and within exposure and policy in everything that it does."""
+"""Check of an automation before it is written: valid for Home Assistant, and within exposure and policy."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import voluptuous as vol
 
@@ -18,11 +18,10 @@ from homeassistant.helpers.json import json_dumps
 from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
-from .edit import OLDER
-from .layout import Tagged
-
-if TYPE_CHECKING:
-    from ..call import ToolCall
+from ..toolbox.call import ToolCall
+from ..walk import texts_in
+from .edit import OLDER_KEYS
+from .yaml_index import Tagged
 
 MAX_NAME = 120
 """Characters of a name: more is a description."""
@@ -31,7 +30,7 @@ KEYS = (
     *("alias", "description", "triggers", "conditions", "actions", "mode", "max", "max_exceeded", "variables"),
     *("trigger_variables", "initial_state", "trace", "use_blueprint"),
 )
-"""What an automation may hold; its id is given, not chosen."""
+"""Keys of an automation that may be given; its id is not among them."""
 
 _REFUSED_TRIGGERS = {
     "webhook": "whoever knows its address could set it off, from outside too",
@@ -50,13 +49,13 @@ _FOREIGN_TAG = ("!secret", "!include", "!input", "!env_var")
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedAutomation:
     """An automation that may be written."""
 
     config: dict[str, Any]
-    """What is written."""
+    """The configuration to be written."""
     whole: dict[str, Any]
-    """What it means: the same, or what its blueprint makes of it."""
+    """The same with a blueprint's inputs put into it."""
     entity_ids: set[str] = field(default_factory=set)
     """Every entity that it uses."""
 
@@ -66,7 +65,7 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
     config: dict[str, Any] = json.loads(
         json_dumps(given)
     )  # No object occurs twice, which YAML would write as an anchor.
-    for key, older in OLDER.items():
+    for key, older in OLDER_KEYS.items():
         if older in config:
             if key in config:
                 raise ToolError(f"Give {key} only; {older} is its older name.")
@@ -75,7 +74,7 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
         raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
     if unknown := [key for key in config if key not in KEYS]:
         raise ToolError(f"Unknown: {', '.join(unknown)}. An automation has {', '.join(KEYS)}.")
-    for text in _texts(config):
+    for text, _ in texts_in(config):
         if text.startswith(_FOREIGN_TAG):
             raise ToolError(f"'{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
     return config
@@ -83,14 +82,14 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def current(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration with the present names of its keys; raises ToolError when one is there under both."""
-    if doubled := [key for key, older in OLDER.items() if config.keys() >= {key, older}]:
-        raise ToolError(f"Give {doubled[0]} only; {OLDER[doubled[0]]} is its older name.")
-    newer = {older: key for key, older in OLDER.items()}
+    if doubled := [key for key, older in OLDER_KEYS.items() if config.keys() >= {key, older}]:
+        raise ToolError(f"Give {doubled[0]} only; {OLDER_KEYS[doubled[0]]} is its older name.")
+    newer = {older: key for key, older in OLDER_KEYS.items()}
     return {newer.get(key, key): value for key, value in config.items()}
 
 
 def resolved(written: Any, loaded: Any) -> Any:
-    """Return what is written in the file, with the tags in it as Home Assistant resolved them."""
+    """Return a configuration as written in the file, its tags replaced by the values that Home Assistant loaded."""
     if isinstance(written, Tagged):
         return written if loaded is None else loaded
     if isinstance(written, dict):
@@ -104,7 +103,7 @@ def resolved(written: Any, loaded: Any) -> Any:
 
 async def async_check(
     call: ToolCall, automation_id: str, config: dict[str, Any], given: Iterable[str] | None = None
-) -> Checked:
+) -> CheckedAutomation:
     """Return an automation that may be written; raises ToolError with the place and the reason.
 
     Of what the caller did not give, it is not told what is wrong with it: that could name what is not exposed.
@@ -134,7 +133,7 @@ async def async_check(
                 raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
             raise ToolError(_HIDDEN) from err
     await _async_validate(call, automation_id, config, tell=said >= config.keys())
-    return Checked(config, whole, walker.entity_ids)
+    return CheckedAutomation(config, whole, walker.entity_ids)
 
 
 async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
@@ -158,7 +157,7 @@ async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
 
 
 async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[str]) -> dict[str, Any]:
-    """Return what an automation means, with a blueprint's inputs put into it."""
+    """Return the configuration of an automation, with the inputs put into its blueprint where it uses one."""
     if not is_blueprint_instance_config(config):
         return config
     blueprints = async_get_blueprints(call.hass)
@@ -187,7 +186,7 @@ async def _async_validate(call: ToolCall, automation_id: str, config: dict[str, 
 
 
 def _told(call: ToolCall, err: Exception, *, tell: bool) -> str:
-    """Return what Home Assistant says is wrong, as far as it may be told."""
+    """Return Home Assistant's error, or a general sentence where the error could name what is not exposed."""
     if tell and _may_tell(call, err):
         return f"Home Assistant does not accept this automation: {err}"
     return (
@@ -197,18 +196,6 @@ def _told(call: ToolCall, err: Exception, *, tell: bool) -> str:
 
 def _may_tell(call: ToolCall, err: Exception) -> bool:
     """Return whether an error names nothing hidden but what the caller said itself, word for word."""
-    said = set(_texts(call.arguments))
+    said = {text for text, _ in texts_in(call.arguments)}
     message = re.sub(r"[\w.]+", lambda word: "" if word[0] in said else word[0], str(err))
     return not call.exposure.names_hidden(message)
-
-
-def _texts(value: Any) -> Iterable[str]:
-    """Yield every text inside a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)

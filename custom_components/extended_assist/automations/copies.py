@@ -12,14 +12,14 @@ import zlib
 
 from homeassistant.util import ulid as ulid_util
 
-from ..journal import MAX_CHANGES
+from ..undo.journal import MAX_CHANGES
 
 _SUFFIX = ".yaml.gz"
 _MODE = 0o600
 
 
-def keeper(folder: Path, name: str) -> Callable[[bytes], None]:
-    """Return what keeps a content under a name; the oldest copies go when there are too many."""
+def copy_keeper(folder: Path, name: str) -> Callable[[bytes], None]:
+    """Return a function that stores a copy of a content under a name, and deletes the oldest beyond MAX_CHANGES."""
 
     def keep(content: bytes) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

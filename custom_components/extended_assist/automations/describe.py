@@ -1,4 +1,4 @@
-"""Say in one line what an automation does, naming only what is exposed."""
+"""A description of an automation in one line, naming only what is exposed."""
 
 from collections.abc import Iterable, Mapping
 import difflib
@@ -10,17 +10,17 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.template import is_template_string
 from homeassistant.util.yaml import dump
 
+from ..actions.targets import REFERENCES
 from ..exposure import Exposure
-from .edit import ORDER
+from .edit import KEY_ORDER
 
-MAX_ACCOUNT = 300
+MAX_DESCRIPTION = 300
 """Characters of an account: one sentence that a person can listen to."""
 MAX_DIFF = 2_500
 """Characters of a diff, which is shown rather than spoken."""
 
 _MAX_LISTED = 3
 _UNSEEN = "something not exposed"
-_REFERENCES = (ATTR_ENTITY_ID, ATTR_AREA_ID, "floor_id", "label_id", "device_id")
 _STEPS = {
     "wait_template": "wait until a template is true",
     "wait_for_trigger": "wait for something",
@@ -33,15 +33,15 @@ _STEPS = {
 }
 
 
-class Account:
-    """Words for one automation."""
+class AutomationDescriber:
+    """Describes automations in words, as far as exposure allows."""
 
     def __init__(self, exposure: Exposure) -> None:
-        """Take what may be named."""
+        """Take the exposure that decides which entities are named."""
         self._exposure = exposure
 
-    def of(self, config: Mapping[str, Any]) -> str:
-        """Return what an automation does in one line."""
+    def describe(self, config: Mapping[str, Any]) -> str:
+        """Describe an automation in one line of at most MAX_DESCRIPTION characters: when, if, then."""
         triggers = [
             self._seen(self._trigger(trigger)) for trigger in _objects(config.get("triggers", config.get("trigger")))
         ]
@@ -55,14 +55,14 @@ class Account:
             _listed(actions, "then") or "nothing",
         ]
         text = ", ".join(filter(None, parts))
-        return text if len(text) <= MAX_ACCOUNT else f"{text[: MAX_ACCOUNT - 1]}…"
+        return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
 
     def _seen(self, words: str) -> str:
         """Return words, unless they are about something that is not exposed."""
         return _UNSEEN if _UNSEEN in words or self._exposure.visible_value(words) is None else words
 
     def _trigger(self, trigger: Mapping[str, Any]) -> str:
-        """Return what sets an automation off."""
+        """Describe a trigger."""
         kind = str(trigger.get("trigger", trigger.get("platform", "something")))
         what = {**trigger, **_object(trigger.get("options"))}
         match kind:
@@ -93,11 +93,11 @@ class Account:
         return f"{about} {kind.replace('.', ': ').replace('_', ' ')}".strip()
 
     def _condition(self, condition: Any) -> str:
-        """Return what must hold, unless it is about something hidden."""
+        """Describe a condition, unless it names something not exposed."""
         return self._seen(self._held(condition))
 
     def _held(self, condition: Any) -> str:
-        """Return what must hold."""
+        """Describe a condition, whatever it names."""
         if not isinstance(condition, Mapping):
             return "a template is true"
         kind = condition.get("condition")
@@ -125,7 +125,7 @@ class Account:
         return f"{self._names(target) if target else ''} {str(kind).replace('.', ': ').replace('_', ' ')}".strip()
 
     def _step(self, step: Mapping[str, Any]) -> str:
-        """Return what is done."""
+        """Describe a step of the actions."""
         for key, words in _STEPS.items():
             if key in step:
                 return words
@@ -147,7 +147,7 @@ class Account:
         action = str(step.get("action", step.get("service", "something")))
         verb = action.partition(".")[2].replace("_", " ") or action
         where = {**_object(step.get("data")), **_object(step.get("target")), **step}
-        named: dict[str, Any] = {key: where[key] for key in _REFERENCES if key in where}
+        named: dict[str, Any] = {key: where[key] for key in REFERENCES if key in where}
         return f"{verb} {self._names(named)} ({action})" if named else f"{verb} ({action})"
 
     def _names(self, target: Mapping[str, Any]) -> str:
@@ -177,7 +177,7 @@ def _lines(config: Mapping[str, Any] | None) -> list[str]:
     if config is None:
         return []
     plain = json.loads(json_dumps(config))
-    return dump({key: plain[key] for key in ORDER if key in plain} | plain).splitlines()
+    return dump({key: plain[key] for key in KEY_ORDER if key in plain} | plain).splitlines()
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:

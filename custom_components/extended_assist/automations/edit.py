@@ -11,11 +11,11 @@ from typing import Any
 from homeassistant.util.yaml import dump
 
 from ..results import ToolError
-from .layout import Item, Layout, Meaning, Part, data_of, lines_of, read_layout
+from .yaml_index import IndexedAutomation, IndexedKey, Meaning, YamlIndex, indented, index_yaml, load_automation
 
-ORDER = ("id", "alias", "description", "triggers", "conditions", "actions")
+KEY_ORDER = ("id", "alias", "description", "triggers", "conditions", "actions")
 """The keys that come first, as Home Assistant's editor writes them."""
-OLDER = {"triggers": "trigger", "conditions": "condition", "actions": "action"}
+OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "action"}
 """Keys that had another name before."""
 
 _NOT_TEXTUALLY = "This automation cannot be changed without changing more than it. Tell the user to edit it by hand."
@@ -36,143 +36,145 @@ class Edit:
     """The id of the automation in front of it; None at the beginning."""
 
 
-def find(layout: Layout, automation_id: str) -> Item:
+def _find(index: YamlIndex, automation_id: str) -> IndexedAutomation:
     """Return an automation in the file; raises ToolError when it is not there."""
-    if (item := layout.find(automation_id)) is None:
+    if (item := index.find(automation_id)) is None:
         raise ToolError("This automation is not in the file of automations any more. Look again what there is.")
     return item
 
 
 def add(text: str, config: Mapping[str, Any]) -> Edit:
     """Append an automation."""
-    layout = read_layout(text)
-    ordered = {key: config[key] for key in ORDER if key in config} | dict(config)
+    index = index_yaml(text)
+    ordered = {key: config[key] for key in KEY_ORDER if key in config} | dict(config)
     block = dump([ordered])
-    return _insert(layout, len(layout.items), block, dict(ordered))
+    return _insert(index, len(index.automations), block, dict(ordered))
 
 
 def insert(text: str, block: str, previous: str | None) -> Edit:
     """Put the lines of an automation back: behind the one with an id, else at the end, or at the beginning for None."""
-    layout = read_layout(text)
-    alone = read_layout(block)
-    (item,) = alone.items
-    ids = [other.id for other in layout.items]
+    index = index_yaml(text)
+    alone = index_yaml(block)
+    (item,) = alone.automations
+    ids = [other.id for other in index.automations]
     if item.id in ids:
         raise ToolError("An automation with this id is there again already.")
     position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
-    return _insert(layout, position, block[alone.line_start(item.dash) :], data_of(alone, item), alone.column)
+    return _insert(index, position, block[alone.line_start(item.dash) :], load_automation(alone, item), alone.column)
 
 
-def _insert(layout: Layout, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
-    """Put a block of lines in as the automation at a position."""
-    text = layout.text
-    if layout.items and layout.column < column:
+def _insert(index: YamlIndex, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
+    """Insert a block of lines as the automation at a position."""
+    text = index.text
+    if index.automations and index.column < column:
         raise ToolError(_NOT_TEXTUALLY)
-    block = _line_breaks(lines_of(block, layout.column - column if layout.items else 0), text)
-    if layout.empty_list:
-        start, end = layout.empty_list
+    block = _line_breaks(indented(block, index.column - column if index.automations else 0), text)
+    if index.empty_list:
+        start, end = index.empty_list
         before, after = text[:start], text[end:]
-    elif position < len(layout.items):
-        start = layout.span(layout.items[position - 1])[1] if position else layout.line_start(layout.items[0].dash)
+    elif position < len(index.automations):
+        start = (
+            index.span(index.automations[position - 1])[1] if position else index.line_start(index.automations[0].dash)
+        )
         before, after = text[:start], text[start:]
     else:
         before, after = text, ""
     if before and not before.endswith("\n"):
         before += _line_break(text)
-    after = after.removeprefix("\r").removeprefix("\n") if layout.empty_list else after
+    after = after.removeprefix("\r").removeprefix("\n") if index.empty_list else after
     changed = f"{before}{block}{after}"
-    previous = layout.items[position - 1].id if position else None
+    previous = index.automations[position - 1].id if position else None
     return _check(
-        changed, [item.meaning for item in layout.items], position, expected, Edit(changed, None, None, previous)
+        changed, [item.meaning for item in index.automations], position, expected, Edit(changed, None, None, previous)
     )
 
 
 def remove(text: str, automation_id: str, block: str | None = None) -> Edit:
-    """Take an automation out; with a block, only if its lines are still these."""
-    layout = read_layout(text)
-    item = find(layout, automation_id)
-    if any(item.anchors & other.aliases for other in layout.items if other is not item):
+    """Remove an automation; with a block, only if its lines are still these."""
+    index = index_yaml(text)
+    item = _find(index, automation_id)
+    if any(item.anchors & other.aliases for other in index.automations if other is not item):
         raise ToolError("This automation cannot be removed: others use a part of it (an anchor).")
-    start, end = _own_lines(layout, item, block)
-    rest = "" if len(layout.items) > 1 else f"{' ' * layout.column}[]{_line_break(text)}"
+    start, end = _own_lines(index, item, block)
+    rest = "" if len(index.automations) > 1 else f"{' ' * index.column}[]{_line_break(text)}"
     changed = f"{text[:start]}{rest}{text[end:]}"
-    _check_others(read_layout(changed), _others(layout, item))
-    return Edit(changed, text[start:end], None, _previous(layout, item))
+    _check_others(index_yaml(changed), _others(index, item))
+    return Edit(changed, text[start:end], None, _previous(index, item))
 
 
 def replace(text: str, automation_id: str, block: str, expected: str) -> Edit:
-    """Give an automation other lines, which it had before, if its lines are still the expected ones."""
-    layout = read_layout(text)
-    item = find(layout, automation_id)
-    start, end = _own_lines(layout, item, expected)
-    alone = read_layout(block)
-    return _proven(layout, item, f"{text[:start]}{block}{text[end:]}", data_of(alone, alone.items[0]))
+    """Replace the lines of an automation with those that it had before, if they are still the expected ones."""
+    index = index_yaml(text)
+    item = _find(index, automation_id)
+    start, end = _own_lines(index, item, expected)
+    alone = index_yaml(block)
+    return _proven(index, item, f"{text[:start]}{block}{text[end:]}", load_automation(alone, alone.automations[0]))
 
 
-def _own_lines(layout: Layout, item: Item, expected: str | None) -> tuple[int, int]:
-    """Return from where to where the lines of an automation are; raises ToolError unless they are the expected ones."""
-    start, end = layout.span(item)
-    if expected is not None and layout.text[start:end].split() != expected.split():
+def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) -> tuple[int, int]:
+    """Return start and end of the lines of an automation; raise ToolError unless they are the expected ones."""
+    start, end = index.span(item)
+    if expected is not None and index.text[start:end].split() != expected.split():
         raise ToolError("This automation was changed since by somebody else, so it was left as it is.")
     return start, end
 
 
 def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
     """Change some keys of an automation; None removes a key."""
-    layout = read_layout(text)
-    item = find(layout, automation_id)
+    index = index_yaml(text)
+    item = _find(index, automation_id)
     if not item.on_lines:
         raise ToolError("This automation is written in one pair of braces. Tell the user to change it by hand.")
-    before = data_of(layout, item)
+    before = load_automation(index, item)
     after = merged(before, changes)
     new: list[str] = []
     edits: list[tuple[int, int, str]] = []
     for key, value in changes.items():
-        named = [part for part in item.parts if part.key in {key, OLDER.get(key)}]
+        named = [part for part in item.keys if part.key in {key, OLDER_KEYS.get(key)}]
         if len(named) > 1:
             raise ToolError(_NOT_TEXTUALLY)
         if named and named[0].fixed and before.get(named[0].key) != value:
             raise ToolError(_FIXED.format(key=key, reason=named[0].fixed))
         if not named:
-            new += [_dumped(layout, item, key, value)] if value is not None else []
+            new += [_dumped(index, item, key, value)] if value is not None else []
         elif value is None:
-            edits.append((*_gap(layout, item, named[0]), ""))
+            edits.append((*_gap(index, item, named[0]), ""))
         elif before[named[0].key] != value or named[0].key != key:
-            edits.append((named[0].start, named[0].end, _dumped(layout, item, key, value)))
+            edits.append((named[0].start, named[0].end, _dumped(index, item, key, value)))
     changed = text
     if new:
-        end = layout.line_end(item.end)
+        end = index.line_end(item.end)
         line_break = "" if text[:end].endswith("\n") else _line_break(text)
-        indent = " " * _column(layout, item)
+        indent = " " * _column(index, item)
         edits.append((end, end, line_break + "".join(f"{indent}{part}{_line_break(text)}" for part in new)))
     for start, end, part in sorted(edits, reverse=True):
         changed = f"{changed[:start]}{part}{changed[end:]}"
-    return _proven(layout, item, changed, after)
+    return _proven(index, item, changed, after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration with changes; None removes a key, and older names of a key give way to it."""
-    kept = {key: value for key, value in config.items() if key not in {OLDER.get(changed) for changed in changes}}
+    kept = {key: value for key, value in config.items() if key not in {OLDER_KEYS.get(changed) for changed in changes}}
     return {key: value for key, value in {**kept, **changes}.items() if value is not None or key not in changes}
 
 
-def _dumped(layout: Layout, item: Item, key: str, value: Any) -> str:
+def _dumped(index: YamlIndex, item: IndexedAutomation, key: str, value: Any) -> str:
     """Return a key with its value as lines, for the place where the key begins."""
-    block = lines_of(dump({key: value}), _column(layout, item))
-    return _line_breaks(block.strip(), layout.text)
+    block = indented(dump({key: value}), _column(index, item))
+    return _line_breaks(block.strip(), index.text)
 
 
-def _column(layout: Layout, item: Item) -> int:
-    """Return how far the keys of an automation are indented."""
-    return item.start - layout.line_start(item.start)
+def _column(index: YamlIndex, item: IndexedAutomation) -> int:
+    """Return the indentation of the keys of an automation."""
+    return item.start - index.line_start(item.start)
 
 
-def _gap(layout: Layout, item: Item, part: Part) -> tuple[int, int]:
-    """Return from where to where a key is cut out."""
-    if part is not item.parts[0]:
-        return layout.line_start(part.start), layout.line_end(part.end)
-    end = item.parts[1].start
-    if "#" in layout.text[part.end : end]:
+def _gap(index: YamlIndex, item: IndexedAutomation, part: IndexedKey) -> tuple[int, int]:
+    """Return start and end of the text to be cut out for a key."""
+    if part is not item.keys[0]:
+        return index.line_start(part.start), index.line_end(part.end)
+    end = item.keys[1].start
+    if "#" in index.text[part.end : end]:
         raise ToolError(_FIXED.format(key=part.key, reason="a comment"))
     return part.start, end
 
@@ -187,36 +189,36 @@ def _line_breaks(block: str, text: str) -> str:
     return block.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _proven(layout: Layout, item: Item, changed: str, expected: dict[str, Any]) -> Edit:
+def _proven(index: YamlIndex, item: IndexedAutomation, changed: str, expected: dict[str, Any]) -> Edit:
     """Return the change of an automation if the text says what it should."""
-    start, end = layout.span(item)
-    edit = Edit(changed, layout.text[start:end], None, _previous(layout, item))
-    return _check(changed, _others(layout, item), layout.items.index(item), expected, edit)
+    start, end = index.span(item)
+    edit = Edit(changed, index.text[start:end], None, _previous(index, item))
+    return _check(changed, _others(index, item), index.automations.index(item), expected, edit)
 
 
 def _check(text: str, others: list[Meaning], position: int, expected: dict[str, Any], edit: Edit) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
-    layout = read_layout(text)
-    item = layout.items.pop(position)
-    _check_others(layout, others)
-    if data_of(layout, item) != expected:
+    index = index_yaml(text)
+    item = index.automations.pop(position)
+    _check_others(index, others)
+    if load_automation(index, item) != expected:
         raise ToolError(_UNWRITABLE)
-    start, end = layout.span(item)
+    start, end = index.span(item)
     return dataclasses.replace(edit, after=text[start:end])
 
 
-def _check_others(layout: Layout, others: list[Meaning]) -> None:
+def _check_others(index: YamlIndex, others: list[Meaning]) -> None:
     """Raise ToolError unless all other automations mean what they did."""
-    if [other.meaning for other in layout.items] != others:
+    if [other.meaning for other in index.automations] != others:
         raise ToolError(_NOT_TEXTUALLY)
 
 
-def _others(layout: Layout, item: Item) -> list[Meaning]:
-    """Return what all other automations mean."""
-    return [other.meaning for other in layout.items if other is not item]
+def _others(index: YamlIndex, item: IndexedAutomation) -> list[Meaning]:
+    """Return the meanings of all other automations."""
+    return [other.meaning for other in index.automations if other is not item]
 
 
-def _previous(layout: Layout, item: Item) -> str | None:
+def _previous(index: YamlIndex, item: IndexedAutomation) -> str | None:
     """Return the id of the automation in front of one."""
-    index = layout.items.index(item)
-    return layout.items[index - 1].id if index else None
+    position = index.automations.index(item)
+    return index.automations[position - 1].id if position else None

@@ -17,7 +17,7 @@ from .edit import Edit
 MAX_BYTES = 8_000_000
 """A file beyond this size is no list of automations that somebody wrote."""
 ATTEMPTS = 20
-"""How often a change is made anew because somebody else saved in between."""
+"""Attempts at a change, which is made anew when somebody else saved the file in between."""
 
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _NEW_MODE = 0o644
@@ -29,8 +29,8 @@ class _ChangedMeanwhileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What a change of the file was."""
+class FileChange:
+    """The content of the file before and after a change."""
 
     before: bytes
     after: bytes
@@ -64,7 +64,7 @@ def decode(content: bytes) -> tuple[str, str]:
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 
-def change(path: Path, make: Callable[[str], Edit], keep: Callable[[bytes], None] | None = None) -> Written:
+def change(path: Path, make: Callable[[str], Edit], keep: Callable[[bytes], None] | None = None) -> FileChange:
     """Replace the file by what `make` makes of its text; made anew when somebody else saved in between.
 
     `keep` is given the content before, once it is known that it will be replaced. Raises ToolError, with the file as it was.
@@ -85,12 +85,12 @@ def change(path: Path, make: Callable[[str], Edit], keep: Callable[[bytes], None
             raise ToolError(
                 f"The file of automations cannot be written: {err.strerror}. Nothing was changed; tell the user."
             ) from err
-        return Written(before, after, edit)
+        return FileChange(before, after, edit)
     raise ToolError(_BUSY)
 
 
 def swap(path: Path, before: bytes, after: bytes) -> None:
-    """Put new content in the place of the content that was read, whole or not at all, and onto the disk.
+    """Replace the content of the file that was read with a new one, atomically and synced to the disk.
 
     Beside it there is one name only, so that what a killed writer left is overwritten, and renamed away, by the next.
     """
@@ -132,7 +132,7 @@ def _check_same(path: Path, before: bytes, *, existed: bool) -> None:
 
 
 def leftover(path: Path) -> Path:
-    """Return where the new content is written beside the file; no loader of Home Assistant takes such a name."""
+    """Return the path of the temporary file beside the file; no loader of Home Assistant takes such a name."""
     return path.with_name(f".{path.name}.extended_assist")
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..exposure import normalize
-from .check import Checked
-from .reading import Automation
+from .check import CheckedAutomation
+from .query import Automation
 
 _SHARED = 0.75
 """The part of the entities, of both together, that two close automations have in common."""
 
 
-def warnings_of(known: Iterable[Automation], checked: Checked, automation_id: str) -> list[str]:
-    """Return what to tell about automations that have the same name, or do nearly the same; compares them all."""
+def warnings_of(known: Iterable[Automation], checked: CheckedAutomation, automation_id: str) -> list[str]:
+    """Return warnings about automations that have the same name or do nearly the same; compares them all."""
     found = []
     for other in known:
         if other.id == automation_id:

@@ -8,7 +8,7 @@ from functools import partial
 import hashlib
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.config import AUTOMATION_CONFIG_PATH
@@ -20,19 +20,15 @@ from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN, LOGGER
-from ..journal import Change
 from ..results import ToolError
+from ..toolbox.call import ToolCall
+from ..undo.journal import AUTOMATION, Change
 from . import COMPONENT
-from .copies import keeper, new_name, read_copy
+from .copies import copy_keeper, new_name, read_copy
 from .edit import Edit, insert, remove, replace
 from .editor import editors_lock
-from .file import Written, change, decode
+from .file import FileChange, change, decode
 
-if TYPE_CHECKING:
-    from ..call import ToolCall
-
-AUTOMATION = "automation"
-"""The kind of change that is undone by writing an automation as it was."""
 EVENT_CHANGED = f"{DOMAIN}_automation_changed"
 
 _STORE: HassKey[AutomationStore] = HassKey(f"{DOMAIN}_automations")
@@ -40,7 +36,7 @@ _KINDS = {(False, True): "added", (True, True): "updated", (True, False): "remov
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class VerifiedChange:
     """A change that was made, loaded and verified."""
 
     entity_id: str
@@ -51,7 +47,7 @@ class AutomationStore:
     """The only writer of automations here."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where the files are."""
+        """Take the paths of the file and of its copies from Home Assistant."""
         self._hass = hass
         self.path = Path(hass.config.path(AUTOMATION_CONFIG_PATH))
         self._copies = Path(hass.config.path(STORAGE_DIR, f"{DOMAIN}.automations"))
@@ -72,15 +68,15 @@ class AutomationStore:
 
     async def async_change(
         self, call: ToolCall, automation_id: str, make: Callable[[str], Edit], *, may_be_off: bool = False
-    ) -> Made:
+    ) -> VerifiedChange:
         """Change one automation; raises ToolError, with everything as it was before, when it cannot be done.
 
         Once begun, it is finished or put back, also when nobody waits for it any more.
         """
         return await self._async_finish(self._async_change(call, automation_id, make, may_be_off=may_be_off))
 
-    async def async_restore(self, call: ToolCall, details: dict[str, Any]) -> Made:
-        """Put back what a change replaced: the whole file if it is as the change left it, otherwise the one automation."""
+    async def async_restore(self, call: ToolCall, details: dict[str, Any]) -> VerifiedChange:
+        """Undo a change: restore the whole file if it is as the change left it, otherwise the one automation."""
         make = partial(_reverse, self._copies, details)
         return await self.async_change(call, details["id"], make, may_be_off=True)
 
@@ -92,13 +88,13 @@ class AutomationStore:
 
     async def _async_change(
         self, call: ToolCall, automation_id: str, make: Callable[[str], Edit], *, may_be_off: bool
-    ) -> Made:
+    ) -> VerifiedChange:
         """Write, load and verify under the lock."""
         async with self._lock:
             may_be_off = may_be_off or self._is_off(automation_id)
             entity_id = self._entity_id(automation_id)
             name = new_name()
-            written = await self._async_write(partial(change, self.path, make, keeper(self._copies, name)))
+            written = await self._async_write(partial(change, self.path, make, copy_keeper(self._copies, name)))
             made = Change(AUTOMATION, _what(written.edit), _details(automation_id, name, written))
             call.recording.changes.append(made)
             problem = await self._async_load(automation_id, gone=written.edit.after is None, may_be_off=may_be_off)
@@ -112,9 +108,9 @@ class AutomationStore:
             {"id": automation_id, "entity_id": entity_id, "change": _kind(written.edit)},
             context=call.llm_context.context,
         )
-        return Made(entity_id, made)
+        return VerifiedChange(entity_id, made)
 
-    async def _async_write(self, write: Callable[[], Written]) -> Written:
+    async def _async_write(self, write: Callable[[], FileChange]) -> FileChange:
         """Write while the editor of Home Assistant does not."""
         async with AsyncExitStack() as stack:
             if lock := editors_lock(self._hass):
@@ -187,8 +183,8 @@ def _reverse(copies: Path, details: dict[str, Any], text: str) -> Edit:
     return replace(text, details["id"], before, after)
 
 
-def _details(automation_id: str, copy: str, written: Written) -> dict[str, Any]:
-    """Return what the undoing of a change needs."""
+def _details(automation_id: str, copy: str, written: FileChange) -> dict[str, Any]:
+    """Return the details that undoing the change needs, as the journal keeps them."""
     edit = written.edit
     return {
         "id": automation_id,
@@ -201,15 +197,15 @@ def _details(automation_id: str, copy: str, written: Written) -> dict[str, Any]:
 
 
 def _digest(text: str) -> str:
-    """Return what identifies a text."""
+    """SHA-256 of a text in UTF-8, in hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _kind(edit: Edit) -> str:
-    """Return what was done to the automation, in one word."""
+    """Return the change of the event: added, updated or removed."""
     return _KINDS[edit.before is not None, edit.after is not None]
 
 
 def _what(edit: Edit) -> str:
-    """Return what the journal calls the change."""
+    """Return the title of the change in the journal."""
     return {"added": "adding", "updated": "changing", "removed": "removing"}[_kind(edit)] + " an automation"

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 
 from .failures import TurnError
 from .models import Abilities
-from .request import Block
+from .responses import Block
 
 # https://platform.claude.com/docs/en/build-with-claude/vision and /pdf-support; sizes there are of the encoded file.
 MAX_IMAGE_SIZE = 3_900_000

@@ -7,13 +7,9 @@ https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 
 from collections.abc import Mapping
 from enum import StrEnum
-import re
 from typing import Any
 
 from .client import ANTHROPIC_URL
-
-# What a chat log ends its prompt with where no tool tells the time, and whatever follows it.
-_CLOCK = re.compile(r"\nCurrent time is \d\d:\d\d:\d\d\. Today's date is \d{4}-\d\d-\d\d\.")
 
 
 class PromptCache(StrEnum):
@@ -25,14 +21,14 @@ class PromptCache(StrEnum):
 
 
 def default_cache(base_url: str) -> PromptCache:
-    """Return what is right for a server: others than Anthropic's may not know the field."""
+    """Return the choice that is right for a server: others than Anthropic's may not know the field."""
     return PromptCache.FIVE_MINUTES if base_url == ANTHROPIC_URL else PromptCache.OFF
 
 
 def with_marks(request: Mapping[str, Any], cache: PromptCache) -> dict[str, Any]:
     """Return a request with marks; the one that is given, and what it holds, stays as it is.
 
-    Marked are the last tool, which every agent and user shares; the system prompt, without the clock; the end of what is
+    Marked are the last tool, which every agent and user shares; the system prompt; the end of what is
     sent now; and the end of what was sent before, so that it is found however many blocks came since.
     """
     marked = dict(request)
@@ -47,7 +43,7 @@ def with_marks(request: Mapping[str, Any], cache: PromptCache) -> dict[str, Any]
             {**tool, "cache_control": lasting} if index == last else tool for index, tool in enumerate(tools)
         ]
     if isinstance(system := marked.get("system"), str):
-        marked["system"] = _system_blocks(system, lasting)
+        marked["system"] = [{"type": "text", "text": system, "cache_control": lasting}]
     messages = list(marked["messages"])
     # A conversation does not outlive five minutes of silence, so its messages need no longer, dearer entries.
     for index in [index for index, message in enumerate(messages) if message["role"] == "user"][-2:]:
@@ -58,15 +54,3 @@ def with_marks(request: Mapping[str, Any], cache: PromptCache) -> dict[str, Any]
         }
     marked["messages"] = messages
     return marked
-
-
-def _system_blocks(system: str, lasting: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the system prompt in blocks: what stays the same with a mark, then what changes with every request."""
-    clock = _CLOCK.search(f"\n{system}")
-    stable, changing = (system[: max(clock.start() - 1, 0)], system[clock.start() :]) if clock else (system, "")
-    blocks: list[dict[str, Any]] = []
-    if stable.strip():
-        blocks.append({"type": "text", "text": stable, "cache_control": lasting})
-    if changing.strip():
-        blocks.append({"type": "text", "text": changing})
-    return blocks

@@ -38,33 +38,51 @@ class ConnectionFailedError(Exception):
 
 async def async_create_client(hass: HomeAssistant, api_key: str, base_url: str) -> anthropic.AsyncAnthropic:
     """Return a client for a server; base_url is its address without the trailing /v1."""
-    event_timeout = EVENT_TIMEOUT if base_url == ANTHROPIC_URL else OWN_EVENT_TIMEOUT
     return await hass.async_add_executor_job(
         partial(
             anthropic.AsyncAnthropic,
             api_key=api_key or _NO_KEY,
             base_url=base_url,
             http_client=get_async_client(hass),
-            timeout=anthropic.Timeout(event_timeout, connect=CONNECT_TIMEOUT),
+            timeout=anthropic.Timeout(event_timeout(base_url), connect=CONNECT_TIMEOUT),
+            default_headers=_headers(api_key, base_url),
             # The SDK would wait up to a minute before it tries again, in silence.
             max_retries=0,
         )
     )
 
 
+def event_timeout(base_url: str) -> float:
+    """Return the seconds without any event after which a server counts as gone."""
+    return EVENT_TIMEOUT if base_url == ANTHROPIC_URL else OWN_EVENT_TIMEOUT
+
+
+def _headers(api_key: str, base_url: str) -> dict[str, str]:
+    """Return the headers that carry the key, beside the one that the SDK sends by itself.
+
+    Ollama's cloud and vLLM take it as a bearer token only, others as x-api-key only, and none minds the other one.
+    """
+    if not api_key or base_url == ANTHROPIC_URL:
+        return {}
+    return {"Authorization": f"Bearer {api_key}", "X-Api-Key": api_key}
+
+
 async def async_stream(
-    client: anthropic.AsyncAnthropic, body: dict[str, Any], betas: Sequence[str] = ()
+    client: anthropic.AsyncAnthropic, body: dict[str, Any], betas: Sequence[str] = (), silence: float | None = None
 ) -> anthropic.AsyncStream[object]:
-    """Send a request for a message and return its events.
+    """Send a request for a message and return its events; silence is how many seconds may pass without one.
 
     The body goes out and the events come in as they are. The SDK's own method goes through every value of both on the event
     loop, which for a long conversation takes longer than everything else in a turn.
     """
+    options: anthropic.RequestOptions = {"headers": {"anthropic-beta": ",".join(betas)}} if betas else {}
+    if silence is not None:
+        options["timeout"] = anthropic.Timeout(silence, connect=CONNECT_TIMEOUT)
     return await client.post(
         "/v1/messages",
         content=json_bytes({**body, "stream": True}),
         cast_to=object,
-        options={"headers": {"anthropic-beta": ",".join(betas)}} if betas else {},
+        options=options,
         stream=True,
         stream_cls=anthropic.AsyncStream[object],
     )
@@ -78,7 +96,7 @@ async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]
     try:
         return [model async for model in client.models.list(timeout=CHECK_TIMEOUT)]
     except anthropic.APIStatusError as err:
-        if (key := key_of(err)) not in ("model_not_found", "server_error", "invalid_request"):
+        if (key := _key_of(err)) not in ("model_not_found", "server_error", "invalid_request"):
             raise ConnectionFailedError(key) from err
     except anthropic.APIConnectionError as err:
         raise ConnectionFailedError(key_of(err)) from err
@@ -88,12 +106,17 @@ async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]
     return []
 
 
+def _key_of(error: anthropic.APIStatusError) -> str:
+    """Return the key of an error of a request that is about no model: what is forbidden there is forbidden to the key."""
+    return "invalid_auth" if (key := key_of(error)) == "model_forbidden" else key
+
+
 async def _async_probe(client: anthropic.AsyncAnthropic) -> None:
     """Send a request without messages: a Messages API server refuses it with an error object."""
     try:
         answer = await client.messages.create(model="none", max_tokens=1, messages=[], timeout=CHECK_TIMEOUT)
     except anthropic.APIStatusError as err:
-        if (key := key_of(err)) in ("invalid_auth", "quota", "rate_limited", "overloaded"):
+        if (key := _key_of(err)) in ("invalid_auth", "quota", "rate_limited", "overloaded"):
             raise ConnectionFailedError(key) from err
         if not isinstance(err.body, dict) or "error" not in err.body:
             raise ConnectionFailedError("server_error" if err.status_code >= 500 else "not_messages_api") from err

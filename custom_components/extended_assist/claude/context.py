@@ -7,7 +7,7 @@ from homeassistant.components.conversation import AssistantContent, Content, Too
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_bytes
 
-from .request import ResponseBlocks
+from .responses import ResponseBlocks
 
 MAX_CONTEXT = 100_000
 """Tokens of a request beyond which older things are left out, however much the model could read: every request pays for all
@@ -95,7 +95,7 @@ class _Window:
 
 
 def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, int]) -> Fitted:
-    """Return what to send of a conversation so that a request stays below a limit of tokens, as far as that is possible.
+    """Return the part of a conversation to send, so that a request stays below a limit of tokens, as far as that is possible.
 
     The same conversation gives the same outcome, and a longer one the same for its beginning. overhead is the size of the
     system prompt and the tools in characters; sizes keeps what was measured for the next call.

@@ -10,7 +10,7 @@ from ..const import DOMAIN
 # https://platform.claude.com/docs/en/api/errors; the same types come as an event inside a stream, under HTTP 200.
 _KEY_OF_TYPE = {
     "authentication_error": "invalid_auth",
-    "permission_error": "invalid_auth",
+    "permission_error": "model_forbidden",
     "billing_error": "quota",
     "rate_limit_error": "rate_limited",
     "overloaded_error": "overloaded",
@@ -23,7 +23,7 @@ _KEY_OF_STATUS = {
     400: "invalid_request",
     401: "invalid_auth",
     402: "quota",
-    403: "invalid_auth",
+    403: "model_forbidden",
     404: "model_not_found",
     408: "timeout",
     413: "too_long",

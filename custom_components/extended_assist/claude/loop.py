@@ -1,93 +1,76 @@
 """The tool loop: ask the model, let the chat log call the tools, until there is an answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import takewhile
+import logging
 from typing import Any
 
 import anthropic
 
 from homeassistant.components import conversation
 from homeassistant.helpers.json import json_bytes
+from homeassistant.util import dt as dt_util
 
-from ..tools.base import guarded
+from ..const import LOGGER
+from ..toolbox.tool import policed_instance
 from .attachments import async_read
 from .caching import with_marks
 from .client import async_stream
 from .context import Fitted, fit
 from .failures import TurnError, key_of
-from .options import CONTEXT_EDITING, AgentOptions, model_fields
-from .patience import Patience
-from .request import Block, system_prompt, to_messages, to_tools
+from .ledger import names_of
+from .options import CONTEXT_EDITING, inspected, model_fields
+from .prefix import Prefix
+from .repair import Repair, Repairs, is_about_fields
+from .request import OfferedTools, offered_tools, system_prompt, to_messages
+from .responses import Block, has_thinking, told_of_refusal, without_refused, without_thinking
 from .stream import ResponseStream
-from .tool_search import with_search, without_stale_searches
-from .usage import Meter, trace_of
+from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
+from .turn import AgentTurn
+from .usage import trace_of
 
-RESPONSE_TIMEOUT = 180.0
-"""Seconds for one response, however lively: enough for the default length from a slow server, and an end to any other."""
 _NO_MORE_CALLS = "(Call no more tools. Answer with what you know now.)"
+_SPEAK = "(You have said nothing yet. Answer now, in words.)"
+_GO_ON = "(Go on.)"
+_ENDED = frozenset({"end_turn", "stop_sequence"})
 # https://platform.claude.com/docs/en/api/handling-stop-reasons
 _TOO_LONG = "model_context_window_exceeded"
 
 
-@dataclass(slots=True)
-class Turn:
-    """What the requests of one turn share."""
-
-    client: anthropic.AsyncAnthropic
-    chat_log: conversation.ChatLog
-    agent_id: str
-    options: AgentOptions
-    cut_notice: Callable[[], Awaitable[str]]
-    """Gives the words to add to an answer that reached the token limit."""
-    meter: Meter
-    """Counts what the requests use."""
-    note: Callable[[str | None], None]
-    """Is told how each request ended: with an answer, or with the key of a cause."""
-    patience: Patience = field(default_factory=Patience)
-    limits: dict[str, int] = field(default_factory=dict)
-    """Tokens that models turned out to be able to read, where that is less than was thought."""
-    sizes: dict[int, int] = field(default_factory=dict)
-    """What was measured of the chat log, for the next request."""
-    attachments: dict[Path, Block] = field(default_factory=dict)
-    time_limit: float = RESPONSE_TIMEOUT
-    output_schema: dict[str, Any] | None = None
-    """What an answer must look like, for a model that can be held to it."""
-    is_done: Callable[[], bool] = lambda: False
-    """Tells whether a tool has taken the answer, so that nothing needs to be said."""
-    may_call: bool = True
-    """Whether the model may still call tools; where the server knows no field for that, it is told in words."""
-    sources: dict[str, str] = field(default_factory=dict)
-    """The titles of pages that the answer was taken from, by address."""
-
-
-async def async_answer(turn: Turn) -> None:
+async def async_answer(turn: AgentTurn) -> None:
     """Add the answer to the last message to the chat log, calling tools on the way.
 
     Raises TurnError when there is no answer; the chat log is valid even then.
     """
     chat_log, options = turn.chat_log, turn.options
     if chat_log.llm_api is not None:
-        chat_log.llm_api = guarded(chat_log.llm_api)
-    tools = [*to_tools(chat_log.llm_api), *options.web_tools]
+        chat_log.llm_api = policed_instance(chat_log.llm_api, turn.toolbox)
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
-    request = _request(turn, tools)
+    request = _begin(turn)
     for round_number in range(options.max_tool_rounds + 1):
-        if tools and round_number == options.max_tool_rounds:
+        if "tools" in request and round_number == options.max_tool_rounds:
             # The tools stay in the request, because the calls so far refer to them, but none may be called.
             turn.may_call = False
             if not options.plain:
                 request["tool_choice"] = {"type": "none"}
         response = await _async_respond(turn, request)
+        turn.is_paused = response.stop_reason == "pause_turn"
         if response.stop_reason == "refusal":
             raise TurnError("refused")
         if turn.is_done():
             return
-        if response.has_calls or response.stop_reason == "pause_turn":
+        if response.has_calls or turn.is_paused:
             continue
         if response.stop_reason == "max_tokens" and not response.has_text:
             raise TurnError("answer_too_long", max_tokens=str(options.max_tokens))
+        if not response.has_text and (
+            (response.has_thought and response.stop_reason in _ENDED)
+            or not (turn.output_schema or _has_spoken(chat_log.content, turn.agent_id))
+        ):
+            if turn.must_speak:
+                raise TurnError("nothing_said")
+            turn.must_speak = True
+            continue
         break
     else:
         raise TurnError("too_many_rounds", max_tool_rounds=str(options.max_tool_rounds))
@@ -98,9 +81,32 @@ async def async_answer(turn: Turn) -> None:
         )
 
 
-def _request(turn: Turn, tools: list[Any]) -> dict[str, Any]:
-    """Return the fields that all requests of a turn have."""
-    options = turn.options
+def _has_spoken(content: list[conversation.Content], agent_id: str) -> bool:
+    """Return whether an agent has said anything since the user did."""
+    turn = takewhile(lambda item: not isinstance(item, conversation.UserContent), reversed(content))
+    return any(
+        isinstance(item, conversation.AssistantContent) and item.agent_id == agent_id and (item.content or "").strip()
+        for item in turn
+    )
+
+
+def _begin(turn: AgentTurn) -> dict[str, Any]:
+    """Return the fields that all requests of a turn have, which begin like those of the turn before."""
+    options, content = turn.options, turn.chat_log.content
+    offered = _offered(turn)
+    message = next((item for item in reversed(content) if isinstance(item, conversation.UserContent)), None)
+    refusal = told_of_refusal(content[1:], turn.agent_id)
+    turn.ledger.begin(
+        system_prompt(content),
+        [*offered.tools, *options.web_tools],
+        message,
+        notes=(refusal,) if refusal else (),
+        # What is found on the web is old or new only for who knows the day.
+        date=dt_util.now().strftime("%Y-%m-%d, %A") if options.web_tools else "",
+        earlier=without_refused(content, turn.agent_id),
+    )
+    turn.left_out = offered.left_out
+    turn.tell_left_out({**turn.left_out, **turn.ledger.refused})
     request: dict[str, Any] = {"model": options.model, "max_tokens": options.max_tokens, **model_fields(options)}
     if turn.output_schema:
         request["output_config"] = {
@@ -108,17 +114,33 @@ def _request(turn: Turn, tools: list[Any]) -> dict[str, Any]:
             "format": {"type": "json_schema", "schema": turn.output_schema},
         }
     # The service refuses an empty text.
-    request |= {"system": system} if (system := system_prompt(turn.chat_log.content)) else {}
-    if tools:
-        request["tools"] = tools
-    return with_search(request) if options.tool_search else request
+    request |= {"system": system} if (system := turn.ledger.system or "").strip() else {}
+    return _with_tools(turn, request)
 
 
-async def _async_respond(turn: Turn, request: dict[str, Any]) -> ResponseStream:
+def _offered(turn: AgentTurn) -> OfferedTools:
+    """Return the tools of ours that can be called in a turn."""
+    reserved = names_of(turn.options.web_tools) | ({SEARCH_TOOL} if turn.options.tool_search else set())
+    offered = offered_tools(turn.chat_log.llm_api, reserved)
+    turn.keys = offered.keys
+    turn.callable = names_of(offered.tools) | names_of(turn.options.web_tools)
+    return offered
+
+
+def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
+    """Return a request with the tools that are sent in its conversation."""
+    request = {key: value for key, value in request.items() if key != "tools"}
+    if turn.ledger.tools:
+        request["tools"] = list(turn.ledger.tools)
+    return with_search(request) if turn.options.tool_search else request
+
+
+async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseStream:
     """Return a whole response; what fails before anybody heard of it is tried anew while it is worth it."""
     overhead = len(json_bytes([request.get("system"), request.get("tools")]))
     limit = turn.limits.get(turn.options.model, turn.options.context_limit)
     fitted = _fit(turn, request, overhead, limit)
+    repairs = Repairs()
     while True:
         response = await _async_request(turn, request, fitted.content)
         error = response.error
@@ -134,36 +156,106 @@ async def _async_respond(turn: Turn, request: dict[str, Any]) -> ResponseStream:
             if shorter.tokens < fitted.tokens:
                 fitted = shorter
                 continue
-        pause = turn.patience.pause(key, error) if error and not response.shown else None
+        if key == "invalid_request" and not response.shown and not repairs.is_over:
+            LOGGER.debug("The server did not accept the request: %s", error)
+            again = _repair(turn, request, fitted, repairs, str(error))
+            if again is not None:
+                fitted = again
+                continue
+        pause = turn.retry.pause(key, error) if error and not response.shown else None
         if pause is None:
             turn.note(key)
             raise TurnError(key) from error
         await asyncio.sleep(pause)
 
 
-def _fit(turn: Turn, request: dict[str, Any], overhead: int, limit: int) -> Fitted:
-    """Return what to send of the conversation; what the server clears by itself is left to it, within reason."""
+def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: Repairs, words: str) -> Fitted | None:
+    """Take out of a request what the server may not have accepted; return what to send now, or None for nothing."""
+    tools = request.get("tools", [])
+    asks_to_think = "thinking" in request or "effort" in request.get("output_config", {})
+    has_thought = has_thinking(turn.chat_log.content, turn.agent_id)
+    repair, tool = repairs.next(words, tools, has_thought=has_thought, asks_to_think=asks_to_think)
+    LOGGER.debug("Trying again with less: %s %s", repair, tool)
+    if repair is Repair.THINKING:
+        if has_thought:
+            without_thinking(turn.chat_log.content, turn.agent_id)
+        if not has_thought or is_about_fields(words):
+            request.pop("thinking", None)
+            output = {key: value for key, value in request.pop("output_config", {}).items() if key != "effort"}
+            request |= {"output_config": output} if output else {}
+        return fitted
+    if repair is Repair.TOOL:
+        turn.ledger.refuse(tool, words)
+        turn.callable -= {tool}
+        turn.tell_left_out({**turn.left_out, **turn.ledger.refused})
+        repaired = _with_tools(turn, request)
+        request.clear()
+        request.update(repaired)
+        return fitted
+    overhead = len(json_bytes([request.get("system"), tools]))
+    shorter = _fit(turn, request, overhead, fitted.tokens // 2)
+    return shorter if shorter.tokens < fitted.tokens else None
+
+
+def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) -> Fitted:
+    """Return the part of the conversation to send; what the server clears by itself is left to it, within reason."""
     if "context_management" in request and limit == turn.options.context_limit:
         limit *= 2
-    return fit(turn.chat_log.content[1:], overhead, limit, turn.sizes)
+    content = without_refused(turn.chat_log.content[1:], turn.agent_id)
+    fitted = fit(content, overhead, limit, turn.sizes)
+    kept = {id(item) for item in fitted.content}
+    # What was told with messages that are left out still holds.
+    if told := turn.ledger.lasting(item for item in content if id(item) not in kept):
+        begins = fitted.content[0]
+        words = [begins.content] if isinstance(begins, conversation.UserContent) else []
+        fitted.content[0] = conversation.UserContent(content="\n".join([*words, *told]))
+    return fitted
 
 
-async def _async_request(turn: Turn, request: dict[str, Any], content: list[conversation.Content]) -> ResponseStream:
+def _told_at_the_end(turn: AgentTurn, last: str) -> list[Block]:
+    """Return the instructions behind the last message, which hold for one request only; last is its role."""
+    if last == "assistant" and turn.is_paused:
+        return []  # The response goes on as if nothing had been between.
+    # A tool may have had a conversation of its own in this one, the end of which is no message to answer.
+    told = [_GO_ON] if last == "assistant" else []
+    told += [_NO_MORE_CALLS] if turn.options.plain and not turn.may_call else []
+    told += [_SPEAK] if turn.must_speak else []
+    return [{"type": "text", "text": words} for words in told]
+
+
+async def _async_request(
+    turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]
+) -> ResponseStream:
     """Send one request and stream its response into the chat log, tool results included."""
-    model, tools = request["model"], request.get("tools", ())
-    messages = to_messages(content, turn.agent_id, model, turn.attachments)
-    if turn.options.plain and not turn.may_call:
-        messages[-1]["content"].append({"type": "text", "text": _NO_MORE_CALLS})
+    prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
+    messages = to_messages(
+        content,
+        turn.agent_id,
+        request["model"],
+        turn.attachments,
+        note=turn.ledger.note,
+        prefix=prefix if turn.options.binds else None,
+    )
+    if told := _told_at_the_end(turn, messages[-1]["role"]):
+        if messages[-1]["role"] == "user":
+            messages[-1]["content"].extend(told)
+        else:
+            messages.append({"role": "user", "content": told})
+        prefix.add("user", told)
     body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)
+    if LOGGER.isEnabledFor(logging.DEBUG):
+        body = inspected(body, turn.options, turn.ledger.last_id)
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
-        model=model,
-        tool_names=[tool["name"] for tool in tools],
+        model=request["model"],
+        tool_names=turn.callable,
         cut_notice=turn.cut_notice,
-        time_limit=turn.time_limit,
+        time_limit=turn.patience.response_time,
+        keys=turn.keys,
+        prefix=prefix.digest,
     )
     try:
-        events = await async_stream(turn.client, body, betas)
+        events = await async_stream(turn.client, body, betas, turn.patience.silence)
     except anthropic.AnthropicError as err:
         response.error = err
         return response
@@ -173,6 +265,7 @@ async def _async_request(turn: Turn, request: dict[str, Any], content: list[conv
                 pass
     finally:  # Tokens are paid for, also when the user no longer waits.
         turn.meter.add(response.usage)
-        turn.chat_log.async_trace(trace_of(response.usage, response.stop_reason))
+        turn.chat_log.async_trace(trace_of(response.usage, response.stop_reason, response.diagnostics))
+        turn.ledger.last_id = response.message_id or turn.ledger.last_id
     turn.sources |= response.sources
     return response

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from anthropic import types
+
 from homeassistant.const import CONF_MODEL
 
 from ..const import (
@@ -22,12 +24,15 @@ from ..const import (
 )
 from .caching import PromptCache
 from .context import MAX_CONTEXT
-from .models import EFFORTS_THAT_THINK, Abilities
+from .models import EFFORTS, EFFORTS_THAT_THINK, Abilities
 
 DEFAULT_MAX_TOKENS = 4_096
 DEFAULT_MAX_TOOL_ROUNDS = 10
 DEFAULT_CONTEXT_TOKENS = 32_000
 """Tokens that a model can read where nobody says: what a model at home is usually given, with room for the tools."""
+# As in Home Assistant's own integration; models take their time by default, while a speaker waits in silence.
+DEFAULT_THINKING = "adaptive"
+DEFAULT_EFFORT = "low"
 MIN_THINKING_BUDGET = 1_024
 """Tokens; the service refuses less."""
 _MARGIN = 1_000
@@ -60,6 +65,11 @@ class AgentOptions:
     cache: PromptCache
     tool_search: bool
     """Whether tools that are seldom needed are searched for."""
+
+    @property
+    def binds(self) -> bool:
+        """Whether thinking counts only while nothing before it has changed; models with a budget for it do not look."""
+        return self.thinking is None or self.thinking["type"] != "enabled"
 
     @classmethod
     def of(
@@ -99,22 +109,22 @@ def _context_limit(data: Mapping[str, Any], abilities: Abilities, max_tokens: in
 
 
 def _thinking(data: Mapping[str, Any], abilities: Abilities, max_tokens: int) -> dict[str, Any] | None:
-    """Return the field for the kind of thinking that the user chose."""
-    kind = data.get(CONF_THINKING)
-    if kind not in abilities.thinking:
-        return None
+    """Return the field for the kind of thinking that the user chose, or for the default where the model has it."""
+    chosen = (data.get(CONF_THINKING), DEFAULT_THINKING)
+    kind = next((kind for kind in chosen if kind in abilities.thinking), None)
     if kind != "enabled":
-        return {"type": kind}
+        return {"type": kind} if kind else None
     budget = min(int(data.get(CONF_THINKING_BUDGET, MIN_THINKING_BUDGET)), max_tokens - 1)
     return {"type": kind, "budget_tokens": budget} if budget >= MIN_THINKING_BUDGET else None
 
 
 def _effort(data: Mapping[str, Any], abilities: Abilities, thinking: dict[str, Any] | None) -> str | None:
-    """Return the level of effort that the user chose."""
-    effort = data.get(CONF_EFFORT)
-    if effort not in abilities.effort or needs_thinking(effort, thinking["type"] if thinking else None):
-        return None
-    return str(effort)
+    """Return the level of effort that the user chose, or else the next lower one that the model has."""
+    kind = thinking["type"] if thinking else None
+    chosen = data.get(CONF_EFFORT)
+    most = EFFORTS.index(chosen if chosen in EFFORTS else DEFAULT_EFFORT)
+    possible = [level for level in EFFORTS[: most + 1] if level in abilities.effort and not needs_thinking(level, kind)]
+    return possible[-1] if possible else None
 
 
 def needs_thinking(effort: str | None, thinking: str | None) -> bool:
@@ -163,3 +173,16 @@ def model_fields(options: AgentOptions) -> dict[str, Any]:
             ]
         }
     return fields
+
+
+def inspected(request: dict[str, Any], options: AgentOptions, previous_id: str | None) -> dict[str, Any]:
+    """Return a request that also asks for what helps to find a cause, at the price of a later first word.
+
+    That is the thinking in a summary, and why the server read no more from its cache than it did.
+    """
+    inspected = dict(request)
+    if options.thinking and options.thinking["type"] in ("adaptive", "enabled") and "thinking" in request:
+        inspected["thinking"] = {**request["thinking"], "display": "summarized"}
+    if options.cache is not PromptCache.OFF and hasattr(types, "DiagnosticsParam"):
+        inspected["diagnostics"] = {"previous_message_id": previous_id}
+    return inspected

@@ -1,7 +1,7 @@
 """From a chat log to the messages of a request."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 import re
 from typing import Any, Literal, TypedDict
@@ -15,8 +15,9 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
 from ..const import LOGGER
-
-type Block = dict[str, Any]
+from .prefix import THINKING, Prefix
+from .responses import Block, ResponseBlocks, continues, prefix_of
+from .tool_keys import KeyNames, exchanged
 
 
 class Message(TypedDict):
@@ -27,7 +28,10 @@ class Message(TypedDict):
 
 
 # The service refuses a request for a tool with such a name or such keys at the top of its schema.
-_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_MAX_NAME = 128
+_TOOL_NAME = re.compile(rf"[a-zA-Z0-9_-]{{1,{_MAX_NAME}}}")
+_UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
+"""What the service takes neither in the id of a call nor in the name of its tool."""
 _REFUSED_KEYS = frozenset({"oneOf", "anyOf", "allOf"})
 # Every tool checks its arguments itself, so a request need not carry these, some thirty characters each.
 _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (("additionalProperties", False), ("format", "lower"))
@@ -35,21 +39,6 @@ _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (("additionalProperties", False), (
 _NO_RESULT = {"error": "This call was interrupted; whether it took effect is unknown."}
 _ASSISTANT_FIRST = "(You speak first.)"
 _NO_WORDS = "(No words.)"
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseBlocks:
-    """What a model answered, block by block, so that it can be sent back unchanged.
-
-    Signed thinking counts only for the model that wrote it.
-    """
-
-    model: str
-    blocks: list[Block]
-    tokens: int = 0
-    """What the server counted for the request, or 0 where that says nothing about its size."""
-    continues: bool = False
-    """Whether this is a further part of the response before it, which the result of a server's own tool came between."""
 
 
 def system_prompt(content: Sequence[conversation.Content]) -> str:
@@ -63,44 +52,57 @@ def to_messages(
     agent_id: str,
     model: str,
     attachments: Mapping[Path, Block] | None = None,
+    *,
+    note: Callable[[conversation.UserContent], str | None] = lambda _: None,
+    prefix: Prefix | None = None,
 ) -> list[Message]:
-    """Return the messages for everything after the system prompt; attachments are what was read of files, by path.
+    """Return the messages for everything after the system prompt.
+
+    attachments are what was read of files, by path; note gives what is told with a message of the user. prefix is what stands
+    before the messages, and has them added: thinking before which anything has changed is left out.
 
     Whatever the log holds, the outcome is valid: it starts with the user, roles alternate, and every tool call is
     followed by its result.
     """
     messages: list[Message] = []
     results: list[Block] = []
+    call_ids: set[str] = set()
+    thinks = True
+
+    def append(role: Literal["user", "assistant"], blocks: list[Block]) -> None:
+        _append(messages, role, blocks)
+        if prefix:
+            prefix.add(role, blocks)
+
     for index, item in enumerate(content):
         if isinstance(item, conversation.UserContent):
-            _append(messages, "user", results)
+            append("user", results)
             results = []
-            _append(messages, "user", _user_blocks(item, attachments or {}))
+            append("user", _user_blocks(item, attachments or {}, note(item)))
         elif isinstance(item, conversation.AssistantContent):
-            if not _continues(item, agent_id):
-                _append(messages, "user", results)
-                results = []
             if not messages:
-                _append(messages, "user", [_text(_ASSISTANT_FIRST)])
+                append("user", [_text(_ASSISTANT_FIRST)])
+            if not continues(item, agent_id):
+                append("user", results)
+                results = []
+                thinks = prefix is None or prefix_of(item) == prefix.digest
             blocks = _assistant_blocks(item, agent_id, model)
-            _append(messages, "assistant", blocks)
             called = {block["id"] for block in blocks if block["type"] == "tool_use"}
-            calls = [call for call in item.tool_calls or () if call.id in called]
-            results += _results(calls, content[index + 1 :])
-    _append(messages, "user", results)
+            calls = [call.id for call in item.tool_calls or () if call.id in called]
+            blocks = _with_fit_calls(blocks, call_ids)
+            append("assistant", blocks if thinks else [block for block in blocks if block["type"] not in THINKING])
+            sent = [block["id"] for block in blocks if block["type"] == "tool_use"]
+            results += _results(dict(zip(sent, calls, strict=False)), content[index + 1 :])
+    append("user", results)
     return messages
 
 
-def _continues(item: conversation.AssistantContent, agent_id: str) -> bool:
-    """Return whether an item is a further part of the response before it."""
-    return isinstance(item.native, ResponseBlocks) and item.native.continues and item.agent_id == agent_id
-
-
-def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Block]) -> list[Block]:
-    """Return what the user said, behind what they attached, as models read it best."""
+def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Block], note: str | None) -> list[Block]:
+    """Return the user's words, behind the attached files, as models read them best, and what is told with them."""
     files = [attachments[file.path] for file in item.attachments or () if file.path in attachments]
+    told = [_text(note)] if note else []
     words = item.content.strip()
-    return [*files, _text(words or _NO_WORDS)] if words or not files else files
+    return [*files, *told, _text(words or _NO_WORDS)] if words or not files else [*files, *told]
 
 
 def _append(messages: list[Message], role: Literal["user", "assistant"], blocks: list[Block]) -> None:
@@ -119,13 +121,9 @@ def _text(text: str) -> Block:
 
 
 def _assistant_blocks(item: conversation.AssistantContent, agent_id: str, model: str) -> list[Block]:
-    """Return what the assistant said and called: as it came from this agent, rebuilt from another's."""
+    """Return the assistant's words and calls: as they came from this agent, rebuilt from another's."""
     if isinstance(item.native, ResponseBlocks) and item.agent_id == agent_id:
-        return [
-            block
-            for block in item.native.blocks
-            if item.native.model == model or block["type"] not in ("thinking", "redacted_thinking")
-        ]
+        return [block for block in item.native.blocks if item.native.model == model or block["type"] not in THINKING]
     blocks = [_text(item.content)] if item.content and item.content.strip() else []
     blocks += [
         {"type": "tool_use", "id": call.id, "name": call.tool_name, "input": call.tool_args}
@@ -134,58 +132,124 @@ def _assistant_blocks(item: conversation.AssistantContent, agent_id: str, model:
     return blocks
 
 
-def _results(calls: list[llm.ToolInput], following: Sequence[conversation.Content]) -> list[Block]:
-    """Return one result for every call, taken from what follows it in the log."""
+def _with_fit_calls(blocks: list[Block], taken: set[str]) -> list[Block]:
+    """Return blocks whose calls have ids and names as the service takes them, each id once; taken has the new ones added.
+
+    Other agents, and the servers behind them, number and name as they like.
+    """
+    fit = list(blocks)
+    for index, block in enumerate(blocks):
+        if block["type"] == "tool_use":
+            stem = _UNFIT.sub("_", block["id"]) or "call"
+            number = 1
+            while (call_id := stem if number == 1 else f"{stem}_{number}") in taken:
+                number += 1
+            taken.add(call_id)
+            name = _UNFIT.sub("_", block["name"])[:_MAX_NAME] or "unnamed"
+            fit[index] = {**block, "id": call_id, "name": name}
+    return fit
+
+
+def _results(calls: Mapping[str, str], following: Sequence[conversation.Content]) -> list[Block]:
+    """Return one result for every call, taken from what follows it in the log; calls are the ids there, by those sent."""
     found: dict[str, llm.ToolResult] = {}
     for item in following:
         if not isinstance(item, conversation.ToolResultContent):
             break
         found[item.tool_call_id] = item.result
     blocks: list[Block] = []
-    for call in calls:
-        result = found.get(call.id) or llm.ToolResult(data=dict(_NO_RESULT), error=True)
-        block: Block = {"type": "tool_result", "tool_use_id": call.id, "content": json_dumps(result.data)}
+    for sent, call_id in calls.items():
+        result = found.get(call_id) or llm.ToolResult(data=dict(_NO_RESULT), error=True)
+        block: Block = {"type": "tool_result", "tool_use_id": sent, "content": json_dumps(result.data)}
         if result.error:
             block["is_error"] = True
         blocks.append(block)
     return blocks
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedTools:
+    """The tools of an API instance as the service takes them."""
+
+    tools: list[ToolParam] = field(default_factory=list)
+    keys: Mapping[str, KeyNames] = field(default_factory=dict)
+    """Where the service would refuse names of parameters: which stand for them, by tool."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Tools that the service would refuse, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Converted:
+    """A schema as it is sent, with what it was made from."""
+
+    parameters: vol.Schema
+    serializer: Callable[[Any], Any] | None
+    schema: Block
+    keys: KeyNames | None
+
+
 # Most tools share one schema object between all their instances, and converting it costs more than the rest of a request.
-_converted: dict[str, tuple[vol.Schema, Callable[[Any], Any] | None, Block]] = {}
+_converted: dict[str, _Converted] = {}
 
 
 def to_tools(instance: llm.APIInstance | None) -> list[ToolParam]:
-    """Return the tools of an API instance; one that the service would refuse is left out and logged."""
-    if instance is None:
-        return []
+    """Return the tools of an API instance that the service takes."""
+    return offered_tools(instance).tools
+
+
+def offered_tools(instance: llm.APIInstance | None, taken: Collection[str] = ()) -> OfferedTools:
+    """Return the tools of an API instance; one that the service would refuse costs only itself.
+
+    taken are the names of tools that the server runs itself.
+    """
     tools: dict[str, ToolParam] = {}
-    for tool in instance.tools:
+    keys: dict[str, KeyNames] = {}
+    left_out: dict[str, str] = {}
+    for tool in instance.tools if instance else ():
+        if tool.name in taken:
+            left_out[tool.name] = "the server has a tool of this name, which is turned on for this agent"
+            continue
+        if tool.name in tools:
+            # A call goes to the first, as Home Assistant looks it up.
+            left_out[tool.name] = "there are several tools of this name, of which only the first can be called"
+            continue
         try:
-            tools[tool.name] = _to_tool(tool, instance.custom_serializer)
+            converted = _convert(tool, instance.custom_serializer if instance else None)
+            tools[tool.name] = {
+                "name": tool.name,
+                "description": _described(tool),
+                "input_schema": converted.schema,
+            }
+            if converted.keys:
+                keys[tool.name] = converted.keys
         except Exception as err:  # noqa: BLE001 - any tool of any integration; one bad schema must not cost all others
-            LOGGER.warning(
-                "Tool %s of integration %s cannot be offered to the model and is left out: %s",
-                tool.name,
-                tool.integration,
-                err,
-            )
-    return list(tools.values())
+            LOGGER.debug("Tool %s of integration %s is left out: %s", tool.name, tool.integration, err)
+            left_out[tool.name] = str(err) or type(err).__name__
+    return OfferedTools(list(tools.values()), keys, left_out)
 
 
-def _to_tool(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> ToolParam:
-    """Return a tool as the service wants it; raises ValueError or what its schema raises."""
+def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Converted:
+    """Return the parameters of a tool as the service wants them; raises ValueError or what its schema raises."""
     if not _TOOL_NAME.fullmatch(tool.name):
         raise ValueError("its name may have letters, digits, _ and - only, 128 at most")
     known = _converted.get(tool.name)
-    if known is None or known[0] is not tool.parameters or known[1] is not serializer:
+    if known is None or known.parameters is not tool.parameters or known.serializer is not serializer:
         schema = to_openapi(tool.parameters, custom_serializer=serializer, openapi_version="3.1.0")
         if schema.get("type") != "object":
             raise ValueError("its parameters are not an object")
         json_dumps(schema)
         schema = {key: value for key, value in _shortened(schema).items() if key not in _REFUSED_KEYS}
-        known = _converted[tool.name] = (tool.parameters, serializer, schema)
-    return {"name": tool.name, "description": tool.description or "", "input_schema": known[2]}
+        known = _converted[tool.name] = _Converted(tool.parameters, serializer, *exchanged(schema))
+    return known
+
+
+def _described(tool: llm.Tool) -> str:
+    """Return the description of a tool; raises what makes it no text."""
+    description: object = tool.description or ""
+    if not isinstance(description, str):
+        raise TypeError("its description is not a text")
+    description.encode()
+    return description
 
 
 def _shortened(schema: Any) -> Any:

@@ -1,7 +1,7 @@
 """From the events of a response to the deltas of a chat log."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Mapping
 import json
 from typing import Any
 
@@ -10,13 +10,17 @@ import httpx
 
 from homeassistant.components import conversation
 from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_bytes
+from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 from homeassistant.util.ulid import ulid_now
 
 from ..const import LOGGER
-from ..tools.base import failure, unknown_tool
+from ..toolbox.tool import failure, unknown_tool
 from . import server_tools
-from .request import Block, ResponseBlocks
+from .prefix import THINKING
+from .responses import Block, ResponseBlocks
 from .server_tools import is_quiet
+from .tool_keys import KeyNames
 
 type Event = dict[str, Any]
 type Delta = conversation.AssistantContentDeltaDict | conversation.ToolResultContentDeltaDict
@@ -25,7 +29,7 @@ _STREAM_ERRORS = (
     # The SDK and its transport.
     *(anthropic.AnthropicError, httpx.HTTPError, httpx.StreamError, TimeoutError),
     # An event that is no JSON, or not what the API documents: each server speaks it a little differently.
-    *(ValueError, LookupError, TypeError, AttributeError),
+    *(ValueError, LookupError, TypeError, AttributeError, RecursionError),
 )
 
 _INPUT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -37,12 +41,30 @@ _UNFINISHED = "{"
 _CUT_OFF = "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
 _NOT_RUN = "The server did not get to run this."
 _NOT_AN_OBJECT = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
+_NOT_WRITABLE = (
+    "The arguments hold half a character, a number of more than 64 bits or too many levels, so nothing was called. Correct them "
+    "and call again."
+)
 
 
 async def _next(events: AsyncIterator[object], ends: float) -> object:
     """Return the next event, or None after the last; raises TimeoutError when it does not come in time."""
     async with asyncio.timeout_at(ends):
         return await anext(events, None)
+
+
+def _is_writable(value: Any) -> bool:
+    """Return whether a value can be sent back: JSON may hold what no request can."""
+    try:
+        json_bytes(value)
+    except (*JSON_ENCODE_EXCEPTIONS, RecursionError):
+        return False
+    return True
+
+
+def _whole(text: str | None) -> str:
+    """Return a text in which a question mark stands for each half of a character, which nobody could write."""
+    return (text or "").encode(errors="replace").decode()
 
 
 class ResponseStream:
@@ -59,9 +81,16 @@ class ResponseStream:
         tool_names: Collection[str],
         cut_notice: Callable[[], Awaitable[str]],
         time_limit: float,
+        keys: Mapping[str, KeyNames] | None = None,
+        prefix: str = "",
     ) -> None:
-        """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take."""
+        """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take.
+
+        keys are the names of parameters that were exchanged, by tool; prefix is what the request held.
+        """
         self._model = model
+        self._keys = keys or {}
+        self._prefix = prefix
         self._tool_names = tool_names
         self._cut_notice = cut_notice
         self._time_limit = time_limit
@@ -76,6 +105,8 @@ class ResponseStream:
         self.error: Exception | None = None
         self.has_text = False
         """Whether the model said something."""
+        self.has_thought = False
+        """Whether the model thought."""
         self.has_calls = False
         """Whether the model called tools of ours, and waits for their results."""
         self.sources: dict[str, str] = {}
@@ -84,6 +115,9 @@ class ResponseStream:
         """Whether text or a tool call has gone out, after which the request must not be made again."""
         self.stop_reason: str | None = None
         self.usage: dict[str, Any] = {}
+        self.message_id: str | None = None
+        self.diagnostics: dict[str, Any] | None = None
+        """Why the server read no more from its cache, where it was asked."""
 
     async def deltas(self, events: AsyncIterable[object]) -> AsyncGenerator[Delta]:
         """Yield deltas as the events arrive."""
@@ -103,6 +137,9 @@ class ResponseStream:
             yield delta
         if self.stop_reason in _CUT_SHORT and self.has_text and not self.has_calls:
             yield {"content": f" … {await self._cut_notice()}"}
+        if not (self.has_text or self.has_calls or self._parts):
+            # Nothing is left of it but thinking, which would stand in the way of that of the next try.
+            self._blocks = [block for block in self._blocks if block["type"] not in THINKING]
         for delta in self._end_part():
             yield delta
         if self.stop_reason != "pause_turn":
@@ -116,6 +153,8 @@ class ResponseStream:
         match event.get("type"):
             case "message_start":
                 self._add_usage(event["message"].get("usage"))
+                self.message_id = event["message"].get("id")
+                self.diagnostics = event["message"].get("diagnostics")
             case "content_block_start":
                 return self._on_block_start(index, event["content_block"])
             case "content_block_delta" if index in self._open:
@@ -123,7 +162,8 @@ class ResponseStream:
             case "content_block_stop" if index in self._open:
                 return self._on_block_stop(index)
             case "message_delta":
-                self.stop_reason = event["delta"].get("stop_reason") or self.stop_reason
+                if reason := event["delta"].get("stop_reason"):
+                    self.stop_reason = str(reason)
                 self._add_usage(event.get("usage"))
                 self._edited |= bool((event.get("context_management") or {}).get("applied_edits"))
             case "message_stop":
@@ -132,16 +172,19 @@ class ResponseStream:
 
     def _add_usage(self, usage: Event | None) -> None:
         """Keep the newest count of each kind of token."""
-        self.usage.update({key: value for key, value in (usage or {}).items() if value is not None})
+        self.usage.update({key: value for key, value in (usage or {}).items() if isinstance(value, (int, dict))})
 
     def _end_part(self) -> list[Delta]:
         """Hand over the blocks so far."""
-        if not self._blocks:
+        is_refused = self.stop_reason == "refusal"
+        if not (self._blocks or is_refused):
             return []
-        part, self._blocks = self._blocks, []
+        part, self._blocks = [block for block in self._blocks if _is_writable(block)], []
         tokens = 0 if self._parts else self._input_tokens()
         self._parts.append(part)
-        return [{"native": ResponseBlocks(self._model, part, tokens, continues=len(self._parts) > 1)}]
+        continues = len(self._parts) > 1
+        native = ResponseBlocks(self._model, part, tokens, continues, self._prefix, is_refused)
+        return [{"native": native}]
 
     def _give_up_served(self) -> None:
         """Answer the calls of the server's own tools that it did not get to, and take them out of what is sent back."""
@@ -153,10 +196,12 @@ class ResponseStream:
         """Return the tokens of the request, or 0 where the server counted what was left after it had cleared some."""
         if self._edited:
             return 0
-        return sum(self.usage.get(kind) or 0 for kind in _INPUT_TOKENS)
+        counts = [self.usage.get(kind) for kind in _INPUT_TOKENS]
+        return sum(count for count in counts if isinstance(count, int))
 
     def _on_block_start(self, index: int, block: Event) -> list[Delta]:
         """Begin a block; what it brings along counts as its first delta."""
+        self.has_thought |= block["type"] in THINKING
         match block["type"]:
             case "text":
                 self._open[index] = {"type": "text", "text": ""}
@@ -174,7 +219,7 @@ class ResponseStream:
                 self._open[index] = {
                     "type": "tool_use",
                     "id": call_id if call_id.startswith(_UNIQUE_ID) else f"{_UNIQUE_ID}{ulid_now()}",
-                    "name": block["name"],
+                    "name": str(block["name"]),
                     "input": block["input"] if isinstance(block.get("input"), dict) else {},
                 }
             case "server_tool_use":
@@ -230,13 +275,15 @@ class ResponseStream:
 
     def _add_text(self, index: int, text: str | None) -> list[Delta]:
         """Show text as it comes."""
-        self._open[index]["text"] += text or ""
-        self.has_text |= bool(text and text.strip())
+        text = _whole(text)
+        self._open[index]["text"] += text
+        self.has_text |= bool(text.strip())
         return [{"content": text}] if text else []
 
     def _add_thinking(self, index: int, thinking: str | None) -> list[Delta]:
         """Show thinking as it comes."""
-        self._open[index]["thinking"] += thinking or ""
+        thinking = _whole(thinking)
+        self._open[index]["thinking"] += thinking
         return [{"thinking_content": thinking}] if thinking else []
 
     def _on_block_stop(self, index: int) -> list[Delta]:
@@ -258,7 +305,9 @@ class ResponseStream:
         """Show that the server calls a tool of its own."""
         try:
             block["input"] = json.loads(text) if text else block["input"]
-        except ValueError:
+        except ValueError, RecursionError:
+            return []
+        if not _is_writable(block):
             return []
         self._blocks.append(block)
         call = llm.ToolInput(id=block["id"], tool_name=block["name"], tool_args=block["input"], external=True)
@@ -273,15 +322,23 @@ class ResponseStream:
                 arguments = json.loads(text)
             except ValueError:
                 arguments, rejection = {}, failure(_CUT_OFF)
+            except RecursionError:
+                arguments, rejection = {}, failure(_NOT_WRITABLE)
             if not isinstance(arguments, dict):
                 arguments, rejection = {}, failure(_NOT_AN_OBJECT)
             block["input"] = arguments
+        if not _is_writable(block["input"]):
+            block["input"], rejection = {}, failure(_NOT_WRITABLE)
         if block["name"] not in self._tool_names:
             rejection = unknown_tool(block["name"], list(self._tool_names))
         self._blocks.append(block)
         self.has_calls = True
+        keys = self._keys.get(block["name"])
         call = llm.ToolInput(
-            id=block["id"], tool_name=block["name"], tool_args=block["input"], external=rejection is not None
+            id=block["id"],
+            tool_name=block["name"],
+            tool_args=keys.restored(block["input"]) if keys else block["input"],
+            external=rejection is not None,
         )
         if rejection is not None:
             self._rejected.append((call, rejection))

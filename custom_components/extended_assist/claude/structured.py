@@ -11,40 +11,89 @@ from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
-from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, json_loads
+from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, JsonObjectType, json_loads
 
 from ..const import DOMAIN
-from ..tools.base import READ_ONLY, failure, guarded
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .failures import TurnError
-from .loop import Turn, async_answer
+from .loop import async_answer
 from .request import system_prompt
+from .tool_keys import KeyNames, exchanged
+from .turn import AgentTurn
 
 _TOOL = "give_answer"
+_WRONG = (
+    "(This answer does not have the structure that was asked for: {problem}. Give the whole answer again, corrected.)"
+)
+# https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+_MAX_OPTIONAL = 24
+"""Fields that may be missing in an answer of a given structure, all together; the service refuses more."""
+_MAX_CHOICES = 16
+"""Fields that may be of several types, all together."""
 _INSTRUCTION = f"Give your answer by calling {_TOOL} once, at the end."
 
 
-async def async_generate(turn: Turn, structure: vol.Schema | None) -> Any:
+async def async_generate(turn: AgentTurn, structure: vol.Schema | None) -> Any:
     """Answer the last message of the chat log with text, or with data of a structure; raises TurnError."""
     if structure is None:
         await async_answer(turn)
         return _text(turn)
     api = turn.chat_log.llm_api
     serializer = api.custom_serializer if api else llm.selector_serializer
-    schema = _schema(structure, serializer) if turn.options.abilities.structured_output else None
-    if schema is None:
+    held = _schema(structure, serializer) if turn.options.abilities.structured_output else None
+    if held is None:
         return await _async_generate_by_tool(turn, structure)
-    turn.output_schema = schema
-    await async_answer(turn)
-    return _parsed(_text(turn), structure)
-
-
-def _schema(structure: vol.Schema, serializer: Any) -> dict[str, Any] | None:
-    """Return a structure as the service takes it, or None where it has something that the service does not know."""
+    turn.output_schema, keys = held
     try:
-        schema = to_openapi(structure, custom_serializer=serializer, openapi_version="3.1.0")
-        return None if _is_open(schema) else anthropic.transform_schema(schema)
+        await async_answer(turn)
+    except TurnError as err:
+        if err.key != "invalid_request":
+            raise
+        # The service has more limits for such schemas than are written anywhere; a tool's has fewer.
+        turn.output_schema = None
+        return await _async_generate_by_tool(turn, structure)
+    try:
+        return _parsed(_text(turn), structure, keys)
+    except ValueError as err:
+        # The service holds answers to a structure, but not to its limits, such as the least a number may be.
+        turn.chat_log.async_add_user_content(conversation.UserContent(content=_WRONG.format(problem=err)))
+    await async_answer(turn)
+    return _data(turn, structure, keys)
+
+
+def _schema(structure: vol.Schema, serializer: Any) -> tuple[dict[str, Any], KeyNames | None] | None:
+    """Return a structure as the service takes it, with the keys that stand for others in it.
+
+    None where it has something that the service does not know.
+    """
+    try:
+        schema, keys = exchanged(to_openapi(structure, custom_serializer=serializer, openapi_version="3.1.0"))
+        if _is_open(schema) or _optional_fields(schema) > _MAX_OPTIONAL or _choices(schema) > _MAX_CHOICES:
+            return None
+        return anthropic.transform_schema(schema), keys
     except TypeError, ValueError:
         return None
+
+
+def _optional_fields(schema: Any) -> int:
+    """Return how many fields of a schema an answer may be without."""
+    if isinstance(schema, list):
+        return sum(map(_optional_fields, schema))
+    if not isinstance(schema, dict):
+        return 0
+    own = len(schema.get("properties", {}).keys() - set(schema.get("required", ())))
+    return own + sum(_optional_fields(part) for key, part in schema.items() if key != "required")
+
+
+def _choices(schema: Any) -> int:
+    """Return how many parts of a schema may be of several types."""
+    if isinstance(schema, list):
+        return sum(map(_choices, schema))
+    if not isinstance(schema, dict):
+        return 0
+    return ("anyOf" in schema or isinstance(schema.get("type"), list)) + sum(map(_choices, schema.values()))
 
 
 def _is_open(schema: Any) -> bool:
@@ -54,63 +103,71 @@ def _is_open(schema: Any) -> bool:
     return isinstance(schema, list) and any(map(_is_open, schema))
 
 
-def _text(turn: Turn) -> str:
-    """Return what was said last."""
+def _text(turn: AgentTurn) -> str:
+    """Return the text that was said last."""
     last = turn.chat_log.content[-1]
     return (isinstance(last, conversation.AssistantContent) and last.content) or ""
 
 
-def _parsed(text: str, structure: vol.Schema) -> Any:
-    """Return the data that a text holds, which may have a fence around it; raises TurnError for anything else."""
+def _parsed(text: str, structure: vol.Schema, keys: KeyNames | None = None) -> Any:
+    """Return the data that a text holds, which may have a fence around it; raises ValueError for anything else."""
     start, end = text.find("{"), text.rfind("}")
     try:
-        return structure(json_loads(text[start : end + 1]))
-    except (*JSON_DECODE_EXCEPTIONS, vol.Invalid) as err:
+        data = json_loads(text[start : end + 1])
+        return structure(keys.restored(data) if keys else data)
+    except JSON_DECODE_EXCEPTIONS as err:
+        raise ValueError("it is no JSON object") from err
+    except vol.Invalid as err:
+        raise ValueError(str(err)) from err
+
+
+def _data(turn: AgentTurn, structure: vol.Schema, keys: KeyNames | None = None) -> Any:
+    """Return the data that was said last; raises TurnError where it does not have the structure."""
+    try:
+        return _parsed(_text(turn), structure, keys)
+    except ValueError as err:
         raise TurnError("no_data") from err
 
 
-async def _async_generate_by_tool(turn: Turn, structure: vol.Schema) -> Any:
+async def _async_generate_by_tool(turn: AgentTurn, structure: vol.Schema) -> Any:
     """Let the model call a tool whose arguments are the answer."""
     chat_log = turn.chat_log
     tool = _AnswerTool(structure)
-    instance = guarded(chat_log.llm_api or _no_api(chat_log.hass))
+    instance = chat_log.llm_api or _no_api(chat_log.hass)
     chat_log.llm_api = replace(instance, tools=[*instance.tools, tool])
     instructions = f"{system_prompt(chat_log.content)}\n{_INSTRUCTION}".strip()
     chat_log.content[0] = conversation.SystemContent(content=instructions)
     turn.is_done = lambda: bool(tool.answers)
     await async_answer(turn)
     if not tool.answers:
-        return _parsed(_text(turn), structure)
+        return _data(turn, structure)
     chat_log.async_add_assistant_content_without_tools(
         conversation.AssistantContent(agent_id=turn.agent_id, content=json_dumps(tool.answers[-1]))
     )
     return tool.answers[-1]
 
 
-class _AnswerTool(llm.Tool):
-    """Takes the answer."""
+class _AnswerTool(ExtendedTool):
+    """Takes the answer; whoever may ask for it may have it, so that no options of an entry hold for it."""
 
     name = _TOOL
     title = "Give the answer"
     description = "Takes your answer. Call it once, when you know everything that it asks for."
     annotations = READ_ONLY
-    integration = DOMAIN
+    family = "answer"
+    tier = Tier.READ
 
     def __init__(self, structure: vol.Schema) -> None:
         """Take what the answer must look like."""
+        super().__init__()
         self.parameters = structure
         self.answers: list[Any] = []
 
     @override
-    async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
-    ) -> llm.ToolResult:
-        """Keep an answer that has the structure."""
-        try:
-            self.answers.append(self.parameters(tool_input.tool_args))
-        except vol.Invalid as err:
-            return failure(f"This does not have the structure: {err}. Correct it and call again.")
-        return llm.ToolResult(data={"accepted": True})
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Keep an answer, which has the structure."""
+        self.answers.append(call.arguments)
+        return {"accepted": True}
 
 
 def _no_api(hass: HomeAssistant) -> llm.APIInstance:

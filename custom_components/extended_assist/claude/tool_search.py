@@ -9,7 +9,8 @@ from typing import Any
 MIN_TOOLS = 30
 """Tools from which on a search costs less than reading all of them, and models begin to choose badly."""
 
-_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+SEARCH_TOOL = "tool_search_tool_bm25"
+_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": SEARCH_TOOL}
 _RESULT = "tool_search_tool_result"
 # Needed in most turns; the ends of names, because a merged API may put its own name before them.
 _ALWAYS_SHOWN = (

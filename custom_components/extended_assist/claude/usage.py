@@ -38,10 +38,13 @@ def tokens_of(usage: Mapping[str, Any]) -> dict[str, int]:
     return {kind: max(count, 0) if isinstance(count, int) else 0 for kind, count in counts.items()}
 
 
-def trace_of(usage: Mapping[str, Any], stop_reason: str | None) -> dict[str, Any]:
+def trace_of(
+    usage: Mapping[str, Any], stop_reason: str | None, diagnostics: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the details of a response for the conversation trace, in the words of Home Assistant's own agents."""
     tokens = tokens_of(usage)
     return {
+        **({"diagnostics": dict(diagnostics)} if diagnostics else {}),
         "stats": {
             "input_tokens": sum(tokens.values()) - tokens["output_tokens"],
             "uncached_input_tokens": tokens["input_tokens"],
@@ -74,11 +77,11 @@ _STORED = vol.Schema({str: shape({"counts": {str: int}, "month": str, "month_tok
 
 
 def _read(stored: Any) -> dict[str, Usage]:
-    """Return what was stored, by subentry."""
+    """Return the stored usage by subentry."""
     return {subentry_id: Usage(**usage) for subentry_id, usage in _STORED(stored or {}).items()}
 
 
-class Meter:
+class TokenMeter:
     """Counts what one agent uses."""
 
     def __init__(self, hass: HomeAssistant, usage: Usage, save: CALLBACK_TYPE) -> None:
@@ -121,24 +124,24 @@ class Meter:
         return lambda: self._listeners.remove(listener)
 
 
-class Meters:
+class TokenMeters:
     """The meters of all agents, by subentry."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
         self._hass = hass
         self._store: Store[dict[str, Any]] = Store(hass, _VERSION, f"{DOMAIN}.usage")
-        self._meters: dict[str, Meter] = {}
+        self._meters: dict[str, TokenMeter] = {}
 
     async def async_load(self) -> None:
         """Read what was stored."""
         for subentry_id, usage in (await async_load(self._hass, self._store, _read)).items():
-            self._meters[subentry_id] = Meter(self._hass, usage, self._save)
+            self._meters[subentry_id] = TokenMeter(self._hass, usage, self._save)
 
     @callback
-    def of(self, subentry_id: str) -> Meter:
+    def of(self, subentry_id: str) -> TokenMeter:
         """Return the meter of an agent."""
-        return self._meters.setdefault(subentry_id, Meter(self._hass, Usage(), self._save))
+        return self._meters.setdefault(subentry_id, TokenMeter(self._hass, Usage(), self._save))
 
     @callback
     def async_keep(self, subentry_ids: Iterable[str]) -> None:
@@ -162,12 +165,12 @@ class Meters:
         )
 
 
-_METERS: HassKey[Meters] = HassKey(f"{DOMAIN}_usage")
+_METERS: HassKey[TokenMeters] = HassKey(f"{DOMAIN}_usage")
 
 
 @singleton(_METERS, async_=True)
-async def async_get_meters(hass: HomeAssistant) -> Meters:
+async def async_get_meters(hass: HomeAssistant) -> TokenMeters:
     """Return the meters, read from the disk at first use."""
-    meters = Meters(hass)
+    meters = TokenMeters(hass)
     await meters.async_load()
     return meters

@@ -26,6 +26,7 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
+from ..api_selection import assist_name
 from ..claude.client import CHECK_TIMEOUT
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
@@ -38,9 +39,9 @@ from ..const import (
     SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
 )
-from ..fallback import is_there, leads_back
+from ..fallback import agent_exists, is_fallback_loop
 from .model import MODEL_KEYS, check_model, model_schema
-from .tools import assist_name, check_tools, tools_field, without_missing
+from .tools import check_tools, tools_field, without_missing
 
 _DEFAULT_NAME = "Claude"
 _DEFAULT_TASK_NAME = "Claude AI Task"
@@ -92,7 +93,7 @@ class AgentFlow(ConfigSubentryFlow):
         return await self.async_step_init()
 
     def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
-        """Return what the forms start with."""
+        """Return the settings that the forms of a new agent begin with."""
         data = dict(default_agent(entry.runtime_data.models)["data"])
         return {**data, CONF_LLM_HASS_API: [f"{DOMAIN}-{entry.entry_id}"]}
 
@@ -137,29 +138,29 @@ class AgentFlow(ConfigSubentryFlow):
                         mode=SelectSelectorMode.DROPDOWN,
                     )
                 ),
-                **self._stand_in_field(),
+                **self._fallback_field(),
             }
         )
 
     def _behaviour_fields(self) -> dict[Any, Any]:
-        """Return what an agent is told and may use."""
+        """Return the fields for the instructions and the APIs."""
         return {
             vol.Optional(CONF_PROMPT): TemplateSelector(),
             **tools_field(self.hass),
         }
 
-    def _stand_in_field(self) -> dict[Any, Any]:
-        """Return who answers for an agent whose model cannot."""
+    def _fallback_field(self) -> dict[Any, Any]:
+        """Return the field for the fallback agent."""
         return {vol.Optional(CONF_FALLBACK_AGENT): ConversationAgentSelector()}
 
     async def _async_check(self, user_input: dict[str, Any]) -> dict[str, str]:
-        """Return what is wrong with the first form."""
+        """Return the errors of the first form by field."""
         errors = check_tools(user_input)
         if fallback := user_input.get(CONF_FALLBACK_AGENT):
             own_id = None if self.source == "user" else self._get_reconfigure_subentry().subentry_id
-            if not is_there(self.hass, fallback):
+            if not agent_exists(self.hass, fallback):
                 errors[CONF_FALLBACK_AGENT] = "fallback_missing"
-            elif leads_back(self.hass, own_id, fallback):
+            elif is_fallback_loop(self.hass, own_id, fallback):
                 errors[CONF_FALLBACK_AGENT] = "fallback_loop"
         runtime = self._get_entry().runtime_data
         if runtime.models and find_model(runtime.models, user_input[CONF_MODEL]) is None:
@@ -211,15 +212,15 @@ class TaskFlow(AgentFlow):
 
     @override
     def _new_data(self, entry: ConfigEntry) -> dict[str, Any]:
-        """Return what the forms start with."""
+        """Return the settings that the forms of a new model for tasks begin with."""
         return dict(default_task(entry.runtime_data.models)["data"])
 
     @override
     def _behaviour_fields(self) -> dict[Any, Any]:
-        """Return nothing."""
+        """Return no fields: a task brings its instructions and tools."""
         return {}
 
     @override
-    def _stand_in_field(self) -> dict[Any, Any]:
-        """Return nothing."""
+    def _fallback_field(self) -> dict[Any, Any]:
+        """Return no field: tasks have no fallback agent."""
         return {}

@@ -20,19 +20,19 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
-from ..call import ToolboxOptions
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, SUBENTRY_FUNCTION
 from ..functions.definition import Definition
-from ..functions.reading import FunctionError, join, read, renamed, split
-from ..functions.served import (
+from ..functions.manager import (
     async_call_function,
     async_load_functions,
-    async_validate,
-    for_trusted,
+    async_validate_function,
     function_subentries,
+    trusted_options,
 )
 from ..functions.tool import UserFunctionTool
-from ..policy import Tier
+from ..functions.yaml_source import FunctionError, join_functions, parse_yaml, rename_function, split_functions
+from ..toolbox.options import ToolboxOptions
+from ..toolbox.policy import Tier
 
 _FUNCTIONS = "functions"
 _ARGUMENTS = "arguments"
@@ -97,7 +97,7 @@ class FunctionFlow(ConfigSubentryFlow):
     """Add or change functions."""
 
     _input: dict[str, Any]
-    """What the editor holds."""
+    """The values of the editor's fields."""
     _definition: Definition
     _subentry: ConfigSubentry | None = None
     """The function that is changed; None for one that is new."""
@@ -134,13 +134,13 @@ class FunctionFlow(ConfigSubentryFlow):
     def _under_another_name(self) -> str:
         """Return the text with a name that is free."""
         text: str = self._input[CONF_FUNCTION]
-        value = read(text).value
+        value = parse_yaml(text).value
         name: str = (value[0] if isinstance(value, list) else value)["spec"]["name"]
         texts = [subentry.data[CONF_FUNCTION] for subentry in function_subentries(self._get_entry())]
         number = 2
         while any(f"{name}_{number}" in each for each in texts):
             number += 1
-        return renamed(text, f"{name}_{number}")
+        return rename_function(text, f"{name}_{number}")
 
     async def async_step_edit(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for the function, and check it."""
@@ -164,7 +164,7 @@ class FunctionFlow(ConfigSubentryFlow):
     async def _async_validate(self, text: str, taken: set[str] | None = None) -> Definition:
         """Return a function that may be saved."""
         without = self._subentry.subentry_id if self._subentry else None
-        return await async_validate(self.hass, self._get_entry(), text, without=without, taken=taken or ())
+        return await async_validate_function(self.hass, self._get_entry(), text, without=without, taken=taken or ())
 
     async def async_step_try(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Call the function with arguments and show what comes of it, before it is saved."""
@@ -179,7 +179,7 @@ class FunctionFlow(ConfigSubentryFlow):
                 result = await self._async_try(await self._async_arguments(user_input.get(_ARGUMENTS, "")))
             except FunctionError as err:
                 errors, problem = {_ARGUMENTS: "invalid_function"}, str(err)
-        shown = (user_input or {}).get(_ARGUMENTS) or "\n".join(f"{name}:" for name in self._taken())
+        shown = (user_input or {}).get(_ARGUMENTS) or "\n".join(f"{name}:" for name in self._argument_names())
         return self.async_show_form(
             step_id="try",
             data_schema=self.add_suggested_values_to_schema(_TRY_SCHEMA, {_ARGUMENTS: shown, _THEN: "try"}),
@@ -191,16 +191,16 @@ class FunctionFlow(ConfigSubentryFlow):
             },
         )
 
-    def _taken(self) -> list[str]:
+    def _argument_names(self) -> list[str]:
         """Return the names of the arguments that the function describes."""
         return list(self._definition.written.get("properties", {}))
 
     async def _async_arguments(self, text: str) -> dict[str, Any]:
         """Return the arguments that are given; raise FunctionError for what is none of the function's."""
-        arguments = (await self.hass.async_add_executor_job(read, text)).value if text.strip() else {}
+        arguments = (await self.hass.async_add_executor_job(parse_yaml, text)).value if text.strip() else {}
         if not isinstance(arguments, dict):
             raise FunctionError("Write the arguments as name: value, one a line")
-        taken, takes_any = self._taken(), self._definition.written.get("additionalProperties")
+        taken, takes_any = self._argument_names(), self._definition.written.get("additionalProperties")
         if (unknown := [name for name in arguments if name not in taken]) and not takes_any:
             raise FunctionError(
                 f"{self._definition.name} has no argument {unknown[0]}; it takes {', '.join(taken) or 'none'}"
@@ -210,7 +210,7 @@ class FunctionFlow(ConfigSubentryFlow):
     async def _async_try(self, arguments: dict[str, Any]) -> str:
         """Return the result of a call."""
         entry = self._get_entry()
-        options = for_trusted(ToolboxOptions.of(entry.options, entry.entry_id), known=False)
+        options = trusted_options(ToolboxOptions.of(entry.options, entry.entry_id), known=False)
         context = llm.LLMContext(
             platform=DOMAIN,
             context=Context(),
@@ -245,7 +245,7 @@ class FunctionFlow(ConfigSubentryFlow):
         self.hass.config_entries.async_add_subentry(self._get_entry(), subentry)
 
     async def async_step_import_list(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Take a list of functions; show again those that cannot be taken, and why."""
+        """Import a list of functions; show again those that cannot be imported, and why."""
         errors: dict[str, str] = {}
         text, problem, count = "", "", 0
         if user_input is not None:
@@ -272,7 +272,7 @@ class FunctionFlow(ConfigSubentryFlow):
         left: list[str] = []
         problems: list[FunctionError] = []
         names: set[str] = set()
-        for item in await self.hass.async_add_executor_job(split, text):
+        for item in await self.hass.async_add_executor_job(split_functions, text):
             try:
                 definition = await self._async_validate(item.text, names)
             except FunctionError as err:
@@ -283,14 +283,14 @@ class FunctionFlow(ConfigSubentryFlow):
                 self._add(definition.name, {CONF_FUNCTION: item.text, CONF_ENABLED: True})
         # Whoever is told that they were imported can use them.
         await async_load_functions(self.hass, self._get_entry())
-        return len(names), *await self.hass.async_add_executor_job(_told_anew, left, problems)
+        return len(names), *await self.hass.async_add_executor_job(_list_with_errors, left, problems)
 
     async def async_step_export_list(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Show all functions as a list."""
         if user_input is not None:
             return self.async_abort(reason="exported")
         texts = [subentry.data[CONF_FUNCTION] for subentry in function_subentries(self._get_entry())]
-        whole = await self.hass.async_add_executor_job(join, texts)
+        whole = await self.hass.async_add_executor_job(join_functions, texts)
         return self.async_show_form(
             step_id="export_list",
             data_schema=self.add_suggested_values_to_schema(
@@ -299,10 +299,10 @@ class FunctionFlow(ConfigSubentryFlow):
         )
 
 
-def _told_anew(texts: list[str], problems: list[FunctionError]) -> tuple[str, list[str]]:
+def _list_with_errors(texts: list[str], problems: list[FunctionError]) -> tuple[str, list[str]]:
     """Return functions as a list, and what is wrong with each by the lines of that list."""
     if not texts:
         return "", []
-    text = join(texts)
-    found = zip(split(text), problems, strict=True)
+    text = join_functions(texts)
+    found = zip(split_functions(text), problems, strict=True)
     return text, [str(FunctionError(error.reason, item.line + (error.line or 1) - 1)) for item, error in found]

@@ -55,7 +55,7 @@ MODEL_KEYS = frozenset(
         CONF_WEB_SEARCH,
     }
 )
-"""What only some models have, or what may be emptied."""
+"""Settings that only some models have, or that may be emptied."""
 
 _MIN_TOKENS = 256
 _MAX_TOKENS = 128_000
@@ -90,7 +90,7 @@ def model_schema(abilities: Abilities, base_url: str) -> vol.Schema:
 
 
 def check_model(user_input: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is wrong with the form."""
+    """Return the form's errors by field."""
     errors = {}
     if user_input.get(CONF_THINKING) == "enabled" and (
         user_input.get(CONF_THINKING_BUDGET, MIN_THINKING_BUDGET) >= user_input[CONF_MAX_TOKENS]

@@ -21,7 +21,7 @@ from homeassistant.helpers.selector import (
     TextSelectorConfig,
 )
 
-from ..actions.listed import async_may_be_listed, async_wrongly_listed
+from ..actions.targetless import async_may_be_listed, async_wrongly_listed
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ASK_FIRST,
@@ -35,8 +35,8 @@ from ..const import (
     CONF_WHO_MAY,
     DOMAIN,
 )
-from ..policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
+from ..toolbox.policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
 from ..web.guard import PORTS, normalized_host
 

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import SelectOptionDict, SelectSelector, SelectSelectorConfig, SelectSelectorMode
 
-from ..const import DOMAIN
+from ..api_selection import is_toolbox
 
 
 @callback
@@ -25,12 +25,6 @@ def tools_field(hass: HomeAssistant) -> dict[Any, Any]:
 
 
 @callback
-def assist_name(hass: HomeAssistant) -> str:
-    """Return what Home Assistant calls the tools of Assist, which differs between its versions."""
-    return next((api.name for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST), "Assist")
-
-
-@callback
 def without_missing(hass: HomeAssistant, apis: Iterable[str]) -> list[str]:
     """Return the APIs that still exist."""
     known = {api.id for api in llm.async_get_apis(hass)}
@@ -38,11 +32,11 @@ def without_missing(hass: HomeAssistant, apis: Iterable[str]) -> list[str]:
 
 
 def check_tools(user_input: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is wrong with the field."""
+    """Return the errors of the field: Assist's tools must not be chosen twice."""
     twice = sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1
     return {CONF_LLM_HASS_API: "assist_twice"} if twice else {}
 
 
 def _holds_assist(api_id: str) -> bool:
     """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
-    return api_id == llm.LLM_API_ASSIST or api_id.startswith(f"{DOMAIN}-")
+    return api_id == llm.LLM_API_ASSIST or is_toolbox(api_id)

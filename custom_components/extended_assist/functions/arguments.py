@@ -1,25 +1,17 @@
-"""What a model gave, held to what the assistant may see: an id is exposed, or it is none at all."""
+"""Check of a function's arguments: an entity id that a model gave must be exposed."""
 
-from collections.abc import Iterator
 import re
-from typing import Any, Final
+from typing import Any
 
-from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 
+from ..domains import WITH_ENTITIES
 from ..exposure import Exposure, NotExposedError
+from ..walk import texts_in
 
 _ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _SUGGESTIONS = 4
 _SEPARATORS = re.compile(r"[\s,]+")
-_DOMAINS: Final = frozenset(
-    {
-        *map(str, Platform),
-        *("alert", "automation", "counter", "group", "input_boolean", "input_button", "input_datetime", "input_number"),
-        *("input_select", "input_text", "person", "plant", "proximity", "schedule", "script", "sun", "timer", "zone"),
-    }
-)
-"""Domains of entities, whether or not this home has any: the answer must not tell which ones it has."""
 
 
 def check_named(hass: HomeAssistant, exposure: Exposure, arguments: Any) -> None:
@@ -27,13 +19,14 @@ def check_named(hass: HomeAssistant, exposure: Exposure, arguments: Any) -> None
 
     A function has its user's reach, so an id that a model chose must be one that the model may know.
     """
-    for text in _texts(arguments):
+    for text, _ in texts_in(arguments, keys=True):
         parts = [part for part in _SEPARATORS.split(text.strip(" \n\t,").lower()) if part]
         if not all(_ID.fullmatch(part) for part in parts):
             continue
         for part in parts:
             domain, _, name = part.partition(".")
-            if domain not in _DOMAINS or exposure.is_exposed(part):
+            # Whether or not this home has any of that domain: the answer must not tell which ones it has.
+            if domain not in WITH_ENTITIES or exposure.is_exposed(part):
                 continue
             if hass.states.get(part) is None and hass.services.has_service(domain, name):
                 continue  # The name of an action.
@@ -48,16 +41,3 @@ def _not_exposed(exposure: Exposure, entity_id: str) -> NotExposedError:
         return err
     names = ", ".join(f"{entity.name} ({entity.entity_id})" for entity in like[:_SUGGESTIONS])
     return NotExposedError(f"'{entity_id}' was not found or is not exposed. Nearest: {names}.")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield str(key)
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)

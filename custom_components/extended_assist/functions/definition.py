@@ -1,13 +1,14 @@
 """A function as it is defined: what the model is told of it, and what it does."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import composite, native, rest, scrape, script, sqlite, template  # noqa: F401 - they declare the types
-from .kinds import Step, read_step
-from .parameters import WrittenSchema, check_parameters, words_of
-from .plain import TOOL_NAME
-from .reading import FunctionError, PartError, read
+from ..function_tool import TOOL_NAME
+from .base import FunctionType, check_settings
+from .parameters import WrittenSchema, check_parameters, enum_texts
+from .types import FUNCTION_TYPES
+from .yaml_source import FunctionError, PartError, parse_yaml
 
 MAX_FUNCTION: Final = 50_000
 """Characters of one function."""
@@ -22,9 +23,11 @@ class Definition:
     name: str
     description: str
     parameters: WrittenSchema
-    words: frozenset[str]
+    enum_texts: frozenset[str]
     """Texts that the parameters' enums list."""
-    step: Step
+    type: FunctionType
+    settings: Mapping[str, Any]
+    """Those of the type, validated."""
 
     @property
     def can_wait(self) -> bool:
@@ -41,7 +44,7 @@ def read_definition(text: str) -> Definition:
     """Return the function in a text; raise FunctionError with the line and the reason."""
     if len(text) > MAX_FUNCTION:
         raise FunctionError(f"The function has {len(text)} characters; at most {MAX_FUNCTION} are allowed")
-    written = read(text)
+    written = parse_yaml(text)
     try:
         return _definition(written.value)
     except PartError as err:
@@ -62,7 +65,7 @@ def _definition(value: Any) -> Definition:
         raise PartError("A function has two parts: 'spec', what the model is told, and 'function', what it does")
     if unknown := value.keys() - {"spec", "function"}:
         raise PartError(f"Beside 'spec' and 'function' there is nothing else; remove '{min(unknown)}'", [min(unknown)])
-    spec, settings = value["spec"], value["function"]
+    spec = value["spec"]
     if not isinstance(spec, dict):
         raise PartError("'spec' must have a name, a description and parameters", ["spec"])
     name = spec.get("name")
@@ -76,13 +79,14 @@ def _definition(value: Any) -> Definition:
     except PartError as err:
         raise PartError(str(err), ["spec", "parameters", *err.path]) from err
     try:
-        step = read_step(settings)
+        function_type, settings = check_settings(FUNCTION_TYPES, value["function"])
     except PartError as err:
         raise PartError(str(err), ["function", *err.path]) from err
     return Definition(
         name=name,
         description=(description or "").strip(),
         parameters=WrittenSchema(parameters),
-        words=words_of(parameters),
-        step=step,
+        enum_texts=enum_texts(parameters),
+        type=function_type,
+        settings=settings,
     )

@@ -6,25 +6,27 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 
+from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import HomeAssistant
 
 from ..actions.check import ResolvedAction, async_check_action
+from ..actions.describe import describe
 from ..actions.perform import async_perform
-from ..policy import Tier, async_get_user
+from ..actions.targets import PLACES
 from ..results import ToolError
-from ..tools.actions import describe
+from ..toolbox.policy import Tier
+from ..toolbox.tool import ExtendedTool
 from ..tools.automation_changes import AddAutomationTool
-from ..tools.base import ExtendedTool
-from .kinds import KINDS, Kind, Run, kind
-from .past import async_get_energy, async_get_history, async_get_statistics
-from .reading import FunctionError, read
+from .base import FunctionRun, FunctionType
+from .legacy_history import async_legacy_energy, async_legacy_history, async_legacy_statistics
+from .yaml_source import FunctionError, parse_yaml
 
 MAX_ACTIONS: Final = 20
 """Actions of one call."""
-_TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
+_TARGET_KEYS = (ATTR_ENTITY_ID, *PLACES)
 
 
-async def _async_execute_services(run: Run) -> Any:
+async def _async_execute_services(run: FunctionRun) -> Any:
     """Perform a list of actions; one that fails does not stop the others."""
     wanted = run.variables.get("list")
     if not isinstance(wanted, list) or not 0 < len(wanted) <= MAX_ACTIONS:
@@ -38,17 +40,17 @@ async def _async_execute_services(run: Run) -> Any:
     return results
 
 
-async def _async_execute_service(run: Run) -> Any:
+async def _async_execute_service(run: FunctionRun) -> Any:
     """Perform one action."""
     return await _async_execute(run, run.variables)
 
 
-async def _async_execute(run: Run, wanted: Any) -> Any:
+async def _async_execute(run: FunctionRun, wanted: Any) -> Any:
     """Perform an action on exposed entities, in the speaker's name, and say what became of it."""
     return {"success": True, **await async_perform(run.call, await _async_action(run, wanted))}
 
 
-async def _async_action(run: Run, wanted: Any) -> ResolvedAction:
+async def _async_action(run: FunctionRun, wanted: Any) -> ResolvedAction:
     """Return the action that arguments mean."""
     if not isinstance(wanted, dict) or not isinstance(wanted.get("service"), str):
         raise ToolError("Give domain, service and service_data.")
@@ -57,10 +59,10 @@ async def _async_action(run: Run, wanted: Any) -> ResolvedAction:
     data = wanted.get("service_data", wanted.get("data")) or {}
     if not isinstance(data, dict):
         raise ToolError("service_data must be an object.")
-    given = {key: wanted[key] for key in _TARGETS if wanted.get(key)} | (wanted.get("target") or {}) | data
-    target = {key: _listed(given[key]) for key in _TARGETS if given.get(key)}
+    given = {key: wanted[key] for key in _TARGET_KEYS if wanted.get(key)} | (wanted.get("target") or {}) | data
+    target = {key: _listed(given[key]) for key in _TARGET_KEYS if given.get(key)}
     return await async_check_action(
-        run.call, action, target, {key: value for key, value in data.items() if key not in _TARGETS}
+        run.call, action, target, {key: value for key, value in data.items() if key not in _TARGET_KEYS}
     )
 
 
@@ -69,8 +71,8 @@ def _listed(value: Any) -> Any:
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
-async def _async_preview_services(run: Run) -> str:
-    """Say what would be done."""
+async def _async_preview_services(run: FunctionRun) -> str:
+    """Describe the actions that would be performed."""
     wanted = run.variables.get("list")
     actions = [await _async_action(run, each) for each in (wanted if isinstance(wanted, list) else [run.variables])]
     return "; ".join(
@@ -78,12 +80,12 @@ async def _async_preview_services(run: Run) -> str:
     )
 
 
-def _automation(run: Run) -> tuple[ExtendedTool, Run]:
+def _automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
     """Return the tool that adds automations, and the run with its arguments."""
     config = run.variables.get("automation_config")
     if isinstance(config, str):
         try:
-            config = read(config).value
+            config = parse_yaml(config).value
         except FunctionError as err:
             raise ToolError(f"automation_config: {err}.") from err
     if isinstance(config, list) and len(config) == 1:
@@ -94,7 +96,7 @@ def _automation(run: Run) -> tuple[ExtendedTool, Run]:
     return AddAutomationTool(run.call.options), replace(run, call=replace(run.call, arguments={"automation": config}))
 
 
-async def _async_add_automation(run: Run) -> Any:
+async def _async_add_automation(run: FunctionRun) -> Any:
     """Add an automation with the tool of ours."""
     if not await (automation := _automation(run))[0].async_available(run.hass):
         raise ToolError("Automations are not set up in this home. Tell the user.")
@@ -102,41 +104,46 @@ async def _async_add_automation(run: Run) -> Any:
     return await tool.async_run(run.call)
 
 
-async def _async_preview_automation(run: Run) -> str:
-    """Say which automation would be added."""
+async def _async_preview_automation(run: FunctionRun) -> str:
+    """Describe the automation that would be added."""
     tool, run = _automation(run)
     return await tool.async_preview(run.call)
 
 
-async def _async_get_user(run: Run) -> Any:
+async def _async_get_user(run: FunctionRun) -> Any:
     """Return the name of the user who speaks, whatever id was asked for."""
-    user = await async_get_user(run.hass, run.call.llm_context)
+    user = await run.call.caller.async_user(run.hass)
     return {"name": (user and user.name) or "Unknown"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Native:
+class _NativeFunction:
     """One of the functions built in."""
 
-    run: Callable[[Run], Awaitable[Any]]
+    run: Callable[[FunctionRun], Awaitable[Any]]
     tier: Tier = Tier.READ
     stands_for: str | None = None
-    preview: Callable[[Run], Awaitable[str]] | None = None
+    preview: Callable[[FunctionRun], Awaitable[str]] | None = None
 
 
-_NATIVES: Final[Mapping[str, _Native]] = {
-    "execute_service": _Native(_async_execute_services, Tier.CONTROL, "perform_action", _async_preview_services),
-    "execute_service_single": _Native(_async_execute_service, Tier.CONTROL, "perform_action", _async_preview_services),
-    "add_automation": _Native(_async_add_automation, Tier.ADMINISTER, "add_automation", _async_preview_automation),
-    "get_history": _Native(async_get_history),
-    "get_energy": _Native(async_get_energy),
-    "get_statistics": _Native(async_get_statistics),
-    "get_user_from_user_id": _Native(_async_get_user),
+_NATIVES: Final[Mapping[str, _NativeFunction]] = {
+    "execute_service": _NativeFunction(
+        _async_execute_services, Tier.CONTROL, "perform_action", _async_preview_services
+    ),
+    "execute_service_single": _NativeFunction(
+        _async_execute_service, Tier.CONTROL, "perform_action", _async_preview_services
+    ),
+    "add_automation": _NativeFunction(
+        _async_add_automation, Tier.ADMINISTER, "add_automation", _async_preview_automation
+    ),
+    "get_history": _NativeFunction(async_legacy_history),
+    "get_energy": _NativeFunction(async_legacy_energy),
+    "get_statistics": _NativeFunction(async_legacy_statistics),
+    "get_user_from_user_id": _NativeFunction(_async_get_user),
 }
 
 
-@kind("native")
-class NativeKind(Kind):
+class NativeType(FunctionType):
     """Stands for something built in."""
 
     schema = vol.Schema(
@@ -150,27 +157,27 @@ class NativeKind(Kind):
 
     @override
     async def async_check(self, hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
-        """Find nothing more to check."""
+        """Check nothing more: the schema knows all names."""
 
     @override
-    async def async_run(self, run: Run, settings: Mapping[str, Any]) -> Any:
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
         """Run what it stands for."""
         return await _NATIVES[settings["name"]].run(run)
 
     @override
-    async def async_preview(self, run: Run, settings: Mapping[str, Any]) -> str | None:
-        """Say what would be done."""
+    async def async_preview(self, run: FunctionRun, settings: Mapping[str, Any]) -> str | None:
+        """Describe a run of the built-in function; None where its arguments say it."""
         preview = _NATIVES[settings["name"]].preview
         return None if preview is None else await preview(run)
 
     @override
     def tier(self, settings: Mapping[str, Any]) -> Tier:
-        """Return that of what it stands for."""
+        """Return the tier of the built-in function."""
         return _NATIVES[settings["name"]].tier
 
     @override
     def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:
-        """Return that our tools do, and say what is nearest to a wrong name."""
+        """Return True: our tools check exposure themselves, and say what is nearest to a wrong name."""
         return True
 
     @override
@@ -178,6 +185,3 @@ class NativeKind(Kind):
         """Return the tool of ours."""
         name = _NATIVES[settings["name"]].stands_for
         return frozenset() if name is None else frozenset({name})
-
-
-KINDS["predefined"] = KINDS["native"]

@@ -1,4 +1,4 @@
-"""What a function takes, as JSON Schema: told to the model as it is written, and held to it."""
+"""The parameters of a function, as JSON Schema: told to the model as written, and validated as JSON Schema."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -9,11 +9,14 @@ from probatio import UNSUPPORTED
 from referencing import Registry
 import voluptuous as vol
 
-from .reading import PartError
+from ..const import PARAMETER_NAME
+from .yaml_source import PartError
 
 _NONE: Final = {"type": "object", "properties": {}}
 _MAX_SHOWN = 300
-_KINDS: Final[Mapping[str, Any]] = {
+_VALUES_OF = frozenset({"enum", "const", "default", "examples"})
+"""Hold values, not schemas."""
+_VALIDATORS: Final[Mapping[str, Any]] = {
     "string": str,
     "integer": int,
     "number": vol.Coerce(float),
@@ -33,28 +36,28 @@ class _Fields(dict[Any, Any]):
             {
                 (vol.Required if name in required else vol.Optional)(
                     name, description=field.get("description") if isinstance(field, dict) else None
-                ): _kind(field)
+                ): _validator(field)
                 for name, field in written.get("properties", {}).items()
             }
         )
         self.written = written
 
 
-def _kind(field: Any) -> Any:
+def _validator(field: Any) -> Any:
     """Return a validator that tells the type of a field."""
     if not isinstance(field, dict):
         return object
     if isinstance(values := field.get("enum"), list):
         return vol.In(values)
-    kind = field.get("type")
-    return _KINDS.get(kind, object) if isinstance(kind, str) else object
+    json_type = field.get("type")
+    return _VALIDATORS.get(json_type, object) if isinstance(json_type, str) else object
 
 
 class WrittenSchema(vol.Schema):
     """A schema that is told to models just as the user wrote it, and validates as JSON Schema does."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Take a schema that was checked."""
+        """Take a schema that check_parameters returned."""
         self.written = dict(schema)
         super().__init__(_Fields(self.written), extra=vol.ALLOW_EXTRA)
         # An address in $ref leads nowhere: nothing is fetched to validate a call.
@@ -77,7 +80,7 @@ def check_parameters(parameters: Any) -> dict[str, Any]:
         return dict(_NONE)
     if not isinstance(parameters, dict):
         raise PartError("The parameters must be a JSON Schema: 'type: object' with 'properties'")
-    schema = {"type": "object", **parameters}
+    schema = {**_NONE, **parameters}
     if schema["type"] != "object":
         raise PartError("The parameters must have the type object", ["type"])
     if not isinstance(schema.get("properties", {}), dict):
@@ -95,6 +98,27 @@ def check_parameters(parameters: Any) -> dict[str, Any]:
         # Such as a $ref that leads nowhere or in a circle.
         raise PartError(f"This JSON Schema cannot be used: {str(err)[:_MAX_SHOWN] or type(err).__name__}") from err
     return schema
+
+
+def check_names(schema: Any, *path: str | int) -> None:
+    """Raise PartError for a parameter, at any depth, whose name providers of models refuse."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            check_names(item, *path, index)
+    if not isinstance(schema, dict):
+        return
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, dict):
+            for name, field in value.items():
+                if not PARAMETER_NAME.fullmatch(str(name)):
+                    raise PartError(
+                        f"'{name}' cannot be the name of a parameter: a to z, digits, _ . and - only, 64 at most. "
+                        "What it is called otherwise can be said in its description",
+                        [*path, key, name],
+                    )
+                check_names(field, *path, key, name)
+        elif key not in _VALUES_OF:
+            check_names(value, *path, key)
 
 
 def _check_references(schema: dict[str, Any]) -> None:
@@ -124,7 +148,7 @@ def _values(schema: Any, *keys: str) -> Iterator[str]:
             yield from _values(item, *keys)
 
 
-def words_of(schema: Any) -> frozenset[str]:
+def enum_texts(schema: Any) -> frozenset[str]:
     """Return the texts that the enums and consts of a schema list: the user's own words."""
     found: set[str] = set()
     if isinstance(schema, dict):
@@ -132,9 +156,9 @@ def words_of(schema: Any) -> frozenset[str]:
             if key in ("enum", "const"):
                 found.update(word for word in (value if isinstance(value, list) else [value]) if isinstance(word, str))
             else:
-                found |= words_of(value)
+                found |= enum_texts(value)
     elif isinstance(schema, list):
-        found.update(*map(words_of, schema))
+        found.update(*map(enum_texts, schema))
     return frozenset(found)
 
 

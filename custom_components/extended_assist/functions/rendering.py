@@ -25,10 +25,10 @@ from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, json_loads
 
 from ..const import DOMAIN
 from ..exposure import Exposure
+from ..interruptible import async_run_interruptible
 from ..results import ToolError
-from ..thread import async_in_thread
-from .kinds import Run
-from .reading import PartError, Path
+from .base import FunctionRun
+from .yaml_source import PartError, YamlPath
 
 TIME_LIMIT: Final = 5.0
 """Seconds for one template."""
@@ -48,7 +48,7 @@ class Value:
 
     @property
     def text(self) -> str:
-        """Return it as templates write it."""
+        """Text of the value, as a template writes it."""
         return str(self.value)
 
 
@@ -61,7 +61,7 @@ class Encoded(str):
 type Piece = str | Value
 
 
-class _Values:
+class _MarkedValues:
     """The values that one rendering writes."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Values:
         self._mark = re.compile(f"{_FIRST}{self._nonce}-([0-9]+){_LAST}")
 
     def mark(self, value: Any) -> Any:
-        """Return what stands for a value; a text in which values are marked already stays as it is."""
+        """Return a placeholder for a value; a text that holds placeholders already stays as it is."""
         if isinstance(value, jinja2.Undefined) or value is None:
             return value
         if isinstance(value, str) and self._mark.search(value):
@@ -86,14 +86,14 @@ class _Values:
         return [piece for piece in found if piece != ""]
 
 
-_marking: ContextVar[_Values | None] = ContextVar("marking", default=None)
+_marking: ContextVar[_MarkedValues | None] = ContextVar("marking", default=None)
 
 
 class _Environment(TemplateEnvironment):
     """Home Assistant's environment, in which the values that a template writes can be kept apart."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Begin without compiled templates."""
+        """Make the environment, with no compiled templates yet."""
         super().__init__(hass)
         usual = self.finalize
 
@@ -128,7 +128,7 @@ def _environment(hass: HomeAssistant) -> _Environment:
     return hass.data[_ENVIRONMENT]
 
 
-async def async_check_template(hass: HomeAssistant, source: str, path: Path) -> None:
+async def async_check_template(hass: HomeAssistant, source: str, path: YamlPath) -> None:
     """Raise PartError for a template that cannot be compiled."""
     environment = _environment(hass)
     try:
@@ -139,23 +139,25 @@ async def async_check_template(hass: HomeAssistant, source: str, path: Path) -> 
         raise PartError(f"The template cannot be read: {type(err).__name__}", path) from err
 
 
-async def async_render(run: Run, source: str, variables: Mapping[str, Any] | None = None) -> str:
-    """Return what a template writes."""
+async def async_render(run: FunctionRun, source: str, variables: Mapping[str, Any] | None = None) -> str:
+    """Render a template with the run's variables and more; raise ToolError when it fails or takes too long."""
     if not is_template_string(source):
         return source
     return str(await _async_render(run, source, variables, None))
 
 
-async def async_render_pieces(run: Run, source: str) -> list[Piece]:
-    """Return what a template writes, with its values apart."""
+async def async_render_pieces(run: FunctionRun, source: str) -> list[Piece]:
+    """Render a template, and keep each value that it writes apart from the text around it."""
     if not is_template_string(source):
         return [source]
-    values = _Values()
+    values = _MarkedValues()
     return values.pieces(await _async_render(run, source, None, values))
 
 
-async def async_render_value(run: Run, source: str, value: Any, variables: Mapping[str, Any] | None = None) -> str:
-    """Return what a template makes of a value, which it also gets as value_json where it is JSON."""
+async def async_render_value(
+    run: FunctionRun, source: str, value: Any, variables: Mapping[str, Any] | None = None
+) -> str:
+    """Render a template for a value, which it gets as `value`, and as `value_json` where it is JSON."""
     more = {**(variables or {}), "value": value}
     if isinstance(value, str):
         with suppress(*JSON_DECODE_EXCEPTIONS):
@@ -163,7 +165,9 @@ async def async_render_value(run: Run, source: str, value: Any, variables: Mappi
     return await async_render(run, source, more)
 
 
-async def _async_render(run: Run, source: str, variables: Mapping[str, Any] | None, values: _Values | None) -> str:
+async def _async_render(
+    run: FunctionRun, source: str, variables: Mapping[str, Any] | None, values: _MarkedValues | None
+) -> str:
     """Render in a thread that is ended when it takes too long."""
     hass, exposure = run.hass, run.call.exposure
     environment = _environment(hass)
@@ -178,7 +182,7 @@ async def _async_render(run: Run, source: str, variables: Mapping[str, Any] | No
         return text.strip()
 
     try:
-        return await async_in_thread(hass, "function", TIME_LIMIT, render)
+        return await async_run_interruptible(hass, "function", TIME_LIMIT, render)
     except ToolError:
         raise
     except TimeoutError as err:
@@ -188,7 +192,7 @@ async def _async_render(run: Run, source: str, variables: Mapping[str, Any] | No
 
 
 def _helpers(exposure: Exposure, source: str) -> dict[str, Any]:
-    """Return what templates of functions have beyond those of Home Assistant; it answers as of this call."""
+    """Return the functions that templates of functions have beyond Home Assistant's; they answer as of this call."""
 
     def is_exposed_entity_in_query(query: str) -> bool:
         return any(f"'{state.entity_id}'" in query for state in exposure.states())

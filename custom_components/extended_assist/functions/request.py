@@ -15,13 +15,13 @@ from homeassistant.helpers.aiohttp_client import async_create_clientsession
 from homeassistant.util.ssl import SSLCipherList
 
 from ..results import ToolError
-from ..web.fetch import MAX_BODY, Answer, async_fetch
+from ..web.fetch import MAX_BODY, FetchedResponse, async_fetch
 from ..web.guard import Guard
 from ..web.read import Document, async_read
 from .address import Address, to_address, to_header, to_payload
-from .kinds import Run
-from .reading import PartError
+from .base import FunctionRun
 from .rendering import async_check_template, async_render_pieces
+from .yaml_source import PartError
 
 TIMEOUT: Final = 10
 """Seconds of a request, where its user says nothing else."""
@@ -50,7 +50,7 @@ RESOURCE_SCHEMA: Final[dict[Any, Any]] = {
     vol.Optional("scan_interval"): object,
     vol.Optional("value_template"): cv.string,
 }
-"""What is said of a request, as in Home Assistant's rest integration."""
+"""Settings of a request, as in Home Assistant's rest integration."""
 
 
 async def async_check_resource(hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
@@ -73,8 +73,10 @@ async def async_check_resource(hass: HomeAssistant, settings: Mapping[str, Any])
             await async_check_template(hass, value, [key, name])
 
 
-async def async_request[R](run: Run, settings: Mapping[str, Any], read: Callable[[Answer, Document], R]) -> R:
-    """Return what a function makes of the answer to a request; it runs in a thread that is ended when it takes long."""
+async def async_request[R](
+    run: FunctionRun, settings: Mapping[str, Any], read: Callable[[FetchedResponse, Document], R]
+) -> R:
+    """Send the request of a function and return what `read` makes of the response, in a thread with a time limit."""
     if "resource" in settings:
         # Only a template is rendered: an address with braces in it stays as it is.
         address = Address(settings["resource"], host_is_written=True)
@@ -97,7 +99,7 @@ async def async_request[R](run: Run, settings: Mapping[str, Any], read: Callable
     return await async_read(run.hass, answer, checked)
 
 
-async def _async_request(run: Run, settings: Mapping[str, Any], address: str) -> Answer:
+async def _async_request(run: FunctionRun, settings: Mapping[str, Any], address: str) -> FetchedResponse:
     """Send a request to a host that the user wrote."""
     headers = {
         name: to_header(await async_render_pieces(run, value)) for name, value in settings.get("headers", {}).items()
@@ -146,7 +148,7 @@ async def _async_request(run: Run, settings: Mapping[str, Any], address: str) ->
         session.detach()
 
 
-async def _async_answer(response: aiohttp.ClientResponse, encoding: str | None) -> Answer:
+async def _async_answer(response: aiohttp.ClientResponse, encoding: str | None) -> FetchedResponse:
     """Read an answer, no further than allowed, as text whatever it says that it is."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK):
@@ -154,7 +156,7 @@ async def _async_answer(response: aiohttp.ClientResponse, encoding: str | None) 
         if len(body) > MAX_BODY:
             break
     media_type = response.content_type.lower()
-    return Answer(
+    return FetchedResponse(
         url=str(response.url),
         status=response.status,
         media_type=media_type if media_type.startswith("text/") or media_type.endswith("xml") else "text/plain",

@@ -9,17 +9,16 @@ import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 
-from ..policy import Tier
 from ..results import ToolError
-from ..web.fetch import Answer
+from ..toolbox.policy import Tier
+from ..web.fetch import FetchedResponse
 from ..web.read import Document
-from .kinds import Kind, Run, kind
+from .base import FunctionRun, FunctionType
 from .rendering import async_render_value
 from .request import RESOURCE_SCHEMA, async_check_resource, async_request
 
 
-@kind("rest")
-class RestKind(Kind):
+class RestType(FunctionType):
     """Sends a request and returns the answer, or what a template makes of it."""
 
     schema = vol.Schema(RESOURCE_SCHEMA)
@@ -30,7 +29,7 @@ class RestKind(Kind):
         await async_check_resource(hass, settings)
 
     @override
-    async def async_run(self, run: Run, settings: Mapping[str, Any]) -> Any:
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
         """Send the request."""
         text = await async_request(run, settings, _text)
         if (template := settings.get("value_template")) is None:
@@ -49,11 +48,11 @@ class RestKind(Kind):
 
     @override
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
-        """Return that strangers may have written the answer."""
+        """Return True: strangers may have written the response."""
         return True
 
 
-def _text(answer: Answer, document: Document) -> str:
+def _text(answer: FetchedResponse, document: Document) -> str:
     """Return the text of an answer; XML as JSON, as the rest integration has it."""
     if not answer.media_type.endswith("xml") or answer.media_type == "application/xhtml+xml":
         return document.text

@@ -11,14 +11,14 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 
-from ..policy import Tier
-from ..web.fetch import Answer
+from ..toolbox.policy import Tier
+from ..web.fetch import FetchedResponse
 from ..web.page import parse
 from ..web.read import Document
-from .kinds import Kind, Run, kind
-from .reading import PartError
+from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render_value
 from .request import RESOURCE_SCHEMA, async_check_resource, async_request
+from .yaml_source import PartError
 
 MAX_SENSORS: Final = 50
 _RAW = frozenset({"style", "script", "template"})
@@ -26,8 +26,7 @@ _RAW = frozenset({"style", "script", "template"})
 _READING = frozenset({"GET", "HEAD"})
 
 
-@kind("scrape")
-class ScrapeKind(Kind):
+class ScrapeType(FunctionType):
     """Fetches a page and returns what its selectors find, or what a template makes of that."""
 
     schema = vol.Schema(
@@ -67,11 +66,11 @@ class ScrapeKind(Kind):
                 await async_check_template(hass, sensor["value_template"], ["sensor", index, "value_template"])
 
     @override
-    async def async_run(self, run: Run, settings: Mapping[str, Any]) -> Any:
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
         """Fetch the page and read it."""
         sensors = settings["sensor"]
 
-        def read(answer: Answer, document: Document) -> list[str | None]:
+        def read(answer: FetchedResponse, document: Document) -> list[str | None]:
             soup, _ = parse(document.text)
             return [_value(soup, sensor) for sensor in sensors]
 
@@ -99,12 +98,12 @@ class ScrapeKind(Kind):
 
     @override
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
-        """Return that strangers may have written the page."""
+        """Return True: strangers may have written the page."""
         return True
 
 
 def _value(soup: BeautifulSoup, sensor: Mapping[str, Any]) -> str | None:
-    """Return what one selector finds, or None."""
+    """Return the text or attribute of the element that one sensor selects; None where there is none."""
     tags = soup.select(sensor["select"], limit=sensor["index"] + 1)
     if len(tags) <= sensor["index"]:
         return None

@@ -15,10 +15,10 @@ from homeassistant.helpers.typing import UNDEFINED
 
 from ..actions.perform import safe_reason
 from ..const import DOMAIN, LOGGER
-from ..policy import Tier
 from ..results import ToolError
-from .kinds import Kind, Run, kind
-from .reading import PartError
+from ..toolbox.policy import Tier
+from .base import FunctionRun, FunctionType
+from .yaml_source import PartError
 
 WAIT: Final = 20.0
 """Seconds after which a script that is still running, such as one with a long delay, goes on by itself."""
@@ -28,8 +28,7 @@ _DONE = "Success"
 _IGNORED = ("alias", "description", "fields", "icon", "max", "max_exceeded", "mode", "trace")
 
 
-@kind("script")
-class ScriptKind(Kind):
+class ScriptType(FunctionType):
     """Runs a sequence of Home Assistant's actions."""
 
     schema = vol.Schema(
@@ -53,7 +52,7 @@ class ScriptKind(Kind):
             raise PartError(f"The sequence is not valid: {err}", [CONF_SEQUENCE]) from err
 
     @override
-    async def async_run(self, run: Run, settings: Mapping[str, Any]) -> Any:
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
         """Run the sequence and return what it put into _function_result."""
         hass, exposure = run.hass, run.call.exposure
         try:
@@ -93,7 +92,7 @@ async def _async_script(hass: HomeAssistant, settings: Mapping[str, Any]) -> tup
 
 
 async def _async_run(
-    hass: HomeAssistant, sequence: list[dict[str, Any]], variables: Any, run: Run
+    hass: HomeAssistant, sequence: list[dict[str, Any]], variables: Any, run: FunctionRun
 ) -> ScriptRunResult | None:
     """Run a sequence to its end."""
     script = Script(

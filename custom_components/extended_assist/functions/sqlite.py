@@ -1,11 +1,12 @@
-"""Functions that are a query: on the recorder, bounded by exposure, or on another file that the options list."""
+"""Functions that are a query: on the recorder, or on another file that the options list.
 
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
+A query that the model wrote sees a copy of exposed rows, as query_database does. A query of the user's, in which a model's
+values are nothing but values, is asked of the database itself, through views on exposed rows.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
 import re
-import sqlite3
-from time import monotonic
 from typing import Any, Final, override
 from urllib.parse import unquote
 
@@ -14,28 +15,31 @@ import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
+from homeassistant.util import dt as dt_util
 
-from ..const import LOGGER
-from ..recorder import async_read, ready_recorder
-from ..recorder.query import MAX_ROWS, TIME_LIMIT, run_query
-from ..recorder.sqlite import connect_read_only, explain_sqlite
+from ..recorder import ready_recorder
+from ..recorder.own_queries import ask_server, async_ask_file
+from ..recorder.query import Answer, Visible, async_query, clock, recorder_uri, visible
 from ..results import ToolError
-from .kinds import Kind, Run, kind
+from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render_pieces
 from .sql import Query, only_value, to_sql
 
 _ANY_QUERY = "{{ query }}"
-_ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
-_STATES = re.compile(r"\bstates\s+(?:as\s+)?(\w+)", re.IGNORECASE)
-_OLD_COLUMN = re.compile(r"\b(\w+)\.last_(?:updated|changed)\b", re.IGNORECASE)
-_REFUSED_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer"})
+_SPAN: Final = 7 * 86400.0
+"""Seconds of the past that a query of the model's own sees."""
+_QUOTED_OTHERWISE = re.compile(r"""\\['"`]|\$\w*\$""")
+"""Quotes that PostgreSQL and MariaDB know besides doubled ones: where they end, the place of a value cannot be told."""
+_OTHER_QUOTES = (
+    "The query of this function holds a quote behind a backslash, or between dollar signs, beside values. Tell the user to "
+    "write a quote inside a text twice instead."
+)
 _NOT_LISTED = "This function reads a database file that the options of Extended Assist do not list. Tell the user to add it there."
 
 type Rows = list[dict[str, Any]]
 
 
-@kind("sqlite")
-class SqliteKind(Kind):
+class SqliteType(FunctionType):
     """Runs one SELECT."""
 
     schema = vol.Schema(
@@ -52,24 +56,27 @@ class SqliteKind(Kind):
         await async_check_template(hass, settings["query"], ["query"])
 
     @override
-    async def async_run(self, run: Run, settings: Mapping[str, Any]) -> Any:
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
         """Return the rows, or the first of them."""
         pieces = await async_render_pieces(run, settings["query"])
         whole = only_value(pieces)
-        query = Query(whole, {}) if whole is not None else to_sql(pieces, run.words)
+        query = Query(whole, {}) if whole is not None else to_sql(pieces, run.enum_texts)
         if not query.text.strip():
             raise ToolError("The query is empty. Give one.")
         other = await run.hass.async_add_executor_job(_other_file, run, settings.get("db_url"))
-        if other is None:
-            rows = await _async_read_recorder(run, query)
+        if other is not None:
+            answer = await async_ask_file(run.hass, f"{other.as_uri()}?mode=ro", query.text, query.parameters)
+        elif whole is not None:
+            answer = await async_query(run.hass, _visible(run), query.text, query.parameters, as_text=False)
         else:
-            rows = await run.hass.async_add_executor_job(_read_file, other, query)
+            answer = await _async_ask_recorder(run, query)
+        rows = [dict(zip(answer.header, row, strict=True)) for row in answer.rows]
         if settings["single"]:
             return rows[0] if rows else None
         return rows
 
 
-def _other_file(run: Run, url: str | None) -> Path | None:
+def _other_file(run: FunctionRun, url: str | None) -> Path | None:
     """Return the file of a database that is not the recorder's; raise ToolError where the options do not list it."""
     if url is None:
         return None
@@ -95,58 +102,19 @@ def _path(hass: HomeAssistant, url: str) -> Path:
     return Path(hass.config.path(text)).resolve()
 
 
-async def _async_read_recorder(run: Run, query: Query) -> Rows:
-    """Return the rows of a query on the recorder, which sees exposed entities only."""
-    exposure = run.call.exposure
-    exposed = frozenset(exposure.entities)
-    answer = await async_read(
-        run.hass,
-        run_query,
-        _up_to_date(query.text),
-        query.parameters,
-        exposed,
-        exposed | exposure.external_statistics,
-        as_text=False,
-    )
-    return [_row(answer.header, row) for row in answer.rows]
+def _visible(run: FunctionRun) -> Visible:
+    """Return what a query may see: all that is exposed, and where a copy is made, of the last days."""
+    now = dt_util.utcnow().timestamp()
+    return visible(run.call.exposure, start=now - _SPAN, end=now + 60, span="function")
 
 
-def _row(header: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
-    """Return a row with values that JSON knows."""
-    return {
-        name: value.hex() if isinstance(value, bytes) else float(value) if isinstance(value, Decimal) else value
-        for name, value in zip(header, values, strict=True)
-    }
-
-
-def _up_to_date(text: str) -> str:
-    """Return a query with the columns of states that hold what those once did that are empty now."""
-    aliases = {match[1].lower() for match in _STATES.finditer(text)} | {"states"}
-    return _OLD_COLUMN.sub(lambda match: f"{match[0]}_ts" if match[1].lower() in aliases else match[0], text)
-
-
-def _read_file(path: Path, query: Query) -> Rows:
-    """Return the rows of a query on another file, in which everything may be read and nothing be done."""
-
-    def allows(action: int, first: str | None, second: str | None, schema: str | None, source: str | None) -> int:
-        if action in _ALLOWED:
-            return sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_FUNCTION and str(second).lower() not in _REFUSED_FUNCTIONS:
-            return sqlite3.SQLITE_OK
-        return sqlite3.SQLITE_DENY
-
-    try:
-        with connect_read_only(path, monotonic() + TIME_LIMIT) as connection:
-            connection.execute("PRAGMA query_only = ON")
-            connection.set_authorizer(allows)
-            cursor = connection.execute(query.text, query.parameters)
-            header = [column[0] for column in cursor.description or ()]
-            return [_row(header, row) for row in cursor.fetchmany(MAX_ROWS)]
-    except (sqlite3.Error, OverflowError) as err:
-        LOGGER.debug("A query of a function failed", exc_info=err)
-        reason = (
-            explain_sqlite(err) if isinstance(err, sqlite3.Error) and hasattr(err, "sqlite_errorcode") else str(err)
-        )
-        if reason is None:
-            raise ToolError(f"The query was stopped after {TIME_LIMIT:g} seconds. Ask for less.") from err
-        raise ToolError(f"The query cannot be run: {reason}.") from err
+async def _async_ask_recorder(run: FunctionRun, query: Query) -> Answer:
+    """Return the rows of a query of the user's on the recorder, where it is."""
+    url = ready_recorder(run.hass).db_url
+    seen = _visible(run)
+    if uri := recorder_uri(url):
+        return await async_ask_file(run.hass, uri, query.text, query.parameters, seen)
+    if query.parameters and _QUOTED_OTHERWISE.search(query.text):
+        raise ToolError(_OTHER_QUOTES)
+    zone = clock(run.hass)
+    return await run.hass.async_add_executor_job(ask_server, url, query.text, query.parameters, seen, zone)

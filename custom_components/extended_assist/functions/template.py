@@ -9,12 +9,11 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 
-from .kinds import Kind, Run, kind
+from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render
 
 
-@kind("template")
-class TemplateKind(Kind):
+class TemplateType(FunctionType):
     """Renders a template; it can read, and do nothing."""
 
     schema = vol.Schema({vol.Required("value_template"): cv.string, vol.Optional("parse_result"): cv.boolean})
@@ -25,7 +24,7 @@ class TemplateKind(Kind):
         await async_check_template(hass, settings["value_template"], ["value_template"])
 
     @override
-    async def async_run(self, run: Run, settings: Mapping[str, Any]) -> Any:
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
         """Render the template."""
         text = await async_render(run, settings["value_template"])
         if not settings.get("parse_result"):

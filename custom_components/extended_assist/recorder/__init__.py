@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
-from typing import Any, Concatenate
+from typing import Concatenate
 
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -15,11 +13,10 @@ from homeassistant.helpers.recorder import DATA_INSTANCE, session_scope
 
 from ..const import LOGGER
 from ..results import ToolError
+from .engine import engine_of
 
 TIME_LIMIT = 10.0
 """Seconds after which the database gives up a statement: nobody waits for its answer any more."""
-_PROGRESS_STEPS = 100_000
-"""Steps of SQLite's virtual machine, about a millisecond, between two looks at the clock."""
 
 
 @callback
@@ -65,28 +62,8 @@ async def async_read[**P, T](
 @contextmanager
 def read_session(hass: HomeAssistant) -> Iterator[Session]:
     """Yield a session for reading, each of whose statements the database itself ends after TIME_LIMIT."""
-    with session_scope(hass=hass, read_only=True) as session:
-        connection = session.connection()
-        dialect = connection.dialect
-        if dialect.name == "sqlite":
-            sqlite: Any = connection.connection.dbapi_connection
-            end = monotonic() + TIME_LIMIT
-            sqlite.set_progress_handler(lambda: monotonic() > end, _PROGRESS_STEPS)
-            try:
-                yield session
-            finally:
-                sqlite.set_progress_handler(None, 0)
-        elif dialect.name == "postgresql":
-            session.execute(text(f"SET LOCAL statement_timeout = {TIME_LIMIT * 1000:.0f}"))
-            yield session
-        else:
-            limit, value = (
-                ("max_statement_time", TIME_LIMIT)
-                if getattr(dialect, "is_mariadb", False)
-                else ("max_execution_time", TIME_LIMIT * 1000)
-            )
-            session.execute(text(f"SET SESSION {limit} = {value:.0f}"))
-            try:
-                yield session
-            finally:
-                session.execute(text(f"SET SESSION {limit} = DEFAULT"))
+    with (
+        session_scope(hass=hass, read_only=True) as session,
+        engine_of(session.connection()).limited(session, TIME_LIMIT),
+    ):
+        yield session

@@ -11,10 +11,11 @@ from homeassistant.helpers.recorder import get_instance
 from homeassistant.util import dt as dt_util
 
 from . import read_session
-from .numbers import Hourly, Numbers, Span, constant, read_span
+from .engine import engine_of
+from .numbers import Hourly, Numbers, SpanNumbers, constant, read_span
+from .state_durations import Coding, Course, Edges, Live, StateAccount, StateCodes, account
+from .state_durations_sql import frequent_values, newest_stretches, read_course
 from .states import Row, Rows, Series, as_number, find_rows, newest_changes
-from .tallies import Account, Coding, Course, Edges, Kind, Live, account
-from .turns import frequent_values, newest_stretches, read_course
 
 FEW = 12
 """Changes that are listed unasked."""
@@ -50,12 +51,12 @@ class Question:
 
 
 @dataclass(slots=True, kw_only=True)
-class Answer:
+class EntityHistory:
     """The past of one subject."""
 
     recorded_from: float | None
     """Since when there are rows, where that is later than the start."""
-    account: Account | None = None
+    account: StateAccount | None = None
     numbers: Numbers | None = None
     hourly: bool = False
     """Whether the numbers before recorded_from are hourly averages."""
@@ -83,26 +84,26 @@ def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
     return list(pairwise([*begins, end]))
 
 
-def read_history(hass: HomeAssistant, subjects: list[Subject], question: Question) -> dict[str, Answer | None]:
+def read_history(hass: HomeAssistant, subjects: list[Subject], question: Question) -> dict[str, EntityHistory | None]:
     """Answer a question for each subject; None where nothing is recorded in the span."""
     with read_session(hass) as session:
         metadata_ids = get_instance(hass).states_meta_manager.get_many(
             [subject.entity_id for subject in subjects], session, from_recorder=False
         )
-        dialect = session.get_bind().dialect.name
+        engine = engine_of(session)
         series = {
-            entity_id: Series(dialect, metadata_id, question.attribute)
+            entity_id: Series(engine, metadata_id, question.attribute)
             for entity_id, metadata_id in metadata_ids.items()
             if metadata_id is not None
         }
         return {
-            subject.entity_id: _Reader(session, series.get(subject.entity_id), subject, question).answer()
+            subject.entity_id: _HistoryReader(session, series.get(subject.entity_id), subject, question).answer()
             for subject in subjects
         }
 
 
 @dataclass(slots=True)
-class _Reader:
+class _HistoryReader:
     """Reads the past of one subject."""
 
     session: Session
@@ -118,7 +119,7 @@ class _Reader:
         self.live = live if live.since < question.end else None
         self.cut = max(question.start, live.since) if self.live else question.end
 
-    def answer(self) -> Answer | None:
+    def answer(self) -> EntityHistory | None:
         """Answer the question."""
         if self.subject.numeric and self.question.condition is None:
             return self._numbers()
@@ -128,11 +129,11 @@ class _Reader:
         """Return the rows before the live state."""
         return self._rows_of(self.question.start, self.question.end)
 
-    def _states(self) -> Answer | None:
+    def _states(self) -> EntityHistory | None:
         """Answer how states, or a condition, took turns."""
         question, live, rows = self.question, self.live, self._rows()
         coding = question.condition or (
-            Coding(Kind.STATES, self.subject.states) if self.subject.states else Coding(Kind.LEARNED)
+            Coding(StateCodes.STATES, self.subject.states) if self.subject.states else Coding(StateCodes.LEARNED)
         )
         course: Course | None = None
         if rows is not None:
@@ -143,7 +144,7 @@ class _Reader:
         else:
             return None
         turns = account(coding, course, edges, question.min_seconds)
-        answer = Answer(
+        answer = EntityHistory(
             recorded_from=edges.start if edges.start > question.start else None,
             account=turns,
             seconds=question.end - edges.start,
@@ -158,11 +159,11 @@ class _Reader:
     def _course(self, rows: Rows, coding: Coding) -> tuple[Coding, Course]:
         """Return how states took turns; one of the known states is asked for as all of them are, which is quicker."""
         question = self.question
-        if coding.kind is Kind.EQUAL and coding.states[0] in self.subject.states and not question.min_seconds:
+        if coding.kind is StateCodes.EQUAL and coding.states[0] in self.subject.states and not question.min_seconds:
             others = tuple(state for state in self.subject.states if state not in coding.states)
             # The codes are those of the condition: 1 for the state, 2 for the only other one.
-            known, course = read_course(self.session, rows, Coding(Kind.STATES, (*coding.states, *others)))
-            if known.kind is Kind.STATES:
+            known, course = read_course(self.session, rows, Coding(StateCodes.STATES, (*coding.states, *others)))
+            if known.kind is StateCodes.STATES:
                 return coding, course
         return read_course(self.session, rows, coding, question.min_seconds)
 
@@ -176,7 +177,7 @@ class _Reader:
             rows = replace(rows, cut=min(rows.cut, before)) if rows.start < before else None
         return rows, live, FEW if count is None else count
 
-    def _add_changes(self, answer: Answer, rows: Rows | None) -> None:
+    def _add_changes(self, answer: EntityHistory, rows: Rows | None) -> None:
         """List the newest changes."""
         rows, live, count = self._listed(rows)
         found = newest_changes(self.session, rows, count + 1) if rows and count else []
@@ -184,7 +185,7 @@ class _Reader:
             found.insert(0, Row(self.cut, live.value))
         answer.rows, answer.more = found[:count], len(found) > count
 
-    def _add_stretches(self, answer: Answer, rows: Rows | None, condition: Coding) -> None:
+    def _add_stretches(self, answer: EntityHistory, rows: Rows | None, condition: Coding) -> None:
         """List the newest stretches in which the condition held."""
         rows, live, count = self._listed(rows)
         question = self.question
@@ -201,17 +202,17 @@ class _Reader:
             # Nothing is open: either the condition began with the live state, or its open stretch was listed before.
             found.insert(0, (self.cut, None))
         answer.stretches, answer.more = found[:count], len(found) > count
-        if rows and not found and condition.kind is Kind.EQUAL:
+        if rows and not found and condition.kind is StateCodes.EQUAL:
             answer.occurred = frequent_values(self.session, rows)
 
-    def _numbers(self) -> Answer | None:
+    def _numbers(self) -> EntityHistory | None:
         """Answer with the extremes and the mean of numbers."""
         question, rows = self.question, self._rows()
         span = self._span(rows, question.start, question.end)
         if span.numbers is None:
             return None
         start = span.numbers.first.moment
-        answer = Answer(
+        answer = EntityHistory(
             recorded_from=span.recorded_from if span.recorded_from != question.start else None,
             numbers=span.numbers,
             hourly=span.hourly,
@@ -233,7 +234,7 @@ class _Reader:
         cut = min(end, self.cut)
         return find_rows(self.session, self.series, start, cut) if self.series and start < cut else None
 
-    def _span(self, rows: Rows | None, start: float, end: float) -> Span:
+    def _span(self, rows: Rows | None, start: float, end: float) -> SpanNumbers:
         """Return the numbers of a part of the span, with the live one at its end."""
         hourly = Hourly(self.subject.entity_id, self.subject.unit) if self.question.attribute is None else None
         live = as_number(self.live.value) if self.live and self.cut < end else None

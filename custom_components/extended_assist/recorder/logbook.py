@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, bindparam, cast, func, or_, select
-from sqlalchemy.dialects.postgresql import JSON
+from sqlalchemy import Select, bindparam, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from homeassistant.components.recorder.db_schema import EventData, Events, EventTypes, States, StatesMeta
@@ -14,6 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util.json import json_loads_object
 
 from . import read_session
+from .engine import engine_of
 from .states import GAPS
 
 _RUNS = ("automation_triggered", "script_started")
@@ -53,7 +53,7 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RecordedRun:
     """A run of an automation or script, with the description of what triggered it."""
 
     moment: float
@@ -65,7 +65,7 @@ class Run:
 class Origin:
     """What is known of a context."""
 
-    runs: list[Run] = field(default_factory=list)
+    runs: list[RecordedRun] = field(default_factory=list)
     """Automations and scripts that ran in it, the last one first."""
     state: tuple[str, str] | None = None
     """The first entity that changed in it, and its state."""
@@ -169,21 +169,11 @@ def _changed() -> Select[Any]:
     )
 
 
-def _event_entity(dialect: str) -> ColumnElement[str]:
-    """Return the entity id in an event's data."""
-    data = EventData.shared_data
-    if dialect == "sqlite":
-        return func.json_extract(data, "$.entity_id", type_=Text())
-    if dialect == "postgresql":
-        return func.json_extract_path_text(cast(data, JSON()), "entity_id", type_=Text())
-    return func.json_unquote(func.json_extract(data, "$.entity_id"), type_=Text())
-
-
 def _runs(session: Session, entity_ids: list[str], span: tuple[float, float], count: int) -> list[Entry]:
     """Return the newest runs of automations and scripts."""
     if not entity_ids:
         return []
-    entity = _event_entity(session.get_bind().dialect.name)
+    entity = engine_of(session).json_text(EventData.__table__.c.shared_data, "entity_id")
     rows = session.execute(
         select(
             Events.time_fired_ts,
@@ -214,7 +204,7 @@ def _run_types(session: Session) -> list[int]:
 
 
 def _origins(session: Session, contexts: Iterable[ContextIds]) -> dict[bytes, Origin]:
-    """Return what is known of contexts and of the contexts they come from."""
+    """The origins of contexts, and of the contexts they come from."""
     origins: dict[bytes, Origin] = {}
     wanted = {known for context in contexts for known in (context.id, context.parent) if known}
     types = _run_types(session)
@@ -247,7 +237,9 @@ def _add_runs(session: Session, origins: dict[bytes, Origin], contexts: list[byt
         origin = origins[bytes(context or b"")]
         data = json_loads_object(shared_data or "{}")
         source = data.get("source")
-        origin.runs.append(Run(moment or 0, str(data.get("entity_id")), None if source is None else str(source)))
+        origin.runs.append(
+            RecordedRun(moment or 0, str(data.get("entity_id")), None if source is None else str(source))
+        )
         origin.parent, origin.user = origin.parent or parent, origin.user or user
 
 

@@ -11,7 +11,8 @@ from sqlalchemy.sql.selectable import CTE
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsMeta
 from homeassistant.components.recorder.statistics import STATISTIC_UNIT_TO_UNIT_CONVERTER
 
-from .states import STATES, Rows, as_number, moments, number_column, order_of, value_column, within
+from .engine import Engine
+from .states import STATES, Rows, as_number, moments, order_of, value_column, within
 
 _HOUR = 3600
 
@@ -76,12 +77,12 @@ def constant(number: float, start: float, end: float) -> Numbers:
 def read_numbers(session: Session, rows: Rows, *, last: bool = True) -> Numbers | None:
     """Return the numbers among rows, or None where there is none; without last, the last one may be any."""
     series = rows.series
-    count, known, weighted, *extremes = rows.run(session, _numbers(series.dialect, attribute=series.of_attribute)).one()
+    count, known, weighted, *extremes = rows.run(session, _numbers(series.engine, attribute=series.of_attribute)).one()
     if not count:
         return None
 
     def outermost(*, newest: bool) -> Reading:
-        statement = _outermost(series.dialect, attribute=series.of_attribute, newest=newest)
+        statement = _outermost(series.engine, attribute=series.of_attribute, newest=newest)
         moment, number = rows.run(session, statement).one()
         return Reading(max(moment, rows.start), number)
 
@@ -100,13 +101,13 @@ def read_numbers(session: Session, rows: Rows, *, last: bool = True) -> Numbers 
 
 
 @cache
-def _numbers(dialect: str, *, attribute: bool) -> Select[Any]:
+def _numbers(engine: Engine, *, attribute: bool) -> Select[Any]:
     """Select count, known time, weighted sum, and the extremes with their moments."""
     start: ColumnElement[float] = bindparam("start", type_=Double())
     cut: ColumnElement[float] = bindparam("cut", type_=Double())
     rows = within(
-        *moments(dialect),
-        number_column(dialect, value_column(dialect, attribute=attribute)).label("number"),
+        *moments(engine),
+        engine.number(value_column(engine, attribute=attribute)).label("number"),
         attribute=attribute,
     ).subquery()
     following: ColumnElement[float] = func.lead(rows.c.moment, type_=Double()).over(order_by=order_of(rows))
@@ -134,11 +135,11 @@ def _extremes(rows: CTE | Subquery, number: ColumnElement[float]) -> list[Column
 
 
 @cache
-def _outermost(dialect: str, *, attribute: bool, newest: bool) -> Select[Any]:
+def _outermost(engine: Engine, *, attribute: bool, newest: bool) -> Select[Any]:
     """Select the first or the last number."""
     table = STATES.c
     moment = table.last_updated_ts
-    number = number_column(dialect, value_column(dialect, attribute=attribute))
+    number = engine.number(value_column(engine, attribute=attribute))
     statement = within(moment, number, attribute=attribute).where(number.is_not(None))
     order = (moment.desc(), table.state_id.desc()) if newest else (moment, table.state_id)
     return statement.order_by(*order).limit(1)
@@ -215,7 +216,7 @@ def read_hourly(session: Session, hourly: Hourly, start: float, end: float) -> N
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SpanNumbers:
     """The numbers of a span and where they come from."""
 
     numbers: Numbers | None
@@ -227,11 +228,11 @@ class Span:
 
 def read_span(
     session: Session, rows: Rows | None, hourly: Hourly | None, start: float, cut: float, *, last: bool = True
-) -> Span:
+) -> SpanNumbers:
     """Return the numbers of a span, from statistics before the oldest recorded row and from the rows after it."""
     numbers = read_numbers(session, rows, last=last) if rows else None
     recorded_from = rows.start if rows else None
     if hourly is None or recorded_from == start:
-        return Span(numbers, recorded_from, hourly=False)
+        return SpanNumbers(numbers, recorded_from, hourly=False)
     older = read_hourly(session, hourly, start, cut if recorded_from is None else recorded_from)
-    return Span(older.joined(numbers) if older else numbers, recorded_from, hourly=older is not None)
+    return SpanNumbers(older.joined(numbers) if older else numbers, recorded_from, hourly=older is not None)

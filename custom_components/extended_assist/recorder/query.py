@@ -1,36 +1,76 @@
-"""A query of the model's own on the recorder's database, bounded by exposure."""
+"""A query of the model's own, on a private database that holds exposed rows of the recorder and nothing else."""
 
-from collections.abc import Collection, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-import sqlite3
+from functools import lru_cache
+from pathlib import Path
+import re
+from secrets import token_hex
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers.json import json_dumps
-from homeassistant.helpers.recorder import get_instance
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
+from ..const import LOGGER
+from ..exposure import ExposedEntity, Exposure
 from ..results import ToolError, format_number
-from .servers import ServerReader, explain_server, open_server
-from .sql import prepare
-from .sqlite import SQLiteReader, explain_sqlite, open_sqlite
+from ..worker.host import JobFailedError, Worker, pack_job, workers
+from ..worker.tables import ATTRIBUTES, ROW_TABLES, STATES, Share
+from . import ready_recorder
+from .query_hints import hint
+from .servers import Streamed, TooManyRowsError, stream_rows
 
-TIME_LIMIT = 5.0
-"""Seconds after which the engine gives a query up."""
-MAX_QUERY = 10_000
+TIME_LIMIT: Final = 5.0
+"""Seconds after which a query is given up."""
+FILL_LIMIT: Final = 45.0
+"""Seconds that copying may take."""
+MAX_FILLED: Final = 1_000_000
+"""Rows that are copied for a question."""
+MAX_QUERY: Final = 10_000
 """Characters of a query."""
-MAX_ROWS = 2_000
+MAX_ROWS: Final = 2_000
 """Rows that are looked at; no budget has room for more."""
+FRESH_SECONDS: Final = 60.0
+"""Seconds in which what was copied serves further questions."""
+_MAX_CHARACTERS: Final = 400_000
 _MAX_TEXT: Final = 2_000
 """Characters of one value."""
 _LARGE: Final = 1_000_000
 """Numbers from here on keep their thousandths: they may be moments."""
+_FEW: Final = 100
+"""Rows that are written out at once; more are in a thread."""
+_BEGIN_LIMIT: Final = 10.0
+_GRACE: Final = 1.0
+_ATTRIBUTES_WANTED = re.compile(r"\b(?:state_attributes|attributes_id)\b", re.IGNORECASE)
+
+type Described = tuple[str, str, str]
+"""An id, its name and its area."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visible:
+    """What a question may see: these entities and statistics within a span, and nothing that names a hidden entity."""
+
+    entities: Sequence[Described]
+    statistics: Sequence[Described]
+    exposed: Sequence[str]
+    """All exposed entities, which attributes may name."""
+    hidden: Sequence[str]
+    start: float
+    end: float
+    span: str
+    """The span as it was asked for, which stays the same while the clock moves."""
+
+    def same(self, other: Self) -> bool:
+        """Return whether the same may be seen, but for the moments that have passed."""
+        return (self.span, self.entities, self.statistics, self.exposed, self.hidden) == (
+            *(other.span, other.entities, other.statistics, other.exposed, other.hidden),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,122 +83,214 @@ class Answer:
     """Whether there are no more rows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Database:
-    """Where the recorder's database is, and what its local time is."""
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a worker's database was filled with."""
 
     url: str
-    time_zone: str = "UTC"
-    utc_offset: timedelta = timedelta()
+    time_zone: str
+    seen: Visible
+    tables: frozenset[str]
+    since: float
+    key: str
+    """What the worker knows it by."""
 
-
-def run_query(
-    hass: HomeAssistant,
-    query: str,
-    parameters: Mapping[str, Any],
-    entity_ids: Collection[str],
-    statistic_ids: Collection[str],
-    *,
-    as_text: bool = True,
-) -> Answer:
-    """Run a query on the recorder's database; values come as the model reads them, or as the database has them."""
-    database = Database(
-        url=get_instance(hass).db_url,
-        time_zone=hass.config.time_zone,
-        utc_offset=dt_util.now().utcoffset() or timedelta(),
-    )
-    return query_database(database, query, parameters, entity_ids, statistic_ids, as_text=as_text)
-
-
-def query_database(
-    database: Database,
-    query: str,
-    parameters: Mapping[str, Any],
-    entity_ids: Collection[str],
-    statistic_ids: Collection[str],
-    *,
-    as_text: bool = True,
-) -> Answer:
-    """Run a query that sees the rows of some entities and statistics only.
-
-    Raises ToolError, with the place in the query where that is known, for whatever is not allowed or fails.
-    """
-    end = monotonic() + TIME_LIMIT
-    prepare()
-    from .sql.dialects import RULES  # noqa: PLC0415 - few use this tool, and what it needs (sqlglot) takes long to load
-    from .sql.parse import parse  # noqa: PLC0415 - the same
-    from .sql.writer import Writer  # noqa: PLC0415 - the same
-
-    end = max(end, monotonic() + TIME_LIMIT / 2)
-    try:
-        with _open(database, end) as reader:
-            rules = RULES[reader.name]
-            tree = parse(query, rules)
-            reader.expose(
-                {
-                    "states": _ids(reader.names("states_meta", "entity_id"), entity_ids),
-                    "statistics": _ids(reader.names("statistics_meta", "statistic_id"), statistic_ids),
-                },
-                rules.functions,
-            )
-            writer = Writer(rules, parameters, reader.view, lambda text, bound: list(reader.rows(text, bound)))
-            written = writer.statement(tree, MAX_ROWS + 1)
-            found = reader.rows(written.text, writer.bound)
-            rows = [[_shown(value) for value in row] if as_text else list(row) for row in found]
-    except TimeoutError:
-        problem = None
-    except RecursionError:
-        problem = "it is nested too deeply"
-    except sqlite3.Error as err:
-        problem = explain_sqlite(err)
-    except DBAPIError as err:
-        problem = explain_server(err)
-    else:
-        return Answer(header=written.header, rows=rows[:MAX_ROWS], complete=len(rows) <= MAX_ROWS)
-    if problem is None:
-        raise ToolError(
-            f"The query was stopped after {TIME_LIMIT:g} seconds. Narrow it: one entity, a span of last_updated_ts or "
-            "start_ts, statistics instead of states; and join on metadata_id."
+    def serves(self, held: object) -> bool:
+        """Return whether what a worker holds serves for this."""
+        return (
+            isinstance(held, _Held)
+            and held.tables >= self.tables
+            and self.since - held.since < FRESH_SECONDS
+            and (held.url, held.time_zone) == (self.url, self.time_zone)
+            and held.seen.same(self.seen)
         )
-    raise ToolError(f"The query cannot be run: {problem}.")
 
 
-def _open(database: Database, end: float) -> AbstractContextManager[SQLiteReader | ServerReader]:
-    """Return a reader of a database."""
-    if database.url.startswith("sqlite"):
-        return open_sqlite(database.url, end)
-    minutes = round(database.utc_offset.total_seconds() / 60)
-    offset = f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
-    return open_server(database.url, end, database.time_zone, offset)
+@callback
+def visible(
+    exposure: Exposure,
+    *,
+    start: float,
+    end: float,
+    span: str,
+    entities: Iterable[ExposedEntity] | None = None,
+    external_statistics: Iterable[str] | None = None,
+) -> Visible:
+    """Return what a question may see: some of what is exposed, or all of it."""
+    exposed = exposure.entities
+    chosen = sorted(
+        (entity.entity_id, entity.name, entity.area)
+        for entity in (exposed.values() if entities is None else {each.entity_id: each for each in entities}.values())
+    )
+    external = exposure.external_statistics if external_statistics is None else external_statistics
+    return Visible(
+        entities=chosen,
+        # The statistics of an entity have its id.
+        statistics=[*chosen, *((statistic_id, statistic_id, "") for statistic_id in sorted(external))],
+        exposed=sorted(exposed),
+        hidden=sorted(exposure.hidden_ids()),
+        start=start,
+        end=end,
+        span=span,
+    )
 
 
-def _ids(names: list[tuple[int, str]], exposed: Collection[str]) -> list[int]:
-    """Return the ids of exposed names."""
-    return [number for number, name in names if name in exposed]
+async def async_query(
+    hass: HomeAssistant, seen: Visible, text: str, parameters: Mapping[str, Any], *, as_text: bool = True
+) -> Answer:
+    """Return what a query finds; values come as the model reads them, or as they are.
+
+    Raises ToolError with a sentence that teaches, whatever is not possible.
+    """
+    url = ready_recorder(hass).db_url
+    recorder_uri(url)  # Raises where it is out of reach.
+    wanted = _Held(url, hass.config.time_zone, seen, _tables(text), monotonic(), token_hex(8))
+    filled = False
+    try:
+        async with workers(hass).lease(wanted.serves) as worker:
+            held = worker.holds
+            if not (isinstance(held, _Held) and wanted.serves(held)):
+                worker.holds = None
+                await _async_fill(hass, worker, wanted)
+                worker.holds = held = wanted
+            filled = True
+            found = await worker.request(
+                "query", TIME_LIMIT + _GRACE, key=held.key, text=text, parameters=dict(parameters), **bounds()
+            )
+    except JobFailedError as err:
+        raise explained(str(err), text) if filled else _not_filled(str(err)) from err
+    except TimeoutError as err:
+        raise _too_slow() if filled else _not_filled(f"it took longer than {FILL_LIMIT:g} seconds") from err
+    rows = found["rows"]
+    if as_text:
+        rows = _shown_rows(rows) if len(rows) <= _FEW else await hass.async_add_executor_job(_shown_rows, rows)
+    return Answer(header=tuple(found["columns"]), rows=rows, complete=found["complete"])
 
 
-def _shown(value: Any) -> str:
+def bounds(longest: int = _MAX_TEXT) -> dict[str, Any]:
+    """Return how much of a result leaves the worker."""
+    return {
+        "seconds": TIME_LIMIT,
+        "most_rows": MAX_ROWS,
+        "most_characters": _MAX_CHARACTERS,
+        "longest": longest,
+    }
+
+
+def explained(problem: str, query: str) -> ToolError:
+    """Return the error for a query that cannot be run; SQLite's own words can only tell of what it may see."""
+    if problem.startswith("stopped after"):
+        return _too_slow()
+    return ToolError(f"The query cannot be run: {problem}.{hint(problem, query)}")
+
+
+def clock(hass: HomeAssistant) -> dict[str, Any]:
+    """Return what the worker must know of local time."""
+    offset = dt_util.now(dt_util.get_time_zone(hass.config.time_zone)).utcoffset()
+    return {"time_zone": hass.config.time_zone, "utc_offset": round(offset.total_seconds()) if offset else 0}
+
+
+@lru_cache(maxsize=2)
+def recorder_uri(url: str) -> str | None:
+    """Return the address of the recorder's file, only to be read; None where it is on a server."""
+    parsed = make_url(url)
+    if not parsed.drivername.startswith("sqlite"):
+        return None
+    if not parsed.database or parsed.database == ":memory:":
+        raise ToolError("The recorder keeps its database in memory, where queries cannot reach it. Tell the user.")
+    return f"{Path(parsed.database).absolute().as_uri()}?mode=ro"
+
+
+def _tables(text: str) -> frozenset[str]:
+    """Return what a query needs of the tables with many rows: what it does not name, it cannot read."""
+    named = {name for name in ROW_TABLES if re.search(rf"\b{name}(?:_rows)?\b", text, re.IGNORECASE)}
+    return frozenset(named | {STATES.name, ATTRIBUTES} if _ATTRIBUTES_WANTED.search(text) else named)
+
+
+async def _async_fill(hass: HomeAssistant, worker: Worker, wanted: _Held) -> None:
+    """Fill a worker's database, in steps that hold nothing up."""
+    seen = wanted.seen
+    asked = {
+        "entities": seen.entities,
+        "statistics": seen.statistics,
+        "exposed": seen.exposed,
+        "hidden": seen.hidden,
+        **clock(hass),
+    }
+    begin = await hass.async_add_executor_job(pack_job, "begin", _BEGIN_LIMIT, asked)
+    await worker.request_packed(begin, _BEGIN_LIMIT)
+    share = Share(
+        tables=tuple(table for name, table in ROW_TABLES.items() if name in wanted.tables),
+        span=(seen.start, seen.end),
+        most_rows=MAX_FILLED,
+        attributes=ATTRIBUTES in wanted.tables,
+    )
+    if uri := recorder_uri(wanted.url):
+        copied = share._asdict() | {"tables": [table.name for table in share.tables]}
+        await worker.request("copy", FILL_LIMIT, uri=uri, **copied)
+    else:
+        await _async_stream(hass, worker, wanted, share)
+    await worker.request("finish", FILL_LIMIT, key=wanted.key)
+
+
+async def _async_stream(hass: HomeAssistant, worker: Worker, asked: _Held, share: Share) -> None:
+    """Hand over what a server has, one bounded step after the other."""
+    end = monotonic() + FILL_LIMIT
+    seen = asked.seen
+    wanted = {"states_meta": {row[0] for row in seen.entities}, "statistics_meta": {row[0] for row in seen.statistics}}
+    rows = Streamed(stream_rows(asked.url, wanted, share, FILL_LIMIT))
+    try:
+        while part := await hass.async_add_executor_job(rows.next):
+            if monotonic() > end:
+                raise TimeoutError
+            await worker.request_packed(await hass.async_add_executor_job(_packed, *part), _BEGIN_LIMIT)
+    except TooManyRowsError as err:
+        raise _not_filled(f"more than {MAX_FILLED:,} rows would have to be copied") from err
+    except SQLAlchemyError as err:
+        # Its text may hold parameters, which name entities.
+        LOGGER.error("The recorder's database could not be read: %s", getattr(err, "orig", None) or type(err).__name__)
+        raise ToolError(
+            "The recorder's database could not be read; the details are in Home Assistant's log. Tell the user."
+        ) from err
+    finally:
+        with suppress(RuntimeError):  # Nothing can be handed to a thread any more when Home Assistant has stopped.
+            hass.async_add_executor_job(rows.close)
+
+
+def _packed(table: str, rows: list[tuple[Any, ...]]) -> bytes:
+    """Return rows as they are handed over."""
+    return pack_job("add", _BEGIN_LIMIT, {"table": table, "rows": rows})
+
+
+def _too_slow() -> ToolError:
+    return ToolError(
+        f"The query was stopped after {TIME_LIMIT:g} seconds. Narrow it: join on metadata_id, aggregate before joining, or "
+        "name fewer entities or a shorter span."
+    )
+
+
+def _not_filled(problem: str) -> ToolError:
+    """Return the error for rows that cannot be copied."""
+    return ToolError(
+        f"The rows for this query were not copied: {problem}. Narrow it: name the entities that it is about, or a shorter "
+        "span (start and end, or hours), or use statistics instead of states."
+    )
+
+
+def _shown_rows(rows: list[list[Any]]) -> list[list[str]]:
+    return [[shown(value) for value in row] for row in rows]
+
+
+def shown(value: Any) -> str:
     """Return a value as the model reads it: numbers with six significant digits, moments to the millisecond."""
     match value:
         case None:
             return ""
         case bool():
             return "true" if value else "false"
-        case int():
-            return str(value)
-        case float() | Decimal():
-            number = float(value)
-            if number.is_integer() and abs(number) < 1e15:
-                return str(int(number))
-            return f"{number:.3f}".rstrip("0") if _LARGE <= abs(number) < 1e15 else format_number(number)
-        case datetime():
-            return value.isoformat(sep=" ", timespec="seconds")
-        case date() | time():
-            return value.isoformat()
-        case bytes() | memoryview():
-            text = bytes(value).hex()
-        case dict() | list():
-            text = json_dumps(value)
+        case float():
+            if value.is_integer() and abs(value) < 1e15:
+                return str(int(value))
+            return f"{value:.3f}".rstrip("0") if _LARGE <= abs(value) < 1e15 else format_number(value)
         case _:
-            text = str(value)
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]} … [{len(text) - _MAX_TEXT} more characters]"
+            return str(value)

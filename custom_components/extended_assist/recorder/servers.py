@@ -1,130 +1,48 @@
-"""Queries on PostgreSQL and MariaDB: a read-only transaction on a connection of its own, whose tables are views."""
+"""Reading the recorder's rows from a server, in steps: a transaction that only reads, on a connection of its own."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from time import monotonic
+from threading import Lock
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, create_engine, make_url, text as sql
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, Engine, create_engine, text
 
-from ..results import ToolError
-from .views import COLUMNS, ENTITY_ID_PATTERN, MATCHED_ATTRIBUTES, SECRET_PATTERN, view
+from ..worker.tables import ATTRIBUTES, META_VALUES, RowTable, Share
 
 _CONNECT_TIMEOUT: Final = 5
-_READ_TIMEOUT: Final = 10
-"""Seconds of silence after which a server counts as gone; longer than any query may take."""
-_OLDEST_MARIADB: Final = (10, 6)
-_BATCH: Final = 100
+_READ_TIMEOUT: Final = 60
+"""Seconds of silence after which a server counts as gone; longer than any statement may take."""
+_BATCH: Final = 2_000
+_FEW: Final = 50
+"""Attributes at once: each may have 16 kB, and Home Assistant holds them while they are handed over."""
 
-# In JSON, a plain character written as an escape could spell an id past the pattern.
-_HIDDEN_KEY: Final = f"{ENTITY_ID_PATTERN}|{SECRET_PATTERN}"
-_HIDDEN_VALUE: Final = rf"{ENTITY_ID_PATTERN}|\\u00[2-7]"
-# Both keep what has no part that could be an entity id and no name of a secret, as views.exposed_attributes does.
-_POSTGRESQL_ATTRIBUTES: Final = f"""(
-SELECT COALESCE(CAST(json_object_agg(a.key, a.value) AS text), '{{}}') FROM json_each(CAST(SHARED_ATTRS AS json)) AS a
-WHERE a.key !~* '{_HIDDEN_KEY}'
-AND (json_typeof(a.value) NOT IN ('string', 'object', 'array') OR CAST(a.value AS text) !~ '{_HIDDEN_VALUE}'))"""  # noqa: S608 - only constants
-_MARIADB_ATTRIBUTES: Final = rf"""(
-SELECT COALESCE(JSON_OBJECTAGG(a.name, JSON_EXTRACT(SHARED_ATTRS, CONCAT('$.', JSON_QUOTE(a.name)))), '{{}}')
-FROM JSON_TABLE(JSON_KEYS(SHARED_ATTRS), '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) AS a
-WHERE LOWER(a.name) NOT REGEXP '{_HIDDEN_KEY.replace("\\", "\\\\")}'
-AND JSON_EXTRACT(SHARED_ATTRS, CONCAT('$.', JSON_QUOTE(a.name))) NOT REGEXP '{_HIDDEN_VALUE.replace("\\", "\\\\")}')"""  # noqa: S608 - only constants
+type Rows = list[tuple[Any, ...]]
+type Part = tuple[str, Rows]
+"""Rows of a table."""
 
 
-class ServerReader:
-    """A transaction for one query."""
+class TooManyRowsError(Exception):
+    """There are more rows than may be copied."""
 
-    def __init__(self, connection: Connection, end: float) -> None:
-        """Take a connection, and the moment of the monotonic clock at which it is too late."""
-        self.name = connection.dialect.name if connection.dialect.name == "postgresql" else "mariadb"
-        self._connection = connection
-        self._end = end
-        self._views: dict[str, str] = {}
-        self._schema = ""
 
-    def begin(self, time_zone: str, utc_offset: str) -> None:
-        """Begin to read, as of now and nothing but reading."""
-        if self.name == "postgresql":
-            self._connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-            self._schema = self._connection.execute(
-                sql(
-                    "SELECT quote_ident(nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-                    "WHERE c.oid = to_regclass('states')"
-                )
-            ).scalar_one()
-            # Only what PostgreSQL itself defines has a name from here on.
-            self._connection.execute(sql("SET LOCAL search_path = pg_catalog"))
-            self._connection.execute(
-                sql(
-                    "SELECT set_config('standard_conforming_strings', 'on', true), set_config('jit', 'off', true), "
-                    "set_config('cursor_tuple_fraction', '1', true), set_config('timezone', :zone, true)"
-                ),
-                {"zone": time_zone},
-            )
-            return
-        self._schema = f'"{make_url(self._connection.engine.url).database}"'
-        self._connection.rollback()
-        self._connection.execute(
-            sql(
-                "SET SESSION sql_mode = 'ANSI_QUOTES', group_concat_max_len = 65536, time_zone = :offset, "
-                "optimizer_switch = 'condition_pushdown_for_derived=off,condition_pushdown_for_subquery=off,"
-                "condition_pushdown_from_having=off'"
-            ),
-            {"offset": utc_offset},
-        )
-        self._connection.execute(sql("START TRANSACTION READ ONLY"))
+class Streamed:
+    """What is read step by step, each step in another thread, and given up in any."""
 
-    def names(self, table: str, column: str) -> list[tuple[int, str]]:
-        """Return the ids and names that a table of metadata holds."""
-        query = f"SELECT {COLUMNS[table][0]}, {column} FROM {self._base(table)}"  # noqa: S608 - no input
-        return [(row[0], row[1]) for row in self._connection.execute(sql(query))]
+    def __init__(self, parts: Generator[Part]) -> None:
+        """Take what yields the parts."""
+        self._parts = parts
+        self._lock = Lock()
 
-    def expose(self, ids: Mapping[str, Collection[int]], functions: Collection[str]) -> None:
-        """Define the views on exposed rows."""
-        attributes = _POSTGRESQL_ATTRIBUTES if self.name == "postgresql" else _MARIADB_ATTRIBUTES
-        self._views = {
-            table: view(table, self._base, lambda column: attributes.replace("SHARED_ATTRS", column), ids)
-            for table in (*COLUMNS, MATCHED_ATTRIBUTES)
-        }
+    def next(self) -> Part | None:
+        """Return the next part, or None."""
+        with self._lock:
+            return next(self._parts, None)
 
-    def view(self, table: str) -> str:
-        """Return what stands for a table in a FROM clause."""
-        return f'"exposed_{table}"'
-
-    def rows(self, text: str, bound: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query; the server ends it when its time is over, and sends no more than is read."""
-        left = max(self._end - monotonic(), 0.001)
-        limit = "SET LOCAL statement_timeout =" if self.name == "postgresql" else "SET SESSION max_statement_time ="
-        self._connection.execute(
-            sql(f"{limit} {left * 1000:.0f}" if self.name == "postgresql" else f"{limit} {left:.3f}")
-        )
-        result = self._connection.execute(
-            sql(self._with_views(text)),
-            dict(bound),
-            execution_options={"stream_results": True, "max_row_buffer": _BATCH},
-        )
-        for batch in result.partitions(_BATCH):
-            if monotonic() > self._end:
-                raise TimeoutError
-            yield from map(tuple, batch)
-
-    def _base(self, table: str) -> str:
-        return f'{self._schema}."{table}"'
-
-    def _with_views(self, text: str) -> str:
-        """Return a query with the views that it uses before it, to be merged into it by the server."""
-        inline = "AS NOT MATERIALIZED" if self.name == "postgresql" else "AS"
-        views = ", ".join(
-            f"{self.view(table)} {inline} ({query})" for table, query in self._views.items() if self.view(table) in text
-        )
-        if not views:
-            return text
-        for start in ("WITH RECURSIVE ", "WITH "):
-            if text.startswith(start):
-                return f"{start}{views}, {text.removeprefix(start)}"
-        return f"WITH {views} {text}"
+    def close(self) -> None:
+        """Give up what is left, as soon as the step is done that is being taken."""
+        with self._lock:
+            self._parts.close()
 
 
 @lru_cache(maxsize=2)
@@ -139,52 +57,88 @@ def _engine(url: str) -> Engine:
 
 
 @contextmanager
-def open_server(url: str, end: float, time_zone: str, utc_offset: str) -> Iterator[ServerReader]:
-    """Connect to the recorder's server for one query that ends at a moment of the monotonic clock."""
+def read_only(url: str, seconds: float) -> Iterator[Connection]:
+    """Yield a connection in a transaction that only reads, as of one moment, each of whose statements the server ends."""
     with _engine(url).connect() as connection:
-        dialect = connection.dialect
-        if dialect.name != "postgresql" and not (
-            getattr(dialect, "is_mariadb", False) and (dialect.server_version_info or ()) >= _OLDEST_MARIADB
-        ):
-            oldest = ".".join(map(str, _OLDEST_MARIADB))
-            raise ToolError(f"Queries work on SQLite, PostgreSQL and MariaDB {oldest} or newer only. Tell the user.")
-        reader = ServerReader(connection, end)
         try:
-            reader.begin(time_zone, utc_offset)
-            yield reader
-        except TimeoutError, DBAPIError:
+            if connection.dialect.name == "postgresql":
+                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+                connection.execute(text(f"SET LOCAL statement_timeout = {seconds * 1000:.0f}"))
+                connection.execute(text("SET LOCAL cursor_tuple_fraction = 1"))
+            else:
+                mariadb = getattr(connection.dialect, "is_mariadb", False)
+                limit = ("max_statement_time", seconds) if mariadb else ("max_execution_time", seconds * 1000)
+                connection.rollback()
+                connection.execute(text(f"SET SESSION {limit[0]} = {limit[1]:g}"))
+                # Planning does not look at the clock: a join of many tables would be planned for hours.
+                connection.execute(text("SET SESSION optimizer_search_depth = 0"))
+                connection.execute(text("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"))
+            yield connection
+        except BaseException:
             # A driver would read the rest of a result that nobody wants before it takes another statement.
             connection.invalidate()
             raise
 
 
-_POSTGRESQL_ERRORS: Final = {
-    "22P02": "a text cannot be cast; leave out states such as 'unavailable' and 'unknown' first",
-    "22003": "a number became too large",
-    "22012": "it divides by zero; use NULLIF(divisor, 0)",
-    "22007": "a text is no date or time",
-    "22008": "a date or time is out of range",
-    "21000": "a subquery used as a value has more than one row",
-}
-_MARIADB_ERRORS: Final = {
-    1690: "a number became too large",
-    1242: "a subquery used as a value has more than one row",
-}
-_MARIADB_STATIC: Final = frozenset({1052, 1054, 1055, 1056, 1064, 1111, 1140, 1222, 1241, 1247, 1582})
-"""Errors found before any row is read, whose texts hold names alone."""
-_TIMEOUTS: Final = frozenset({"57014", 1969, 2013})
+def stream_rows(url: str, exposed: Mapping[str, Collection[str]], share: Share, seconds: float) -> Generator[Part]:
+    """Yield what belongs to exposed entities and statistics: who they are, their attributes, their rows.
+
+    The first part holds the ids of all entities that the recorder knows, for what must not be named.
+    """
+    with read_only(url, seconds) as connection:
+        numbers: dict[str, list[int]] = {}
+        for meta, values in META_VALUES.items():
+            key, name = ("metadata_id", "entity_id") if meta == "states_meta" else ("id", "statistic_id")
+            columns = ", ".join((key, name, *values))
+            known = [tuple(row) for row in connection.execute(text(f"SELECT {columns} FROM {meta}"))]  # noqa: S608 - constants
+            numbers[meta] = [row[0] for row in known if row[1] in exposed[meta]]
+            yield meta, known
+        left = share.most_rows
+        matching = {table.name: _matching(table, numbers[table.meta], share.span) for table in share.tables}
+        for table in share.tables:
+            left -= _count(connection, table, matching[table.name], left)
+            if left < 0:
+                raise TooManyRowsError
+        for table in share.tables:
+            if table.has_attributes and share.attributes:
+                yield from _parts(connection, ATTRIBUTES, _attributes(table, matching[table.name]), _FEW)
+            yield from _parts(connection, table.name, _rows(table, matching[table.name], share))
 
 
-def explain_server(err: DBAPIError) -> str | None:
-    """Return what is wrong with a query, in words that hold no value of any row; None when it ran out of time."""
-    original: Any = err.orig
-    code = getattr(original, "pgcode", None) or (original.args[0] if original and original.args else None)
-    if code in _TIMEOUTS:
-        return None
-    if words := _POSTGRESQL_ERRORS.get(str(code)) or (_MARIADB_ERRORS.get(code) if isinstance(code, int) else None):
-        return words
-    if str(code).startswith("42") and len(str(code)) == 5:
-        return str(getattr(original.diag, "message_primary", "")) or "PostgreSQL cannot run it"
-    if code in _MARIADB_STATIC:
-        return str(original.args[1])
-    return "the database cannot run it"
+def _matching(table: RowTable, numbers: Sequence[int], span: tuple[float, float]) -> str:
+    """Return the condition for the exposed rows of a span."""
+    ids = ", ".join(map(str, sorted(map(int, numbers)))) or "NULL"
+    start, end = map(float, span)
+    return f"metadata_id IN ({ids}) AND {table.moment} >= {start!r} AND {table.moment} < {end!r}"
+
+
+def _count(connection: Connection, table: RowTable, matching: str, most: int) -> int:
+    """Return how many rows there are to copy, and one more than the most where there are more."""
+    query = f"SELECT count(*) FROM (SELECT 1 AS one FROM {table.name} WHERE {matching} LIMIT {most + 1}) AS counted"  # noqa: S608 - constants and numbers
+    return int(connection.execute(text(query)).scalar_one())
+
+
+def _rows(table: RowTable, matching: str, share: Share) -> str:
+    """Return the query for the rows of a table, in the order in which they were written."""
+    shared = () if not table.has_attributes else ("attributes_id",) if share.attributes else ("NULL AS attributes_id",)
+    columns = ", ".join(("metadata_id", *table.values, *shared))
+    return f"SELECT {columns} FROM {table.name} WHERE {matching} ORDER BY {table.key}"  # noqa: S608 - constants and numbers
+
+
+def _attributes(table: RowTable, matching: str) -> str:
+    """Return the query for the attributes of the rows of a table, in the order in which these rows use them.
+
+    Their own order would tell which of them a hidden entity had before.
+    """
+    used = f"SELECT attributes_id, min({table.key}) AS used FROM {table.name} WHERE {matching} GROUP BY attributes_id"  # noqa: S608 - constants and numbers
+    return (
+        f"SELECT a.attributes_id, a.shared_attrs FROM ({used}) AS first_used "  # noqa: S608 - constants and numbers
+        f"JOIN {ATTRIBUTES} AS a ON a.attributes_id = first_used.attributes_id ORDER BY first_used.used"
+    )
+
+
+def _parts(connection: Connection, table: str, query: str, most: int = _BATCH) -> Iterator[Part]:
+    """Yield the rows of a query as the server sends them."""
+    result = connection.execute(text(query), execution_options={"stream_results": True, "max_row_buffer": most})
+    for rows in result.partitions(most):
+        yield table, [tuple(row) for row in rows]

@@ -5,24 +5,12 @@ from functools import cache
 import re
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Double,
-    Executable,
-    Select,
-    Subquery,
-    Text,
-    bindparam,
-    case,
-    cast,
-    func,
-    literal,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Executable, Select, Subquery, Text, bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
 from homeassistant.components.recorder.db_schema import StateAttributes, States
+
+from .engine import NUMBER, Engine
 
 # Tables rather than mapped classes: the object-relational layer adds a tenth of a millisecond to every statement.
 STATES = States.__table__
@@ -31,7 +19,7 @@ ATTRIBUTES = StateAttributes.__table__
 GAPS = ("unavailable", "unknown", "")
 """States that say nothing; the recorder writes the empty one when an entity is removed."""
 _JSON_NULL = "null"
-_NUMBER = r"^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
+_PATH: ColumnElement[str] = bindparam("path", type_=Text())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class Row:
 class Series:
     """What the recorder holds of one entity: its state, or one attribute of it."""
 
-    dialect: str
+    engine: Engine
     metadata_id: int
     attribute: str | None = None
 
@@ -54,7 +42,7 @@ class Series:
         """Execute a statement that was built for this kind of series."""
         parameters["metadata_id"] = self.metadata_id
         if self.attribute is not None:
-            parameters["path"] = self.attribute if self.dialect == "postgresql" else f'$."{self.attribute}"'
+            parameters["path"] = self.engine.path(self.attribute)
         return session.connection().execute(statement, parameters)
 
     @property
@@ -63,24 +51,9 @@ class Series:
         return self.attribute is not None
 
 
-def value_column(dialect: str, *, attribute: bool) -> ColumnElement[str]:
-    """Return the value of a row as text: the state, or the attribute as JSON."""
-    if not attribute:
-        return STATES.c.state
-    path = bindparam("path", type_=Text())
-    if dialect == "sqlite":
-        return ATTRIBUTES.c.shared_attrs.op("->", return_type=Text())(path)
-    if dialect == "postgresql":
-        return cast(func.json_extract_path(cast(ATTRIBUTES.c.shared_attrs, _json_type()), path), Text())
-    # MariaDB compares what JSON_EXTRACT itself returns as if it were without quotes.
-    return func.concat("", func.json_extract(ATTRIBUTES.c.shared_attrs, path), type_=Text())
-
-
-def _json_type() -> Any:
-    """Return PostgreSQL's JSON type, which is read as text here."""
-    from sqlalchemy.dialects.postgresql import JSON  # noqa: PLC0415 - only where that server is used
-
-    return JSON()
+def value_column(engine: Engine, *, attribute: bool) -> ColumnElement[str]:
+    """The value of a row as text: the state, or the attribute as JSON."""
+    return engine.json_value(ATTRIBUTES.c.shared_attrs, _PATH) if attribute else STATES.c.state
 
 
 def is_gap(value: ColumnElement[str]) -> ColumnElement[bool]:
@@ -95,28 +68,12 @@ def is_gap_value(value: str | None) -> bool:
 
 def as_number(value: str | None) -> float | None:
     """Return a value as a number, or None where it is none."""
-    return float(value) if value is not None and re.match(_NUMBER, value) else None
+    return float(value) if value is not None and re.match(NUMBER, value) else None
 
 
-def number_column(dialect: str, value: ColumnElement[str]) -> ColumnElement[float]:
-    """Return a value as a number, or NULL where it is none: PostgreSQL fails on a cast that SQLite lets pass as 0."""
-    if dialect == "sqlite":
-        numeric: ColumnElement[bool] = value.op("GLOB")(literal("[-+.0-9]*"))
-    elif dialect == "postgresql":
-        numeric = value.op("~")(literal(_NUMBER))
-    else:
-        numeric = value.op("REGEXP")(literal(_NUMBER))
-    return case((numeric, cast(value, Double())))
-
-
-def moments(dialect: str) -> list[ColumnElement[Any]]:
-    """Return the columns by which rows are put in order.
-
-    SQLite reads them from the index in the order of moment and id anyway, and its window functions are faster the fewer
-    columns they carry.
-    """
-    moment = STATES.c.last_updated_ts.label("moment")
-    return [moment] if dialect == "sqlite" else [moment, STATES.c.state_id]
+def moments(engine: Engine) -> list[ColumnElement[Any]]:
+    """The columns by which rows are put in order."""
+    return engine.ordering(STATES.c.last_updated_ts.label("moment"), STATES.c.state_id)
 
 
 def order_of(rows: Subquery) -> list[ColumnElement[Any]]:
@@ -159,10 +116,10 @@ class Rows:
 
 
 @cache
-def _edge(dialect: str, *, attribute: bool, at_start: bool) -> Select[Any]:
+def _edge(engine: Engine, *, attribute: bool, at_start: bool) -> Select[Any]:
     """Select the row that holds at :start, or the first one after it and before :cut."""
     moment = STATES.c.last_updated_ts
-    statement = select(moment, value_column(dialect, attribute=attribute)).where(
+    statement = select(moment, value_column(engine, attribute=attribute)).where(
         STATES.c.metadata_id == bindparam("metadata_id")
     )
     if attribute:
@@ -179,7 +136,7 @@ def _edge(dialect: str, *, attribute: bool, at_start: bool) -> Select[Any]:
 def find_rows(session: Session, series: Series, start: float, cut: float) -> Rows | None:
     """Return the rows of a span, or None where there are none."""
     for at_start in (True, False):
-        statement = _edge(series.dialect, attribute=series.of_attribute, at_start=at_start)
+        statement = _edge(series.engine, attribute=series.of_attribute, at_start=at_start)
         parameters = {"start": start} if at_start else {"start": start, "cut": cut}
         if found := series.run(session, statement, **parameters).first():
             first = Row(*found)
@@ -188,13 +145,13 @@ def find_rows(session: Session, series: Series, start: float, cut: float) -> Row
 
 
 @cache
-def _changes(dialect: str, *, attribute: bool) -> Select[Any]:
+def _changes(engine: Engine, *, attribute: bool) -> Select[Any]:
     """Select the rows whose value differs from the row before, newest first."""
     table = STATES.c
     rows = within(
         table.last_updated_ts.label("moment"),
         table.state_id,
-        value_column(dialect, attribute=attribute).label("value"),
+        value_column(engine, attribute=attribute).label("value"),
         attribute=attribute,
         changed_only=not attribute,
     ).subquery()
@@ -213,5 +170,5 @@ def _changes(dialect: str, *, attribute: bool) -> Select[Any]:
 
 def newest_changes(session: Session, rows: Rows, count: int) -> list[Row]:
     """Return the newest changes, newest first, gaps among them; the state at the start counts as one."""
-    statement = _changes(rows.series.dialect, attribute=rows.series.of_attribute)
+    statement = _changes(rows.series.engine, attribute=rows.series.of_attribute)
     return [Row(max(moment, rows.start), value) for moment, value in rows.run(session, statement, count=count)]

@@ -28,7 +28,7 @@ from homeassistant.util.unit_conversion import BaseUnitConverter
 from . import read_session
 from .periods import DAY, HOUR, SHORT, Period, Span, day_of, utc_offsets
 
-type Table = type[Statistics | StatisticsShortTerm]
+type StatisticsTable = type[Statistics | StatisticsShortTerm]
 type Metadata = tuple[int, StatisticMetaData]
 """The number under which the rows of a statistic are kept, and what the recorder knows of it."""
 type TotalType = Literal["change", "mean", "min", "max"]
@@ -76,12 +76,12 @@ class Gaps:
 
 
 def read_metadata(hass: HomeAssistant, statistic_ids: set[str]) -> dict[str, Metadata]:
-    """Return what the recorder knows of those statistics that exist."""
+    """The recorder's metadata of those statistics that exist."""
     return get_metadata(hass, statistic_ids=statistic_ids) if statistic_ids else {}
 
 
 def unit_converter(meta: StatisticMetaData) -> type[BaseUnitConverter] | None:
-    """Return what converts the unit of a statistic, or None where it cannot be converted."""
+    """The converter for the unit of a statistic, or None where it cannot be converted."""
     unit = meta["unit_of_measurement"]
     converter = UNIT_CLASS_TO_UNIT_CONVERTER.get(meta["unit_class"])
     if converter and unit in converter.VALID_UNITS:
@@ -124,7 +124,7 @@ def _first_reaching(
     session: Session, metadata_id: int, span: Span, name: str, value: float
 ) -> tuple[float, int] | None:
     """Return the first row that is as low or as high as value: a short-term one, which is more exact, where it is kept."""
-    tables: tuple[tuple[Table, int], ...] = ((StatisticsShortTerm, SHORT), (Statistics, HOUR))
+    tables: tuple[tuple[StatisticsTable, int], ...] = ((StatisticsShortTerm, SHORT), (Statistics, HOUR))
     for table, seconds in tables:
         column = table.min if name == "min" else table.max
         moment = session.execute(
@@ -199,13 +199,13 @@ def _moments(span: Span) -> tuple[float, float]:
     return span[0].timestamp(), span[1].timestamp()
 
 
-def _source(period: Period) -> tuple[Table, int]:
+def _source(period: Period) -> tuple[StatisticsTable, int]:
     """Return the table that a period is computed from and the seconds of its rows."""
     return (StatisticsShortTerm, SHORT) if period == "5minute" else (Statistics, HOUR)
 
 
 def _rows[T: tuple[Any, ...]](
-    statement: Select[T], table: Table, metadata_ids: list[int], start: float, end: float
+    statement: Select[T], table: StatisticsTable, metadata_ids: list[int], start: float, end: float
 ) -> Select[T]:
     """Return a statement over the rows that begin in a span."""
     return statement.where(table.metadata_id.in_(metadata_ids), table.start_ts >= start, table.start_ts < end)
@@ -272,7 +272,7 @@ def _aggregates(rows: Any, mean_type: StatisticMeanType) -> list[ColumnElement[A
     return [value.label(name) for name, value in zip(names, values, strict=True)]
 
 
-def _local_day(table: Table, start: float, end: float) -> ColumnElement[Any]:
+def _local_day(table: StatisticsTable, start: float, end: float) -> ColumnElement[Any]:
     """Return the local day of a row, as days since 1970-01-01, right across changes of the clocks."""
     *changes, (_, last) = utc_offsets(start, end)
     offset: ColumnElement[Any] = literal(last)

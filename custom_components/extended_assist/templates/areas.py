@@ -5,7 +5,7 @@ from typing import Any
 from homeassistant.core import callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr
 
-from .home import Function, Home
+from .home import Home, TemplateFunction
 
 
 @callback
@@ -120,14 +120,14 @@ def floor_entities(home: Home, floor_id_or_name: Any) -> list[str]:
 
 
 FUNCTIONS = (
-    Function(areas, is_filter=False),
-    Function(area_id),
-    Function(area_name),
-    Function(area_entities),
-    Function(area_devices),
-    Function(floors, is_filter=False),
-    Function(floor_id),
-    Function(floor_name),
-    Function(floor_areas),
-    Function(floor_entities),
+    TemplateFunction(areas, is_filter=False),
+    TemplateFunction(area_id),
+    TemplateFunction(area_name),
+    TemplateFunction(area_entities),
+    TemplateFunction(area_devices),
+    TemplateFunction(floors, is_filter=False),
+    TemplateFunction(floor_id),
+    TemplateFunction(floor_name),
+    TemplateFunction(floor_areas),
+    TemplateFunction(floor_entities),
 )

@@ -7,7 +7,7 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.entity import entity_sources
 
-from .home import Function, Home
+from .home import Home, TemplateFunction
 
 # Others identify a device outside of the home, such as its serial number, network address or credentials in a URL.
 _ATTRIBUTES = frozenset(
@@ -76,7 +76,7 @@ def device_name(home: Home, lookup_value: Any) -> str | None:
 
 @callback
 def device_attr(home: Home, device_or_entity_id: Any, attr_name: Any) -> Any:
-    """Return what is known about a device, or about the device of an entity."""
+    """Return an attribute of a device, or of the device of an entity; None for one that is not available here."""
     if not isinstance(device_or_entity_id, str):
         raise TemplateError("Must provide a device or entity ID")
     device = _device(home, device_or_entity_id)
@@ -115,10 +115,10 @@ def integration_entities(home: Home, entry_name: Any) -> list[str]:
 
 
 FUNCTIONS = (
-    Function(device_entities),
-    Function(device_id),
-    Function(device_name),
-    Function(device_attr),
-    Function(is_device_attr, is_filter=False, is_test=True, on_loop=False),
-    Function(integration_entities),
+    TemplateFunction(device_entities),
+    TemplateFunction(device_id),
+    TemplateFunction(device_name),
+    TemplateFunction(device_attr),
+    TemplateFunction(is_device_attr, is_filter=False, is_test=True, on_loop=False),
+    TemplateFunction(integration_entities),
 )

@@ -15,17 +15,17 @@ from homeassistant.helpers.template import TemplateEnvironment, make_logging_und
 from homeassistant.helpers.template.extensions import DateTimeExtension
 
 from . import areas, devices, labels, states
-from .home import Function
-from .limits import MAX_OUTPUT, Budget, TooLargeError
-from .measures import measured, measured_where_needed
+from .home import TemplateFunction
+from .limits import MAX_OUTPUT, TooLargeError
+from .measures import BudgetedContext, BudgetedEnvironment, measured, measured_where_needed
 from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
-from .views import PROPERTIES, AllStates, DomainStates, TemplateHome, TemplateState
+from .state_proxies import PROPERTIES, AllStates, DomainStates, TemplateHome, TemplateState
 
 _NOTES = 10
 undefined_names: ContextVar[dict[str, None] | None] = ContextVar("undefined_names", default=None)
-"""What was undefined in the rendering of this thread, in the words of Jinja."""
+"""Jinja's messages about undefined names, of the rendering in this thread."""
 
-FUNCTIONS: tuple[Function, ...] = (*states.FUNCTIONS, *areas.FUNCTIONS, *labels.FUNCTIONS, *devices.FUNCTIONS)
+FUNCTIONS: tuple[TemplateFunction, ...] = (*states.FUNCTIONS, *areas.FUNCTIONS, *labels.FUNCTIONS, *devices.FUNCTIONS)
 
 
 class TemplateNamespace(Namespace):
@@ -37,7 +37,7 @@ class TemplateNamespace(Namespace):
         return "<Namespace>"
 
 
-class ExposedContext(Context):
+class ExposedContext(BudgetedContext):
     """The context of a rendering."""
 
     environment: ExposedEnvironment
@@ -76,7 +76,7 @@ class _MeasuredCode(CodeGenerator):
         self.write(")")
 
 
-class ExposedEnvironment(TemplateEnvironment):
+class ExposedEnvironment(BudgetedEnvironment):
     """The environment of all renderings; `for_rendering` gives one its home and budget.
 
     Made without Home Assistant, so that neither its functions nor the loader of the user's own templates can be reached.
@@ -85,7 +85,6 @@ class ExposedEnvironment(TemplateEnvironment):
     code_generator_class = _MeasuredCode
     context_class = ExposedContext
     intercepted_binops = frozenset({"+", "*", "**", "%"})
-    budget: Budget
     home: TemplateHome
 
     def __init__(self) -> None:
@@ -168,7 +167,7 @@ class ExposedEnvironment(TemplateEnvironment):
         return fill
 
     def join_text(self, parts: Iterable[Any]) -> str:
-        """Return what `~` makes of values."""
+        """Return the values joined by `~`."""
         return self.concat([str(part) for part in self.budget.check_join("", parts)])
 
     @override
@@ -185,12 +184,12 @@ class ExposedEnvironment(TemplateEnvironment):
 
 
 def _note_undefined(_level: int, message: str) -> None:
-    """Keep what was undefined, where someone asked for it."""
+    """Store a message about an undefined name, where the rendering collects them."""
     if (notes := undefined_names.get()) is not None and len(notes) < _NOTES:
         notes[message] = None
 
 
-def _home_function(function: Function) -> Callable[..., Any]:
+def _home_function(function: TemplateFunction) -> Callable[..., Any]:
     """Return a function as templates call it: it finds the home of the rendering by itself."""
 
     @pass_context
@@ -208,7 +207,7 @@ def _home_function(function: Function) -> Callable[..., Any]:
 
 
 def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any]:
-    """Return what is applied to every value that is written out."""
+    """Return the function that is applied to every value that is written out, with a measurement around it."""
 
     @pass_context
     def output(context: ExposedContext, value: Any) -> Any:

@@ -16,7 +16,7 @@ from homeassistant.util.async_ import run_callback_threadsafe
 
 from ..exposure import Exposure
 
-PLAIN = (str, int, float, type(None))
+PLAIN_TYPES = (str, int, float, type(None))
 
 
 class Home:
@@ -38,7 +38,7 @@ class Home:
         two steps of a thread. So each question is one callback on the event loop, the same code as in a callback.
         Arguments are plain values: anything else could run parts of the template there.
         """
-        if not all(isinstance(arg, PLAIN) for arg in args):
+        if not all(isinstance(arg, PLAIN_TYPES) for arg in args):
             raise TypeError(f"{function.__name__} expects text, got {', '.join(type(arg).__name__ for arg in args)}")
         if get_ident() == self.hass.loop_thread_id:
             return function(self, *args)
@@ -122,7 +122,7 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class TemplateFunction:
     """A function of the template environment, and as what it is available."""
 
     run: Callable[..., Any]

@@ -10,7 +10,7 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 
-from .home import Function, Home
+from .home import Home, TemplateFunction
 
 
 @callback
@@ -76,11 +76,11 @@ def _label(home: Home, label_id_or_name: Any) -> str | None:
 
 
 FUNCTIONS = (
-    Function(labels),
-    Function(label_id),
-    Function(label_name),
-    Function(label_description),
-    Function(label_areas),
-    Function(label_devices),
-    Function(label_entities),
+    TemplateFunction(labels),
+    TemplateFunction(label_id),
+    TemplateFunction(label_name),
+    TemplateFunction(label_description),
+    TemplateFunction(label_areas),
+    TemplateFunction(label_devices),
+    TemplateFunction(label_entities),
 )

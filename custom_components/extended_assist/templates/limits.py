@@ -1,4 +1,4 @@
-"""How much one template may build: sizes are checked before an operation that could make something huge.
+"""Limits of one template: sizes are checked before an operation that could make something huge.
 
 A thread can be interrupted between two steps of Python, but not inside one: `'x' * 10**9`, a padded text or a compare of
 lists nested into each other would hold the interpreter, and with it the event loop, for as long as they take. So every
@@ -39,15 +39,15 @@ class TooLargeError(TemplateError):
     """A template makes something larger than allowed."""
 
     def __init__(self, what: str) -> None:
-        """Say what is too large."""
+        """Name the value that is too large."""
         super().__init__(f"{what} is too large for a template here. Build less at once.")
 
 
-class _Kinds(dict[type, Literal["text", "number", "collection", "other"]]):
-    """How values of each type are measured, found out once."""
+class _MeasureByType(dict[type, Literal["text", "number", "collection", "other"]]):
+    """The way to measure a value, by its type; found out once for each type."""
 
     def __missing__(self, kind: type) -> Literal["text", "number", "collection", "other"]:
-        """Find out about a type."""
+        """Classify a type."""
         if issubclass(kind, str | bytes):
             self[kind] = "text"
         elif issubclass(kind, _COLLECTIONS):
@@ -57,11 +57,11 @@ class _Kinds(dict[type, Literal["text", "number", "collection", "other"]]):
         return self[kind]
 
 
-_KINDS = _Kinds()
+_MEASURES = _MeasureByType()
 
 
 class Budget:
-    """What one rendering has left."""
+    """The bytes that one rendering may still make."""
 
     def __init__(self) -> None:
         """Start with everything."""
@@ -72,17 +72,17 @@ class Budget:
     def check(self, value: Any) -> Any:
         """Return a value just made, or raise TooLargeError."""
         size, _ = self._measure(value)
-        self.spend(len(value) * _POINTER if _KINDS[type(value)] == "collection" else size)
+        self.spend(len(value) * _POINTER if _MEASURES[type(value)] == "collection" else size)
         return value
 
     def spend(self, size: int) -> None:
-        """Take bytes from what is left."""
+        """Subtract bytes from the rest; raise TooLargeError when nothing is left."""
         self._left -= size
         if self._left < 0:
             raise TooLargeError("The sum of all values")
 
     def size(self, value: Any) -> int:
-        """Return how large a value is when written out, or raise TooLargeError."""
+        """Return the characters of a value when written out; raise TooLargeError beyond MAX_SIZE."""
         return self._measure(value)[0]
 
     def check_size(self, size: int) -> None:
@@ -102,7 +102,7 @@ class Budget:
 
     def _measure(self, value: Any) -> tuple[int, int]:
         """Return the size of a value and how deep collections are nested in it."""
-        match _KINDS[type(value)]:
+        match _MEASURES[type(value)]:
             case "other":
                 return 1, 0
             case "text":
@@ -124,7 +124,7 @@ class Budget:
         return self._remember(value, size, depth + 1)
 
     def _remember(self, value: object, size: int, depth: int) -> tuple[int, int]:
-        """Keep the measure of a collection."""
+        """Store the size and depth of a collection; raise TooLargeError beyond the limits."""
         if size > MAX_SIZE:
             raise TooLargeError("A collection")
         if depth > MAX_DEPTH:

@@ -2,17 +2,29 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import pass_context
+from jinja2.runtime import Context
+
+from homeassistant.helpers.template import TemplateEnvironment
 
 from .limits import MAX_OUTPUT, Budget
 from .patterns import check_pattern, check_replacement
 
-if TYPE_CHECKING:
-    from .environment import ExposedContext
-
 type _Arguments = tuple[Any, ...]
+
+
+class BudgetedEnvironment(TemplateEnvironment):
+    """An environment in which each rendering has a budget."""
+
+    budget: Budget
+
+
+class BudgetedContext(Context):
+    """The context of a rendering in such an environment."""
+
+    environment: BudgetedEnvironment
 
 
 def _given(args: _Arguments, kwargs: dict[str, Any], position: int, name: str, default: Any = "") -> Any:
@@ -80,7 +92,7 @@ def _regex_replace(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> 
     return args
 
 
-PREPARE: dict[str, Callable[[Budget, _Arguments, dict[str, Any]], _Arguments]] = {
+ARGUMENT_CHECKS: dict[str, Callable[[Budget, _Arguments, dict[str, Any]], _Arguments]] = {
     **dict.fromkeys(("batch", "slice", "truncate", "round", "tojson", "ordinal"), _width),
     **dict.fromkeys(
         (
@@ -110,11 +122,11 @@ PREPARE: dict[str, Callable[[Budget, _Arguments, dict[str, Any]], _Arguments]] =
 def measured(name: str, function: Any) -> Any:
     """Return a pure filter or test whose arguments and result are measured."""
     kind = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
-    prepare = PREPARE.get(name)
+    prepare = ARGUMENT_CHECKS.get(name)
 
     @pass_context
     @wraps(function)
-    def run(context: ExposedContext, /, *args: Any, **kwargs: Any) -> Any:
+    def run(context: BudgetedContext, /, *args: Any, **kwargs: Any) -> Any:
         budget = context.environment.budget
         if prepare:
             args = prepare(budget, args, kwargs)
@@ -134,4 +146,4 @@ def measured_where_needed(name: str, function: Any) -> Any:
 
     Results of functions are measured by the call, and those of tests are true or false.
     """
-    return measured(name, function) if name in PREPARE else function
+    return measured(name, function) if name in ARGUMENT_CHECKS else function

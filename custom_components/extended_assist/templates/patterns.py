@@ -11,7 +11,7 @@ from typing import Any
 from homeassistant.exceptions import TemplateError
 
 _MAX_STEPS = 20_000_000
-"""Takes the matcher about a quarter of a second."""
+"""About a quarter of a second of the matcher's time."""
 _MAX_PATTERN = 1_000
 _ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _GROUP_START = re.compile(r"\(\?(?:[:=!>]|<[=!]|P?<\w+>)")

@@ -1,4 +1,4 @@
-"""What a template would reach when Home Assistant renders it later, with everything in sight.
+"""The entities, areas, floors, labels and devices that a template names, and could reach with everything in sight.
 
 Templates inside automations and scripts run in Home Assistant's full environment. So what they name is read from their
 syntax beforehand; a template whose reach cannot be read is refused.
@@ -14,12 +14,12 @@ from jinja2 import nodes
 from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import SECRET_ATTRIBUTES, Exposure, NotExposedError
+from ..exposure import Exposure, NotExposedError, is_secret_key
 from ..results import ToolError
 from .environment import FUNCTIONS
 from .limits import Budget
 from .render import check_length, environment, explain, nearest_known
-from .views import TemplateHome
+from .state_proxies import TemplateHome
 
 RUN_VARIABLES = frozenset({"trigger", "this", "wait", "repeat", "value", "value_json"})
 """Names that Home Assistant defines while automations and scripts run."""
@@ -52,7 +52,7 @@ _NAMED_BY = {
 
 @dataclass(slots=True)
 class References:
-    """What a template names."""
+    """The references of a template."""
 
     entity_ids: set[str] = field(default_factory=set)
     """Every constant text that is an entity id, and every `states.domain.name`."""
@@ -65,7 +65,7 @@ class References:
 
 
 def referenced(template: str, variables: Iterable[str] = ()) -> References:
-    """Return what a template names; variables are the names that will be defined when it is rendered.
+    """Return the references of a template; variables are the names that will be defined when it is rendered.
 
     Raises ToolError for a template that cannot be read. Takes milliseconds for a long template.
     """
@@ -76,13 +76,13 @@ def referenced(template: str, variables: Iterable[str] = ()) -> References:
         tree = environment().parse(template)
     except (jinja2.TemplateError, RecursionError) as err:
         raise ToolError(explain(err)) from err
-    return _Reader(tree, variables).found
+    return _TemplateWalker(tree, variables).found
 
 
 async def async_validate(
     hass: HomeAssistant, exposure: Exposure, template: str, variables: Iterable[str] = ()
 ) -> References:
-    """Return what a template names, all of it available and exposed; raise ToolError with the reason otherwise."""
+    """Return the references of a template, all available and exposed; raise ToolError with the reason otherwise."""
     found = await hass.async_add_executor_job(referenced, template, tuple(variables))
     check_references(hass, exposure, found)
     return found
@@ -112,7 +112,7 @@ def check_references(hass: HomeAssistant, exposure: Exposure, found: References)
 
 
 def _answer(home: TemplateHome, name: str, argument: str) -> Any:
-    """Return what a lookup finds, in a form that can be compared."""
+    """Return the answer of a lookup, lists sorted so that two answers can be compared."""
     # What is asked about a device does not matter here, but whether it may be seen.
     answer = _LOOKUPS["device_name" if name in {"device_attr", "is_device_attr"} else name].run(home, argument)
     if isinstance(answer, list):
@@ -129,7 +129,7 @@ class _Everything(Exposure):
         return True
 
 
-class _Reader:
+class _TemplateWalker:
     """Walks through a template."""
 
     def __init__(self, tree: nodes.Template, variables: Iterable[str]) -> None:
@@ -170,21 +170,24 @@ class _Reader:
             self._read(child)
 
     def _text(self, text: str) -> None:
-        """Keep a constant that is an entity id; it may also be the name of an attribute."""
-        self._attribute(text)
-        if valid_entity_id(text.strip().lower()):
-            self.found.entity_ids.add(text.strip().lower())
+        """Add a constant that is an entity id; it may also be the name of an attribute, or the way to one."""
+        if valid_entity_id(entity_id := text.strip().lower()):
+            self.found.entity_ids.add(entity_id)
+        if not valid_entity_id(entity_id) or entity_id.startswith("attributes."):
+            self._attribute(text)
 
     def _attribute(self, text: str) -> None:
         """Refuse to name an attribute that is never shown."""
-        if secret := next((name for name in SECRET_ATTRIBUTES if name in text.lower().split(".")), None):
+        if secret := next((name for name in text.split(".") if name.isidentifier() and is_secret_key(name)), None):
             self.found.unavailable.add(f"The attribute '{secret}' is not available.")
 
     def _states(self, chain: list[nodes.Expr]) -> None:
         """Read `states.light.lamp…` or `states['light.lamp']…`; anything shorter is a whole domain."""
-        for part in chain:
-            self._read(part)
         first, second = [*map(_constant, chain), None, None][:2]
+        of_entity = 1 if first and "." in first else 2
+        for index, part in enumerate(chain):
+            if index >= of_entity or _constant(part) is None:
+                self._read(part)
         if first and "." in first:
             self._text(first)
         elif first and second:
@@ -244,7 +247,7 @@ class _Reader:
                 self.found.dynamic = True
 
     def _unavailable(self, message: str) -> None:
-        """Keep why the template cannot be used."""
+        """Add the reason why the template cannot be used."""
         self.found.unavailable.add(f"{message}.{nearest_known(message)}")
 
     def _name(self, name: str) -> None:
@@ -257,7 +260,7 @@ class _Reader:
 
 
 def _chain(node: nodes.Expr) -> list[nodes.Expr]:
-    """Return what follows `states` in an expression, step by step; nothing for other expressions."""
+    """Return the attributes and keys that follow `states` in an expression; none for other expressions."""
     steps: list[nodes.Expr] = []
     while isinstance(node, nodes.Getattr | nodes.Getitem):
         steps.append(nodes.Const(node.attr) if isinstance(node, nodes.Getattr) else node.arg)

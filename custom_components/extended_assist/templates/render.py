@@ -17,11 +17,11 @@ from homeassistant.helpers.template import is_template_string
 from homeassistant.util.hass_dict import HassKey
 
 from ..exposure import Exposure
+from ..interruptible import async_run_interruptible
 from ..results import ToolError
-from ..thread import async_in_thread
 from .environment import ExposedEnvironment, undefined_names
 from .limits import Budget
-from .views import TemplateHome
+from .state_proxies import TemplateHome
 
 TIME_LIMIT: Final = 3.0
 """Seconds of one rendering."""
@@ -43,7 +43,7 @@ class Rendered:
 
     text: str
     undefined: tuple[str, ...]
-    """What was undefined and rendered as nothing, in the words of Jinja."""
+    """Jinja's messages about undefined names, which were rendered as nothing."""
 
 
 @cache
@@ -61,14 +61,14 @@ def _compiled(template: str) -> CodeType:
 async def async_render(
     hass: HomeAssistant, exposure: Exposure, template: str, variables: Mapping[str, Any] | None = None
 ) -> str:
-    """Return what a template makes of the exposed entities; raise ToolError, naming the line, when it fails."""
+    """Render a template over exposed entities; raise ToolError, naming the line, when it fails."""
     return (await async_render_with_notes(hass, exposure, template, variables)).text
 
 
 async def async_render_with_notes(
     hass: HomeAssistant, exposure: Exposure, template: str, variables: Mapping[str, Any] | None = None
 ) -> Rendered:
-    """Return as async_render, with what was undefined."""
+    """Render as async_render does, and return with the text the names that were undefined."""
     check_length(template)
     if not is_template_string(template):
         return Rendered(template, ())
@@ -85,7 +85,7 @@ async def async_render_with_notes(
     # Renderings share the interpreter, and so do they with the event loop: side by side they would only be in the way.
     async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):
         try:
-            return await async_in_thread(hass, "template", TIME_LIMIT, render)
+            return await async_run_interruptible(hass, "template", TIME_LIMIT, render)
         except TimeoutError as err:
             raise ToolError(f"The template took longer than {TIME_LIMIT:g} seconds. Let it do less.") from err
         except Exception as err:
@@ -99,7 +99,7 @@ def check_length(template: str) -> None:
 
 
 def explain(error: Exception) -> str:
-    """Return what failed, where, and what is nearest to a name that does not exist."""
+    """Return the message of a failed template with its line, and the nearest to a name that does not exist."""
     line = (
         error.lineno
         if isinstance(error, jinja2.TemplateSyntaxError)

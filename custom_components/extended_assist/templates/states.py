@@ -10,8 +10,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import entity_sources
 from homeassistant.helpers.translation import async_translate_state, async_translate_state_attr
 
-from .home import Function, Home
-from .views import TemplateHome, TemplateState
+from .home import Home, TemplateFunction
+from .state_proxies import TemplateHome, TemplateState
 
 
 def states(home: TemplateHome, entity_id: Any, rounded: bool | None = None, with_unit: bool = False) -> str:  # noqa: FBT001, FBT002 - as templates call it
@@ -26,20 +26,20 @@ def state_attr(home: TemplateHome, entity_id: Any, name: Any) -> Any:
 
 def is_state(home: TemplateHome, entity_id: Any, state: Any) -> bool:
     """Return whether an entity has a state, or one of several."""
-    view = home.find(entity_id)
-    return view is not None and (view.state == state or (isinstance(state, list) and view.state in state))
+    proxy = home.find(entity_id)
+    return proxy is not None and (proxy.state == state or (isinstance(state, list) and proxy.state in state))
 
 
 def is_state_attr(home: TemplateHome, entity_id: Any, name: Any, value: Any) -> bool:
     """Return whether an attribute of an entity has a value."""
-    view = home.find(entity_id)
-    return view is not None and name in view.attributes and bool(view.attributes[name] == value)
+    proxy = home.find(entity_id)
+    return proxy is not None and name in proxy.attributes and bool(proxy.attributes[name] == value)
 
 
 def has_value(home: TemplateHome, entity_id: Any) -> bool:
     """Return whether an entity has a state that is known."""
-    view = home.find(entity_id)
-    return view is not None and view.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}
+    proxy = home.find(entity_id)
+    return proxy is not None and proxy.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}
 
 
 def expand(home: TemplateHome, *args: Any) -> list[TemplateState]:
@@ -123,13 +123,13 @@ def is_hidden_entity(home: Home, entity_id: Any) -> bool:
 
 
 FUNCTIONS = (
-    Function(states, is_global=False, on_loop=False),
-    Function(state_attr, on_loop=False),
-    Function(is_state, is_filter=False, is_test=True, on_loop=False),
-    Function(is_state_attr, is_filter=False, is_test=True, on_loop=False),
-    Function(has_value, is_test=True, on_loop=False),
-    Function(expand, on_loop=False),
-    Function(state_translated),
-    Function(state_attr_translated),
-    Function(is_hidden_entity, is_filter=False, is_test=True),
+    TemplateFunction(states, is_global=False, on_loop=False),
+    TemplateFunction(state_attr, on_loop=False),
+    TemplateFunction(is_state, is_filter=False, is_test=True, on_loop=False),
+    TemplateFunction(is_state_attr, is_filter=False, is_test=True, on_loop=False),
+    TemplateFunction(has_value, is_test=True, on_loop=False),
+    TemplateFunction(expand, on_loop=False),
+    TemplateFunction(state_translated),
+    TemplateFunction(state_attr_translated),
+    TemplateFunction(is_hidden_entity, is_filter=False, is_test=True),
 )

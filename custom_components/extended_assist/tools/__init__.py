@@ -1,9 +1,9 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
+from ..toolbox.tool import ExtendedTool
 from .actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from .automation_changes import AddAutomationTool, RemoveAutomationTool, UpdateAutomationTool
 from .automations import GetAutomationsTool
-from .base import ExtendedTool
 from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
 from .entities import GetEntitiesTool

@@ -1,37 +1,28 @@
 """Perform any action on exposed entities, now or later, and undo what was changed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, override
 
 import voluptuous as vol
 
-from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.core import SupportsResponse
 from homeassistant.helpers import config_validation as cv, llm
-from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
+from ..actions.describe import describe, spoken_list
 from ..actions.perform import async_perform
-from ..actions.schedule import MAX_DELAY, Schedule, async_get_schedule
+from ..actions.schedule import MAX_DELAY, Schedule, async_get_schedule, async_schedule
 from ..actions.scheduled import ScheduledAction
-from ..call import ToolCall
-from ..exposure import Exposure
-from ..journal import STATES, Change, async_get_journal, undoes
-from ..policy import Tier
 from ..results import ToolError, format_time
-from ..undo import async_undo_states
-from .base import ExtendedTool
-
-SCHEDULED = "scheduled"
-CANCELLED = "cancelled"
-
-_MAX_SPOKEN = 8
-_MAX_VALUE = 300
-undoes(STATES)(async_undo_states)
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import ExtendedTool
+from ..undo.journal import CANCELLED, Change, async_get_journal
+from ..undo.undoers import async_undo
 
 _NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."
 
@@ -67,7 +58,19 @@ class PerformActionTool(ExtendedTool):
         action = await _async_checked(call)
         if (due := _due(call)) is None:
             return await async_perform(call, action)
-        return await _async_schedule(call, action, due)
+        item = await async_schedule(
+            call,
+            due,
+            action.name,
+            action.data,
+            name=action.name,
+            entity_ids=action.entity_ids,
+            targeted=action.targeted,
+        )
+        answer: JsonObjectType = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
+        if action.left_out:
+            answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
+        return answer
 
     @override
     async def async_preview(self, call: ToolCall) -> str:
@@ -96,19 +99,19 @@ class ScheduledActionsTool(ExtendedTool):
         if (item := _to_cancel(call, schedule)) is not None:
             await schedule.async_cancel(item.id)
             call.recording.changes.append(Change(CANCELLED, item.action, asdict(item)))
-            return {"cancelled": item.id, "what": _words(call.exposure, item)}
+            return {"cancelled": item.id, "what": item.describe(call.exposure)}
         answer: JsonObjectType = {
             "scheduled": [
-                {"id": item.id, "at": format_time(item.due), "what": _words(call.exposure, item)}
+                {"id": item.id, "at": format_time(item.due), "what": item.describe(call.exposure)}
                 for item in schedule.waiting
-                if _is_visible(call.exposure, item)
+                if item.is_visible(call.exposure)
             ]
         }
-        if ended := [outcome for outcome in schedule.outcomes if _is_visible(call.exposure, outcome.scheduled)]:
+        if ended := [outcome for outcome in schedule.outcomes if outcome.scheduled.is_visible(call.exposure)]:
             answer["ended"] = [
                 {
                     "at": format_time(outcome.scheduled.due),
-                    "what": _words(call.exposure, outcome.scheduled),
+                    "what": outcome.scheduled.describe(call.exposure),
                     "result": call.exposure.visible_value(outcome.result)
                     or "no longer told: something in it is hidden now",
                 }
@@ -120,7 +123,7 @@ class ScheduledActionsTool(ExtendedTool):
     async def async_preview(self, call: ToolCall) -> str:
         """Say what would be cancelled."""
         item = _to_cancel(call, await async_get_schedule(call.hass))
-        return f"Cancel: {_words(call.exposure, item)}" if item else "List what is scheduled"
+        return f"Cancel: {item.describe(call.exposure)}" if item else "List what is scheduled"
 
 
 class UndoLastChangeTool(ExtendedTool):
@@ -142,15 +145,15 @@ class UndoLastChangeTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Undo the last change."""
         journal = await async_get_journal(call.hass)
-        if (change := journal.last(call.llm_context)) is None:
+        if (change := journal.last(call.caller)) is None:
             raise ToolError(_NOTHING)
         about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
-        return about | await journal.async_undo(call, change)
+        return about | await async_undo(call, journal, change)
 
     @override
     async def async_preview(self, call: ToolCall) -> str:
         """Say what would be undone."""
-        if (change := (await async_get_journal(call.hass)).last(call.llm_context)) is None:
+        if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
         spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
         states: Mapping[str, Any] = change.details.get("states", {})
@@ -159,31 +162,12 @@ class UndoLastChangeTool(ExtendedTool):
             for entity_id, kept in states.items()
             if call.exposure.is_exposed(entity_id)
         ]
-        return f"{spoken}: {_listed(wanted)}" if wanted else spoken
+        return f"{spoken}: {spoken_list(wanted)}" if wanted else spoken
 
 
 def _what(call: ToolCall, change: Change) -> str:
     """Return what was done; the action of a script has the script's own id, which may be hidden by now."""
     return call.exposure.visible_value(change.what) or "running a script"
-
-
-@undoes(SCHEDULED)
-async def _async_unschedule(call: ToolCall, change: Change) -> JsonObjectType:
-    """Cancel a scheduled action."""
-    schedule = await async_get_schedule(call.hass)
-    if (item := await schedule.async_cancel(change.details["id"])) is None:
-        raise ToolError("The scheduled action was performed or cancelled already. Undo again for what it changed.")
-    return {"undone": f"cancelled: {_words(call.exposure, item)}"}
-
-
-@undoes(CANCELLED)
-async def _async_reschedule(call: ToolCall, change: Change) -> JsonObjectType:
-    """Schedule a cancelled action again."""
-    item = ScheduledAction(**change.details)
-    if item.due <= dt_util.utcnow().timestamp():
-        raise ToolError("The time of the cancelled action is over, so it cannot be scheduled again.")
-    await (await async_get_schedule(call.hass)).async_add(item)
-    return {"undone": f"scheduled again: {_words(call.exposure, item)}", "id": item.id}
 
 
 async def _async_checked(call: ToolCall) -> ResolvedAction:
@@ -230,74 +214,11 @@ def _moment(text: str, now: datetime) -> datetime | None:
     return datetime.combine(day, clock, now.tzinfo)
 
 
-async def _async_schedule(call: ToolCall, action: ResolvedAction, due: datetime) -> JsonObjectType:
-    """Store an action for later."""
-    if (entry_id := call.options.entry_id) is None:
-        raise ToolError("Actions cannot be scheduled from here. Perform it now, or use a timer.")
-    context = call.llm_context
-    item = ScheduledAction(
-        due=due.timestamp(),
-        action=action.name,
-        entity_ids=list(action.entity_ids),
-        data=action.data,
-        targeted=action.targeted,
-        entry_id=entry_id,
-        platform=context.platform,
-        assistant=context.assistant,
-        language=context.language,
-        device_id=context.device_id,
-        user_id=context.context.user_id if context.context else None,
-        conversation_id=chat_log.conversation_id if (chat_log := current_chat_log.get()) else None,
-    )
-    await (await async_get_schedule(call.hass)).async_add(item)
-    call.recording.changes.append(Change(SCHEDULED, f"scheduling {action.name}", {"id": item.id}))
-    answer: JsonObjectType = {"scheduled": item.id, "at": format_time(due), "what": _words(call.exposure, item)}
-    if action.left_out:
-        answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
-    return answer
-
-
 def _to_cancel(call: ToolCall, schedule: Schedule) -> ScheduledAction | None:
-    """Return what is to be cancelled, if anything is."""
+    """Return the scheduled action to cancel, or None."""
     if (wanted := call.arguments.get("cancel")) is None:
         return None
     for item in schedule.waiting:
-        if item.id == wanted and _is_visible(call.exposure, item):
+        if item.id == wanted and item.is_visible(call.exposure):
             return item
     raise ToolError(f"Nothing with id '{wanted}' is scheduled. Call without cancel to see what is.")
-
-
-def _is_visible(exposure: Exposure, item: ScheduledAction) -> bool:
-    """Return whether a scheduled action may be told of: something it acts on is exposed, or it acts on nothing."""
-    return not item.entity_ids or any(map(exposure.is_exposed, item.entity_ids))
-
-
-def _words(exposure: Exposure, item: ScheduledAction) -> str:
-    """Return what a scheduled action does, in words."""
-    return describe(exposure, item.action, item.entity_ids, exposure.visible_value(item.data))
-
-
-def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
-    """Return what an action does, in words that a person can hear."""
-    names = [exposure.resolve(entity_id)[0].name for entity_id in entity_ids if exposure.is_exposed(entity_id)]
-    verb = action.split(".")[1].replace("_", " ").capitalize()
-    parts = [f"{verb}: {_listed(names)} ({action})" if names else f"{verb} ({action})"]
-    parts += [_spoken(key, value) for key, value in data.items()]
-    return ", ".join(parts)
-
-
-def _spoken(key: str, value: Any) -> str:
-    """Return one field of the data in words."""
-    text = value if isinstance(value, str) else json_dumps(value)
-    if len(text) > _MAX_VALUE:
-        text = f"{text[:_MAX_VALUE]}… ({len(text)} characters)"
-    if key.endswith("_pct"):
-        return f"{key.removesuffix('_pct').replace('_', ' ')} {text} %"
-    return f"{key.replace('_', ' ')} {text}"
-
-
-def _listed(names: list[str]) -> str:
-    """Return names as a person says them."""
-    if len(names) > _MAX_SPOKEN:
-        return f"{', '.join(names[:_MAX_SPOKEN])} and {len(names) - _MAX_SPOKEN} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

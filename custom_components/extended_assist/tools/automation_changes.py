@@ -13,17 +13,16 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import KEYS, Checked, async_check, current, normalized, resolved
-from ..automations.describe import Account, diff
+from ..automations.check import KEYS, CheckedAutomation, async_check, current, normalized, resolved
+from ..automations.describe import AutomationDescriber, diff
 from ..automations.edit import Edit, add, merged, remove, update
-from ..automations.reading import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
+from ..automations.query import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
 from ..automations.similar import warnings_of
-from ..automations.store import AUTOMATION, Made, async_get_store
-from ..call import ToolCall
-from ..journal import Change, undoes
-from ..policy import Tier, async_check_speaker
+from ..automations.store import VerifiedChange, async_get_store
 from ..results import ToolError
-from .base import ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import ExtendedTool
 
 DEADLINE = 60.0
 """Seconds that a change may take: Home Assistant reads its whole configuration anew before it loads one automation."""
@@ -67,7 +66,7 @@ class ChangingTool(ExtendedTool):
         return AUTOMATION_DOMAIN in hass.config.components
 
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what would be done; raises ToolError when it cannot be."""
+        """Return the checked change; raises ToolError when it cannot be made."""
         raise NotImplementedError
 
     @override
@@ -77,7 +76,7 @@ class ChangingTool(ExtendedTool):
         lines = plan.difference.replace("```", "'''")
         return "\n".join([plan.account, *plan.notes, "Lines (to be shown, not read aloud):", f"```diff\n{lines}\n```"])
 
-    async def async_make(self, call: ToolCall, plan: Plan) -> Made:
+    async def async_make(self, call: ToolCall, plan: Plan) -> VerifiedChange:
         """Make a planned change."""
         return await async_get_store(call.hass).async_change(call, plan.automation_id, plan.make)
 
@@ -104,7 +103,9 @@ class AddAutomationTool(ChangingTool):
             raise ToolError(state.problem)
         automation_id = store.new_id()
         checked = await async_check(call, automation_id, config)
-        account = f"Add the automation '{config['alias']}': {Account(call.exposure).of(checked.whole)}"
+        account = (
+            f"Add the automation '{config['alias']}': {AutomationDescriber(call.exposure).describe(checked.whole)}"
+        )
         make = partial(add, config={"id": automation_id, **config})
         notes = await _async_warnings(call, checked, automation_id)
         return Plan(automation_id, account, diff(None, config), make, notes)
@@ -136,9 +137,7 @@ class UpdateAutomationTool(ChangingTool):
     parameters = vol.Schema(
         {
             vol.Required("automation", description="Id, entity id or name."): cv.string,
-            vol.Required("changes", description=f"New values of any of: {', '.join(KEYS)}. null removes one."): vol.All(
-                dict, vol.Length(min=1)
-            ),
+            vol.Required("changes", description=f"New values of any of: {', '.join(KEYS)}. null removes one."): dict,
         }
     )
 
@@ -146,14 +145,16 @@ class UpdateAutomationTool(ChangingTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Check the automation as it would be."""
         automation, state = await _async_find(call)
-        changes = normalized(call.arguments["changes"])
+        # A length in the schema would tell the model that a text or a list will do.
+        if not (changes := normalized(call.arguments["changes"])):
+            raise ToolError("There is nothing in 'changes'. Give at least one part with its new value.")
         automation_id, written = str(automation.id), state.config or {}
         before = written if "use_blueprint" in written else resolved(written, automation.config)
         wanted = current(merged(before, changes))
         wanted.pop("id", None)
         checked = await async_check(call, automation_id, wanted, changes)
         visible, _ = visible_config(call, automation, state)
-        account = Account(call.exposure).of(checked.whole)
+        account = AutomationDescriber(call.exposure).describe(checked.whole)
         return Plan(
             automation_id,
             f"Change {', '.join(changes)} of the automation '{automation.name}'. Then: {account}",
@@ -184,7 +185,7 @@ class RemoveAutomationTool(ChangingTool):
         """Find what would be removed."""
         automation, state = await _async_find(call)
         visible, _ = visible_config(call, automation, state)
-        account = Account(call.exposure).of(automation.config)
+        account = AutomationDescriber(call.exposure).describe(automation.config)
         return Plan(
             str(automation.id),
             f"Remove the automation '{automation.name}': {account}",
@@ -200,20 +201,6 @@ class RemoveAutomationTool(ChangingTool):
         return {"removed": made.entity_id, "what": plan.account}
 
 
-@undoes(AUTOMATION)
-async def _async_undo(call: ToolCall, change: Change) -> JsonObjectType:
-    """Write an automation as it was before a change."""
-    await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.llm_context)
-    store, details = async_get_store(call.hass), change.details
-    if details["after"] is not None and not any(found.id == details["id"] for found in exposed_automations(call)):
-        raise ToolError("The automation of the last change is gone or not exposed any more, so nothing was undone.")
-    made = await store.async_restore(call, details)
-    if details["after"] is None:
-        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
-    done = "removed again" if details["before"] is None else "as it was before"
-    return {"undone": {made.entity_id: done}}
-
-
 async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
     """Return the automation that the arguments mean, and what the file holds of it."""
     automation = find_automation(call, call.arguments["automation"])
@@ -225,8 +212,8 @@ async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
     return automation, state
 
 
-async def _async_warnings(call: ToolCall, checked: Checked, automation_id: str) -> list[str]:
-    """Return what to tell about automations that a new one repeats."""
+async def _async_warnings(call: ToolCall, checked: CheckedAutomation, automation_id: str) -> list[str]:
+    """Return warnings about automations that a new one repeats."""
     known = exposed_automations(call)
     return await call.hass.async_add_executor_job(warnings_of, known, checked, automation_id)
 

@@ -10,23 +10,23 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.describe import Account
-from ..automations.reading import (
+from ..automations.describe import AutomationDescriber
+from ..automations.query import (
     Automation,
     FileState,
     async_last_runs,
     exposed_automations,
     find_automation,
-    named,
+    matching_automations,
     read_file,
     visible_config,
 )
 from ..automations.store import async_get_store
-from ..call import ToolCall
 from ..exposure import normalize
-from ..policy import Tier
 from ..results import fit_rows, format_time, to_csv
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _HEADER = ("name", "entity_id", "id", "state", "last_triggered", "can_be_changed", "what")
 _NOTES = 300
@@ -82,7 +82,7 @@ class GetAutomationsTool(ExtendedTool):
 def _filtered(call: ToolCall) -> list[Automation]:
     """Return the exposed automations that the arguments mean."""
     arguments = call.arguments
-    found = named(call, arguments["name"]) if "name" in arguments else exposed_automations(call)
+    found = matching_automations(call, arguments["name"]) if "name" in arguments else exposed_automations(call)
     if (entity := arguments.get("entity")) is not None:
         wanted = {item.entity_id for item in call.exposure.resolve(entity)}
         found = [automation for automation in found if wanted & set(automation.used)]
@@ -95,8 +95,8 @@ def _filtered(call: ToolCall) -> list[Automation]:
 def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonObjectType:
     """Return one line for each automation."""
     offset = call.arguments.get("offset", 0)
-    account = Account(call.exposure)
-    rows = (_row(automation, state, account) for automation in found[offset:])
+    describer = AutomationDescriber(call.exposure)
+    rows = (_row(automation, state, describer) for automation in found[offset:])
     kept = fit_rows(rows, call.budget - _NOTES - len(state.problem or ""))
     answer: JsonObjectType = {"count": len(found)}
     if kept:
@@ -112,7 +112,7 @@ def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonOb
     return answer
 
 
-def _row(automation: Automation, state: FileState, account: Account) -> tuple[str, ...]:
+def _row(automation: Automation, state: FileState, describer: AutomationDescriber) -> tuple[str, ...]:
     """Return the line for an automation."""
     shown = automation.state
     triggered = shown.attributes.get("last_triggered")
@@ -123,13 +123,13 @@ def _row(automation: Automation, state: FileState, account: Account) -> tuple[st
         "invalid" if shown.state == STATE_UNAVAILABLE else shown.state,
         format_time(triggered) if triggered else "never",
         "yes" if automation.id in state.editable else "no",
-        account.of(automation.config),
+        describer.describe(automation.config),
     )
 
 
 async def _async_details(call: ToolCall, automation: Automation, state: FileState) -> JsonObjectType:
     """Return all about one automation."""
-    row = dict(zip(_HEADER, _row(automation, state, Account(call.exposure)), strict=True))
+    row = dict(zip(_HEADER, _row(automation, state, AutomationDescriber(call.exposure)), strict=True))
     config, left_out = visible_config(call, automation, state)
     answer: dict[str, Any] = {**row, "configuration": config}
     if left_out:

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 
 from ..exposure import Exposure
-from ..recorder.logbook import Entry, Origin, Run
+from ..recorder.logbook import Entry, Origin, RecordedRun
 
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 # Descriptions of triggers that hold nothing but entity ids, which are checked. Others may hold topics or device names.
@@ -64,7 +64,7 @@ class _Causes:
             return ", ".join(dict.fromkeys(links))
         return self._device(entry.entity_id) if entry.state is not None else ""
 
-    async def _async_run(self, context: bytes | None, run: Run) -> str:
+    async def _async_run(self, context: bytes | None, run: RecordedRun) -> str:
         """Name an automation or script, if it is exposed, and its trigger."""
         kind = "automation" if run.entity_id.startswith("automation.") else "script"
         if not self._exposure.is_exposed(run.entity_id):
@@ -72,7 +72,7 @@ class _Causes:
         trigger = await self._async_trigger(context, run)
         return f"{kind} '{self._exposure.entities[run.entity_id].name}'" + (f" ({trigger})" if trigger else "")
 
-    async def _async_trigger(self, context: bytes | None, run: Run) -> str:
+    async def _async_trigger(self, context: bytes | None, run: RecordedRun) -> str:
         """Describe what triggered a run: from its trace where that still exists, else as the event has it."""
         if context and (described := await self._async_traced(bytes_to_ulid_or_none(context) or "", run.entity_id)):
             return described

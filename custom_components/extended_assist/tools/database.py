@@ -1,26 +1,36 @@
-"""Ask the recorder's database anything, in SQL."""
+"""Ask the recorder's past anything, in SQL."""
 
+from datetime import timedelta
 from typing import Any, override
 
 import voluptuous as vol
 
 from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..call import ToolCall
-from ..policy import Tier
-from ..recorder import async_read
-from ..recorder.query import MAX_QUERY, MAX_ROWS, run_query
+from ..exposure import ExposedEntity
+from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
 from ..results import ToolError, fit_rows, to_csv
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
+from .history import time_span
 
+_DEFAULT_HOURS = 7 * 24
 _NOTES = 250
 """Characters kept free for what is said beside the table."""
 _MAX_PARAMETER = 1_000
+_MAX_INTEGER = 2**63
+_AHEAD = timedelta(minutes=1)
+"""What is written while a question is asked belongs to it."""
 
 
 def _parameter(value: Any) -> str | float | bool | None:
     """Validate the value of a parameter."""
+    if isinstance(value, int) and not -_MAX_INTEGER <= value < _MAX_INTEGER:
+        raise vol.Invalid("a whole number has at most 64 bits")
     if value is None or isinstance(value, bool | int | float):
         return value
     text: str = cv.string(value)
@@ -35,42 +45,40 @@ class QueryDatabaseTool(ExtendedTool):
     name = "extended_assist__query_database"
     title = "Query database"
     description = (
-        "Run one SELECT on Home Assistant's recorder, in its engine's own SQL; exposed entities only. Prefer get_history, "
-        "get_statistics and get_logbook where they answer. Tables: "
-        "states(state_id, metadata_id, state, last_updated_ts, last_changed_ts, attributes_id, old_state_id); "
-        "states_meta(metadata_id, entity_id); state_attributes(attributes_id, shared_attrs: JSON text); "
-        "statistics (hourly) and statistics_short_term (5 minutes)(metadata_id, start_ts, mean, min, max, state, sum); "
-        "statistics_meta(id, statistic_id, unit_of_measurement). "
-        "Join states to states_meta by metadata_id, statistics.metadata_id to statistics_meta.id. *_ts are Unix seconds. "
-        "state is text: leave out 'unavailable' and 'unknown', then cast. last_changed_ts is null where it equals "
-        "last_updated_ts. A row begins a state, it lasts until the next row. sum is a running total: subtract. "
-        "Aggregate, filter by entity and time, and LIMIT."
+        "Run one SELECT, in SQLite's dialect, on a copy of the recorder that holds what is exposed, of the last 7 days unless "
+        "told. Prefer get_history, get_statistics and get_logbook where they answer. Tables: "
+        "states(entity_id, name, area, state, last_updated, last_changed, last_updated_ts, last_changed_ts, metadata_id, "
+        "attributes_id); states_meta(metadata_id, entity_id); state_attributes(attributes_id, shared_attrs: JSON); "
+        "statistics (hourly), statistics_short_term (5 minutes)(statistic_id, name, area, unit_of_measurement, start, "
+        "start_ts, mean, min, max, state, sum, metadata_id); statistics_meta(id, statistic_id). "
+        "*_ts: Unix seconds; last_updated, last_changed, start: local time as text. state is text: leave out 'unavailable' and "
+        "'unknown', then cast. A row begins a state, it lasts until the next row. sum is a running total: subtract. Aggregate."
     )
     annotations = READ_ONLY
     family = "database"
     tier = Tier.READ
+    deadline = FILL_LIMIT + TIME_LIMIT + 10
     parameters = vol.Schema(
         {
-            vol.Required("query", description="One SELECT; WITH, joins, windows and unions work."): vol.All(
-                cv.string, vol.Length(min=1, max=MAX_QUERY)
+            vol.Required("query", description="The SELECT."): vol.All(str, vol.Length(min=1, max=MAX_QUERY)),
+            vol.Optional("parameters", description="Values for :name."): dict,
+            vol.Optional("entities", description="Only these."): vol.All(cv.ensure_list, [cv.string]),
+            vol.Optional("start", description="Local time or date."): cv.string,
+            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("hours", description="Back from end (default: 168)."): vol.All(
+                vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
-            vol.Optional(
-                "parameters", description="Values for :name in the query, e.g. {'entity': 'light.desk'}."
-            ): dict,
         }
     )
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Run the query in the recorder's executor."""
+        """Run the query in a worker, on what is exposed now."""
         try:
             parameters = {str(name): _parameter(value) for name, value in call.arguments.get("parameters", {}).items()}
         except vol.Invalid as err:
             raise ToolError(f"The parameters are wrong: {err}.") from err
-        exposed = frozenset(call.exposure.entities)
-        # The statistics of an entity have its id.
-        statistics = exposed | call.exposure.external_statistics
-        answer = await async_read(call.hass, run_query, call.arguments["query"], parameters, exposed, statistics)
+        answer = await async_query(call.hass, _visible(call), call.arguments["query"], parameters)
         if not answer.rows:
             return {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
         rows = fit_rows(answer.rows, call.budget - _NOTES - sum(map(len, answer.header)))
@@ -85,3 +93,31 @@ class QueryDatabaseTool(ExtendedTool):
                 f"Only the first {MAX_ROWS} rows are listed; aggregate, or use ORDER BY with LIMIT and OFFSET."
             )
         return data
+
+
+def _visible(call: ToolCall) -> Visible:
+    """Return what the call may see of what is exposed at this moment."""
+    arguments, exposure = call.arguments, call.exposure
+    span: dict[str, Any] = {key: arguments[key] for key in ("start", "end", "hours") if key in arguments}
+    if "start" not in span:
+        span.setdefault("hours", _DEFAULT_HOURS)
+    now = dt_util.utcnow()
+    start, end = time_span(span, now)
+    entities, statistics = _named(call) if "entities" in arguments else (None, None)
+    return visible(
+        exposure,
+        entities=entities,
+        external_statistics=statistics,
+        start=start.timestamp(),
+        end=(end + _AHEAD if end == now else end).timestamp(),
+        span=json_dumps([span, call.llm_context.assistant]),
+    )
+
+
+def _named(call: ToolCall) -> tuple[list[ExposedEntity], list[str]]:
+    """Return the exposed entities that the call names, and the statistics that belong to no entity."""
+    external = [name for name in call.arguments["entities"] if name in call.exposure.external_statistics]
+    found = [
+        entity for name in call.arguments["entities"] if name not in external for entity in call.exposure.resolve(name)
+    ]
+    return found, external

@@ -13,14 +13,14 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..call import ToolCall
 from ..exposure import Exposure
-from ..policy import Tier
 from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
 from ..recorder.statistics import Metadata, read_changes, read_metadata
 from ..results import ToolError, fit_rows, format_minute, format_number, to_csv
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .energy_balance import Balance, Kind, balance
 from .energy_dashboard import (
     Dashboard,
@@ -71,12 +71,12 @@ class _Readings:
             self.balance = balance(self._by_kind(flows))
 
     def total(self, meters: Iterable[Meter]) -> float | None:
-        """Return what meters add up to; None when none of them has data."""
+        """Return the sum of meters; None when none of them has data."""
         totals = [sum(periods.values()) for meter in meters if (periods := self._changes.get(meter.statistic_id))]
         return sum(totals) if totals else None
 
     def device(self, meter: Meter, devices: list[Meter]) -> float | None:
-        """Return what a device used without the visible devices that are part of it."""
+        """Return a device's own use, without the visible devices that are part of it."""
         if (total := self.total([meter])) is None:
             return None
         parts = self.total(part for part in devices if part.part_of == meter.statistic_id) or 0.0

@@ -94,7 +94,7 @@ async def async_preferences(hass: HomeAssistant) -> Preferences | None:
 
 
 def visible_dashboard(hass: HomeAssistant, preferences: Preferences, exposure: Exposure) -> Dashboard:
-    """Return what of the dashboard is exposed; cost sensors that Home Assistant made itself are entities like others."""
+    """Return the exposed part of the dashboard; cost sensors that Home Assistant made itself are entities like others."""
     cost_sensors: dict[str, str] = hass.data.get(_ENERGY, {}).get("cost_sensors", {})
     sources: list[Meter] = []
     costs: list[Meter] = []
@@ -184,7 +184,7 @@ def _shown_by_all(hass: HomeAssistant, known: list[StatisticMetaData]) -> str | 
 
 
 def converter(hass: HomeAssistant, meta: StatisticMetaData, energy: str, volume: str) -> Callable[[float], float]:
-    """Return what converts a change to the unit asked for its class, or to the one in which the user sees it."""
+    """Return a function that converts a change to the unit asked for its class, or to the one in which the user sees it."""
     found, own = unit_converter(meta), meta["unit_of_measurement"]
     if found is None:
         return float

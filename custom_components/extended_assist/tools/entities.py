@@ -7,11 +7,11 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
-from ..call import ToolCall
 from ..exposure import ExposedEntity
-from ..policy import Tier
 from ..results import fit_rows, format_state, size, to_csv
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _COLUMNS = ("entity_id", "name", "area", "state", "unit")
 _ALL_ATTRIBUTES = "*"

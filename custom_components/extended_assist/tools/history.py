@@ -12,15 +12,16 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..call import ToolCall
+from .. import domains
 from ..exposure import ExposedEntity
-from ..policy import Tier
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
+from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
-from ..recorder.tallies import Coding, Kind, Live
 from ..results import ToolError, format_time, size
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .history_answers import Wording
 
 _DEFAULT_SPAN = timedelta(hours=24)
@@ -32,12 +33,6 @@ _MIN_SHARE = 800
 _NOTES = 250
 """Characters kept free for the span and for what is said about entities left out."""
 _ON_OFF = ("off", "on")
-_ON_OFF_DOMAINS = frozenset(
-    {"automation", "binary_sensor", "calendar", "fan", "group", "humidifier", "input_boolean", "light", "remote"}
-    | {"schedule", "script", "siren", "switch", "update"}
-)
-"""Domains whose states are on and off; an entity that has another one all the same is found out."""
-_NUMBER_DOMAINS = frozenset({"counter", "input_number", "number"})
 
 
 def parse_time(value: str, name: str) -> datetime:
@@ -186,17 +181,17 @@ def _entities(call: ToolCall) -> list[ExposedEntity]:
 
 
 def _condition(arguments: dict[str, Any]) -> Coding | None:
-    """Return what must hold in the stretches that are asked for."""
+    """Return the condition on the state or number, or None for every state."""
     limits = {name: arguments[name] for name in ("above", "below") if name in arguments}
     if "state" in arguments:
         if limits:
             raise ToolError("Give either state or above and below, not both.")
         state = arguments["state"]
-        return Coding(Kind.EQUAL, (json_text(state) if "attribute" in arguments else state,))
+        return Coding(StateCodes.EQUAL, (json_text(state) if "attribute" in arguments else state,))
     if limits:
         if not all(map(math.isfinite, limits.values())):
             raise ToolError("above and below must be finite numbers.")
-        return Coding(Kind.BETWEEN, **limits)
+        return Coding(StateCodes.BETWEEN, **limits)
     if "min_seconds" in arguments:
         raise ToolError("min_seconds is about stretches: give also state, above or below.")
     return None
@@ -217,10 +212,10 @@ def _cursor(cursor: str | None) -> float | None:
 
 
 def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Subject:
-    """Return what the recorder needs to know of an entity."""
+    """Return the entity as the recorder is asked about it: its kind, unit and latest value."""
     state = entity.state
     unit = state.attributes.get("unit_of_measurement")
-    value, states = state.state, _ON_OFF if entity.domain in _ON_OFF_DOMAINS else ()
+    value, states = state.state, _ON_OFF if entity.domain in domains.ON_OFF else ()
     if attribute is not None:
         visible = call.exposure.visible_attributes(state)
         if attribute not in visible or '"' in attribute or "\\" in attribute:
@@ -229,7 +224,7 @@ def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Su
     numeric = (
         as_number(value) is not None
         if attribute is not None
-        else unit is not None or "state_class" in state.attributes or entity.domain in _NUMBER_DOMAINS
+        else unit is not None or "state_class" in state.attributes or entity.domain in domains.NUMBERS
     )
     if ("above" in call.arguments or "below" in call.arguments) and not numeric:
         raise ToolError(f"{entity.name} has no numbers, so above and below do not apply; use state.")

@@ -6,9 +6,9 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType, json_loads
 
 from ..exposure import ExposedEntity, Exposure
-from ..recorder.history import Answer, Question
+from ..recorder.history import EntityHistory, Question
 from ..recorder.numbers import Numbers, Reading
-from ..recorder.tallies import GAP, OTHER, Account, Kind
+from ..recorder.state_durations import GAP, OTHER, StateAccount, StateCodes
 from ..results import fit_rows, format_duration, format_number, format_state, format_time, size, to_csv
 
 _NO_VALUE = "unknown or unavailable"
@@ -29,7 +29,7 @@ class Wording:
     ongoing: bool
     """Whether the span ends now."""
 
-    def account(self, entity: ExposedEntity, answer: Answer) -> JsonObjectType:
+    def account(self, entity: ExposedEntity, answer: EntityHistory) -> JsonObjectType:
         """Say what happened to one entity."""
         said: JsonObjectType = {"name": entity.name, "now": format_state(entity.state.state)}
         if self.question.attribute is not None:
@@ -61,7 +61,7 @@ class Wording:
             return format_number(visible)
         return visible if isinstance(visible, str) else "" if visible is None else json_dumps(visible)
 
-    def _add_states(self, said: JsonObjectType, answer: Answer, account: Account) -> None:
+    def _add_states(self, said: JsonObjectType, answer: EntityHistory, account: StateAccount) -> None:
         """Say how states took turns."""
         said["changes"] = account.changes
         names = {GAP: _NO_VALUE, OTHER: "others"} | {
@@ -93,10 +93,10 @@ class Wording:
         # The rest of the room is for the rows; the states left out are those that held for the shortest time.
         said["per_state"] = to_csv(header, fit_rows(rows, self.budget // 3 - 75))
 
-    def _add_condition(self, said: JsonObjectType, answer: Answer, account: Account) -> None:
+    def _add_condition(self, said: JsonObjectType, answer: EntityHistory, account: StateAccount) -> None:
         """Say in which stretches a condition held."""
         coding, tally = account.coding, account.tally(1)
-        if coding.kind is Kind.EQUAL:
+        if coding.kind is StateCodes.EQUAL:
             said["condition"] = f"state {self._value(coding.states[0])}"
         else:
             limits = (("above", coding.above), ("below", coding.below))
@@ -118,7 +118,9 @@ class Wording:
         if answer.occurred:
             said["states_that_occurred"] = [self._value(state) for state in answer.occurred]
 
-    def _add_numbers(self, said: JsonObjectType, entity: ExposedEntity, answer: Answer, numbers: Numbers) -> None:
+    def _add_numbers(
+        self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, numbers: Numbers
+    ) -> None:
         """Say how a number went."""
         said |= {"min": _reading(numbers.minimum), "max": _reading(numbers.maximum)}
         if entity.state.attributes.get("state_class") != _CIRCULAR:
@@ -127,7 +129,7 @@ class Wording:
         if answer.seconds - numbers.known >= 1:
             said[_NO_VALUE.replace(" ", "_")] = format_duration(answer.seconds - numbers.known)
 
-    def _add_rows(self, said: JsonObjectType, answer: Answer) -> None:
+    def _add_rows(self, said: JsonObjectType, answer: EntityHistory) -> None:
         """List rows, as many as fit."""
         if answer.curve is not None:
             header: tuple[str, ...] = ("from", "mean", "min", "max")

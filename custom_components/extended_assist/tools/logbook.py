@@ -10,13 +10,13 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..call import ToolCall
 from ..exposure import ExposedEntity
-from ..policy import Tier
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
 from ..results import ToolError, fit_rows, format_state, format_time, to_csv
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .causes import async_causes
 from .history import time_span
 
@@ -105,7 +105,7 @@ def _is_measurement(entity: ExposedEntity) -> bool:
 
 
 def _latest(entity: ExposedEntity) -> Latest:
-    """Return what the recorder may not have written yet."""
+    """Return the latest state, which the recorder may not have written yet."""
     state = entity.state
     return Latest(
         moment=state.last_changed_timestamp,

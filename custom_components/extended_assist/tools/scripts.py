@@ -9,14 +9,14 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
+from ..actions.describe import describe
 from ..actions.perform import async_perform
 from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes, visible_response
 from ..actions.sequences import SequenceWalker
-from ..call import ToolCall
-from ..policy import Tier
 from ..results import ToolError, size
-from .actions import describe
-from .base import ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import ExtendedTool
 
 _FINISHING_TIME = 10.0
 """Seconds to check before and to look at the states after."""

@@ -14,9 +14,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
-from ..call import ToolCall
 from ..exposure import Exposure
-from ..policy import Tier
 from ..recorder import async_read
 from ..recorder.periods import PERIODS, SHORT, Period, Span, estimate_rows, matching_end, suggest_period
 from ..recorder.statistics import (
@@ -33,7 +31,9 @@ from ..recorder.statistics import (
     unit_converter,
 )
 from ..results import ToolError, fit_rows, format_minute, format_number, significant, to_csv
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .history import time_span
 
 _MAX_STATISTICS = 10

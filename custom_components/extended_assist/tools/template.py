@@ -7,10 +7,10 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
-from ..call import ToolCall
-from ..policy import Tier
 from ..templates import async_render_with_notes, nearest_known
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 
 class RenderTemplateTool(ExtendedTool):

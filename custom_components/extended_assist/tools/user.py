@@ -7,9 +7,9 @@ import voluptuous as vol
 from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.util.json import JsonObjectType
 
-from ..call import ToolCall
-from ..policy import Tier, async_get_user
-from .base import READ_ONLY, ExtendedTool
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 
 class GetUserNameTool(ExtendedTool):
@@ -26,7 +26,7 @@ class GetUserNameTool(ExtendedTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Look at the context of the conversation."""
-        speaker = await async_get_user(call.hass, call.llm_context)
+        speaker = await call.caller.async_user(call.hass)
         if speaker and speaker.name and not speaker.system_generated:
             return {"user": speaker.name}
         where = _area(call)
@@ -40,7 +40,7 @@ class GetUserNameTool(ExtendedTool):
 
 def _area(call: ToolCall) -> str:
     """Return the area of the satellite, as far as the assistant knows that area."""
-    device_id = call.llm_context.device_id
+    device_id = call.caller.device_id
     device = dr.async_get(call.hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(call.hass, device) if device else None
     area = ar.async_get(call.hass).async_get_area(area_id) if area_id else None

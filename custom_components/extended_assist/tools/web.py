@@ -9,16 +9,16 @@ from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonArrayType, JsonObjectType
 
-from ..call import ToolCall
-from ..policy import Tier
 from ..results import ToolError, format_time, size
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import ExtendedTool
 from ..web import fetch, json_path, page, read, select
-from ..web.conversation import Memory, Text
-from ..web.fetch import Answer, Method, async_fetch
+from ..web.conversation import KeptText, WebMemory
+from ..web.fetch import FetchedResponse, Method, async_fetch
 from ..web.guard import Guard
-from ..web.read import Document, Kind, async_read
-from ..web.words import needs_a_word
-from .base import ExtendedTool
+from ..web.read import Document, DocumentType, async_read
+from ..web.url_confirmation import needs_confirmation
 
 _MAX_TITLE = 200
 _MAX_SELECTORS = 20
@@ -43,18 +43,20 @@ class _WebTool(ExtendedTool):
     def asks_first(self, call: ToolCall) -> bool:
         """An address can carry out what strangers want to know."""
         asks = super().asks_first(call)
-        return asks or ("cursor" not in call.arguments and needs_a_word(_guard(call), call.arguments["url"]))
+        return asks or (
+            "cursor" not in call.arguments and needs_confirmation(call.caller, _guard(call), call.arguments["url"])
+        )
 
     @override
     async def async_preview(self, call: ToolCall) -> str:
         """Say where."""
         return f"Request {call.arguments['url']}, which the user did not write, after text of strangers was read."
 
-    async def _async_request(self, call: ToolCall, method: Method = "GET") -> Answer:
+    async def _async_request(self, call: ToolCall, method: Method = "GET") -> FetchedResponse:
         """Request the address, within the options and the rate."""
         guard = _guard(call)
         guard.check_url(call.arguments["url"])
-        Memory.of(call.hass).count_request(call.llm_context)
+        WebMemory.of(call.hass).count_request(call.caller)
         return await async_fetch(call.hass, guard, call.arguments["url"], method)
 
 
@@ -72,7 +74,7 @@ class FetchUrlTool(_WebTool):
             vol.Required("url", description="Complete address, e.g. https://example.com/page."): cv.string,
             vol.Optional(
                 "path", description="For JSON, the part that is wanted, e.g. $.current.temp or $.list[*].name."
-            ): (vol.All(cv.string, vol.Length(max=json_path.MAX_PATH))),
+            ): (vol.All(str, vol.Length(max=json_path.MAX_PATH))),
             vol.Optional("cursor", description="From an earlier answer: read on."): cv.string,
             vol.Optional("head", description="true: only status, type and size."): cv.boolean,
         }
@@ -91,7 +93,7 @@ class FetchUrlTool(_WebTool):
             return data
         path, room = call.arguments.get("path"), call.budget - _NOTES
         value = await async_read(call.hass, answer, lambda document: _document(document, answer.url, path, room))
-        if isinstance(value, Text):
+        if isinstance(value, KeptText):
             return data | _fitted(call, value, 0, size(data))
         return data | value
 
@@ -114,7 +116,7 @@ class ScrapeUrlTool(_WebTool):
                     vol.Schema(
                         {
                             vol.Required("selector", description="CSS, e.g. table.prices td.total"): vol.All(
-                                cv.string, vol.Length(min=1, max=select.MAX_SELECTOR)
+                                str, vol.Length(min=1, max=select.MAX_SELECTOR)
                             ),
                             vol.Optional("attribute", description="Instead of the text, e.g. href."): cv.string,
                             vol.Optional("all", description="All matches, not only the first."): cv.boolean,
@@ -139,7 +141,7 @@ class ScrapeUrlTool(_WebTool):
             raise ToolError(f"{answer.url} is {answer.media_type}, no page. Nothing can be selected in it.")
 
         def read_values(document: Document) -> tuple[list[select.Found], bool]:
-            if document.kind in (Kind.JSON, Kind.BINARY):
+            if document.kind in (DocumentType.JSON, DocumentType.BINARY):
                 raise ToolError(f"{answer.url} is no page. For JSON use extended_assist__fetch_url with path.")
             found, cut = select.select(document.text, answer.url, wanted)
             return found, cut or document.cut
@@ -161,8 +163,8 @@ def _guard(call: ToolCall) -> Guard:
     return Guard.of(call.options.web_hosts, call.options.web_ports)
 
 
-def _account(answer: Answer) -> JsonObjectType:
-    """Return what is told of every answer: where it came from, when, and what it is where that is no plain success."""
+def _account(answer: FetchedResponse) -> JsonObjectType:
+    """Return the address and time of every answer, and the status and media type where it is no plain success."""
     data: JsonObjectType = {"address": answer.url, "fetched": format_time(dt_util.utcnow())}
     if answer.status != 200:
         data["status"] = answer.reason
@@ -173,42 +175,42 @@ def _account(answer: Answer) -> JsonObjectType:
     return data
 
 
-def _document(document: Document, url: str, path: str | None, room: int) -> Text | JsonObjectType:
-    """Return what a document says: a short JSON value as it is, anything else as text."""
+def _document(document: Document, url: str, path: str | None, room: int) -> KeptText | JsonObjectType:
+    """Return the content of a document: a short JSON value as it is, anything else as text."""
     note = _CUT if document.cut else ""
     title = ""
     text = document.text
     match document.kind:
-        case Kind.BINARY:
+        case DocumentType.BINARY:
             return {"note": "This is not text, so it was not read."}
-        case Kind.JSON:
+        case DocumentType.JSON:
             value: Any = read.parse_json(document, url)
             value = json_path.select(value, path) if path else value
             text = orjson.dumps(value).decode()
             if len(text) <= room - len(url):
                 return {"value": value}
-        case Kind.PAGE:
+        case DocumentType.PAGE:
             soup, cut = page.parse(document.text)
             title, text = page.title(soup)[:_MAX_TITLE], page.to_text(soup, url)
             note = _CUT if cut or document.cut or len(text) >= page.MAX_TEXT else ""
-    if path and document.kind is not Kind.JSON:
+    if path and document.kind is not DocumentType.JSON:
         raise ToolError(f"{url} is no JSON, so path does not apply. Leave it out, or use extended_assist__scrape_url.")
     if len(text) > page.MAX_TEXT:
         text, note = text[: page.MAX_TEXT], _CUT
-    return Text(url, format_time(dt_util.utcnow()), title, text, note)
+    return KeptText(url, format_time(dt_util.utcnow()), title, text, note)
 
 
 def _read_on(call: ToolCall, cursor: str) -> JsonObjectType:
     """Return the next part of a text that was fetched earlier."""
     key, _, start = cursor.partition("-")
-    text = Memory.of(call.hass).kept(call.llm_context, key)
+    text = WebMemory.of(call.hass).kept(call.caller, key)
     if text is None or not (start.isdecimal() and len(start) < 10) or int(start) >= len(text.text):
         raise ToolError(f"Nothing is kept for the cursor '{cursor}'. Fetch the address again without it.")
     data: JsonObjectType = {"address": text.address, "fetched": text.fetched}
     return data | _fitted(call, text, int(start), size(data), key)
 
 
-def _fitted(call: ToolCall, text: Text, start: int, used: int, key: str | None = None) -> JsonObjectType:
+def _fitted(call: ToolCall, text: KeptText, start: int, used: int, key: str | None = None) -> JsonObjectType:
     """Return a part of a text that fits, with a cursor for the rest."""
     data: JsonObjectType = {}
     if text.title and not start:
@@ -220,7 +222,7 @@ def _fitted(call: ToolCall, text: Text, start: int, used: int, key: str | None =
     end = _end(text.text, start, max(_LEAST, call.budget - used - size(data) - _NOTES))
     data["text"] = text.text[start:end].strip()
     if end < len(text.text):
-        key = key or Memory.of(call.hass).keep(call.llm_context, text)
+        key = key or WebMemory.of(call.hass).keep(call.caller, text)
         data["cursor"] = f"{key}-{end}"
         data["left"] = f"{len(text.text) - end} characters"
     return data
@@ -239,7 +241,7 @@ def _end(text: str, start: int, room: int) -> int:
 
 
 def _shown(wanted: select.Wanted, found: select.Found, room: int) -> JsonObjectType:
-    """Return what one selector found, as far as it fits."""
+    """Return the matches of one selector, as far as they fit."""
     data: JsonObjectType = {"matches": found.matches}
     if found.hint:
         data["hint"] = found.hint

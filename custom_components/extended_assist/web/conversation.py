@@ -1,4 +1,4 @@
-"""What is remembered of a conversation: how many requests it made, and the rest of long texts."""
+"""Memory of web requests by conversation: their times, for the rate limit, and the rest of long texts."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -6,13 +6,12 @@ from secrets import token_hex
 from time import monotonic
 from typing import Final
 
-from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..results import ToolError
+from ..toolbox.caller import Caller
 
 MAX_REQUESTS: Final = 20
 """Requests of one conversation in RATE_SECONDS: more than any question needs, too few to search a network or carry much out."""
@@ -23,11 +22,11 @@ MAX_KEPT: Final = 8
 """Texts that are kept for all conversations together, the newest."""
 _MAX_CONVERSATIONS: Final = 200
 
-type _Who = tuple[str | None, ...]
+type _Conversation = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class KeptText:
     """A text that is longer than one result, and what goes with it."""
 
     address: str
@@ -38,20 +37,20 @@ class Text:
 
 
 @dataclass(slots=True)
-class Memory:
-    """What is remembered of all conversations."""
+class WebMemory:
+    """The times of requests and the long texts of all conversations."""
 
-    requests: dict[_Who, deque[float]] = field(default_factory=dict)
-    texts: dict[str, tuple[_Who, float, Text]] = field(default_factory=dict)
+    requests: dict[_Conversation, deque[float]] = field(default_factory=dict)
+    texts: dict[str, tuple[_Conversation, float, KeptText]] = field(default_factory=dict)
 
     @staticmethod
-    def of(hass: HomeAssistant) -> Memory:
-        """Return that of this Home Assistant."""
-        return hass.data.setdefault(_MEMORY, Memory())
+    def of(hass: HomeAssistant) -> WebMemory:
+        """Return the memory of this Home Assistant."""
+        return hass.data.setdefault(_WEB_MEMORY, WebMemory())
 
-    def count_request(self, llm_context: llm.LLMContext) -> None:
+    def count_request(self, caller: Caller) -> None:
         """Count a request; raise ToolError when there were too many."""
-        now, who = monotonic(), _who(llm_context)
+        now, who = monotonic(), caller.conversation_key
         # Whoever asks goes to the end, so that the first is the one who has been silent for longest.
         times = self.requests.pop(who, None) or deque(maxlen=MAX_REQUESTS)
         self.requests[who] = times
@@ -64,18 +63,18 @@ class Memory:
             )
         times.append(now)
 
-    def keep(self, llm_context: llm.LLMContext, text: Text) -> str:
-        """Keep a text and return its key."""
+    def keep(self, caller: Caller, text: KeptText) -> str:
+        """Store a text for its conversation and return its key."""
         key = token_hex(3)
-        self.texts[key] = _who(llm_context), monotonic(), text
+        self.texts[key] = caller.conversation_key, monotonic(), text
         self._forget()
         return key
 
-    def kept(self, llm_context: llm.LLMContext, key: str) -> Text | None:
-        """Return a text that was kept for the same conversation."""
+    def kept(self, caller: Caller, key: str) -> KeptText | None:
+        """Return the text with a key, or None where it is gone or of another conversation."""
         self._forget()
         who, _, text = self.texts.get(key, ((), 0, None))
-        return text if who == _who(llm_context) else None
+        return text if who == caller.conversation_key else None
 
     def _forget(self) -> None:
         """Forget what is old or too much."""
@@ -84,12 +83,4 @@ class Memory:
         self.texts = dict(list(fresh.items())[-MAX_KEPT:])
 
 
-_MEMORY: HassKey[Memory] = HassKey(f"{DOMAIN}_web_memory")
-
-
-def _who(llm_context: llm.LLMContext) -> _Who:
-    """Return which conversation this is; where there is none, who speaks from where."""
-    if (chat_log := current_chat_log.get()) is not None:
-        return (chat_log.conversation_id,)
-    user_id = llm_context.context.user_id if llm_context.context else None
-    return (llm_context.platform, llm_context.assistant, user_id, llm_context.device_id)
+_WEB_MEMORY: HassKey[WebMemory] = HassKey(f"{DOMAIN}_web_memory")

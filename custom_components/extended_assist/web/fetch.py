@@ -44,11 +44,11 @@ type Method = Literal["GET", "HEAD"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a server answered, undecoded."""
+class FetchedResponse:
+    """The response of a server, with its body not yet decompressed or decoded."""
 
     url: str
-    """Where the last redirect led."""
+    """The address after all redirects."""
     status: int
     media_type: str
     """Without parameters, in lower case; empty when the server did not say."""
@@ -70,7 +70,7 @@ class Answer:
             return str(self.status)
 
 
-async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: Method = "GET") -> Answer:
+async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: Method = "GET") -> FetchedResponse:
     """Request an address; raise ToolError with what went wrong."""
     url = guard.check_url(address)
     version = (await async_get_integration(hass, DOMAIN)).version
@@ -106,7 +106,7 @@ async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: M
 
 
 def _redirected(guard: Guard, url: URL, response: ClientResponse) -> URL:
-    """Return where a redirect leads, checked as the first address was."""
+    """Return the target of a redirect, checked as the first address was."""
     try:
         target = url.join(URL(response.headers[hdrs.LOCATION]))
     except ValueError as err:
@@ -117,7 +117,7 @@ def _redirected(guard: Guard, url: URL, response: ClientResponse) -> URL:
         raise ToolError(f"{url} redirects to where it may not be followed. {err}") from err
 
 
-async def _async_read(response: ClientResponse, method: Method) -> Answer:
+async def _async_read(response: ClientResponse, method: Method) -> FetchedResponse:
     """Read a body that is text, no further than needed to know that it is too long."""
     media_type, charset = response.content_type.lower(), response.charset
     if hdrs.CONTENT_TYPE not in response.headers:
@@ -132,7 +132,7 @@ async def _async_read(response: ClientResponse, method: Method) -> Answer:
             body += chunk
             if len(body) > MAX_BODY:
                 break
-    return Answer(
+    return FetchedResponse(
         url=str(response.url),
         status=response.status,
         media_type=media_type,
@@ -149,7 +149,7 @@ def _is_text(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in _TEXT_TYPES or media_type.endswith(("+json", "+xml"))
 
 
-def decompress(answer: Answer) -> tuple[bytes, bool]:
+def decompress(answer: FetchedResponse) -> tuple[bytes, bool]:
     """Return the body of an answer, at most MAX_BODY bytes of it, and whether there was more."""
     body = answer.body or b""
     if answer.compression in ("", "identity") or not body:
@@ -168,7 +168,7 @@ def decompress(answer: Answer) -> tuple[bytes, bool]:
 
 
 def _explain(url: URL, error: aiohttp.ClientError) -> str:
-    """Return in our words what went wrong: those of a server or a library may be a stranger's."""
+    """Return a sentence of ours about a network error: the words of a server or a library may be a stranger's."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             return f"There is no host named '{url.host}', or its name could not be looked up. Check the address."

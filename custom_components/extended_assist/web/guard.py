@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
-"""Where a network without IPv4 reaches IPv4 addresses, which are in the last 32 bits."""
+"""Prefix under which a network without IPv4 reaches IPv4 addresses, which are the last 32 bits."""
 _NOT_PUBLIC: Final[tuple[Network, ...]] = (
     IPv4Network("192.88.99.0/24"),  # relays of 6to4
     IPv6Network("2001::/23"),  # Teredo, ORCHID, benchmarks and other protocols
@@ -57,7 +57,7 @@ _HOME: Final[tuple[Network, ...]] = (
     *map(IPv4Network, ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")),
     IPv6Network("fc00::/7"),
 )
-"""Where hosts of a home are, those of an overlay network included."""
+"""Private networks of homes, those of an overlay network included."""
 
 
 class NotReachableError(ToolError):
@@ -76,7 +76,7 @@ class Guard:
 
     @classmethod
     def of(cls, hosts: Iterable[str], ports: Iterable[int]) -> Self:
-        """Take what the options list."""
+        """Make the guard for the hosts and additional ports of the options."""
         return cls(hosts=frozenset(hosts), ports=PORTS | frozenset(ports))
 
     def check_url(self, text: str) -> URL:
@@ -220,12 +220,12 @@ def _literal(host: str) -> Address | None:
 
 
 class _Resolver(AbstractResolver):
-    """Gives the connector addresses that were checked, and remembers them."""
+    """Resolves names to addresses that the guard allows, and remembers these."""
 
     def __init__(
         self, guard: Guard, own: list[Network], look_up: Callable[[str], Awaitable[list[ResolveResult]]]
     ) -> None:
-        """Take the rules, and the look-up that asks outside."""
+        """Take the guard, the home's own networks, and the resolver to ask."""
         self.guard = guard
         self._own = own
         self._look_up = look_up
@@ -256,7 +256,7 @@ class _Resolver(AbstractResolver):
 
     @override
     async def close(self) -> None:
-        """Hold nothing open."""
+        """Close nothing: no connection is held."""
 
 
 class GuardedConnector(TCPConnector):

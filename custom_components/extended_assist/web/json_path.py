@@ -16,7 +16,7 @@ _STEP = re.compile(
 
 
 def select(value: Any, path: str) -> Any:
-    """Return what a path such as $.list[0].name or $.list[*].name leads to; with * a list.
+    """Return the value at a path such as $.list[0].name or $.list[*].name; with * a list of values.
 
     Raises ToolError that names where it ends and what is there.
     """

@@ -29,7 +29,7 @@ _BLOCKS = _PARAGRAPHS | {
 }
 _CELLS = frozenset({"td", "th"})
 _LAYOUT = frozenset({"table", "ul", "ol", *_HEADINGS})
-"""What stands in no cell of a table that holds data."""
+"""Elements that a cell of a data table never holds."""
 _HIDDEN_STYLE = re.compile(r"(display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Nobody sees these characters, so they are no place for words to a model.
 _UNSEEN = re.compile(
@@ -64,7 +64,7 @@ def base(soup: BeautifulSoup, url: str) -> str:
 
 @lru_cache(1_000)
 def absolute(base_url: str, link: str) -> str | None:
-    """Return where a link leads, or None where that is not the web."""
+    """Return the absolute address of a link, or None where it is not http or https."""
     try:
         target = urljoin(base_url, link.strip())
     except ValueError:
@@ -75,7 +75,7 @@ def absolute(base_url: str, link: str) -> str | None:
 
 
 def clean(text: str) -> str:
-    """Return a text with single spaces, and without what is not seen."""
+    """Return a text with single spaces, without characters that nobody sees."""
     return _SPACE.sub(" ", _UNSEEN.sub("", text)).strip()
 
 
@@ -91,7 +91,7 @@ def is_hidden(tag: Tag) -> bool:
 
 def to_text(soup: BeautifulSoup, url: str) -> str:
     """Return the text of a page: its main part first, then the rest."""
-    writer = _Writer(base(soup, url), _layout_tables(soup))
+    writer = _PageWriter(base(soup, url), _layout_tables(soup))
     main = soup.find("main") or soup.find(role="main")
     if isinstance(main, Tag) and not is_hidden(main):
         writer.write(main)
@@ -120,7 +120,7 @@ def _layout_tables(soup: BeautifulSoup) -> set[int]:
 
 
 def _steps(root: Tag, leave_out: Tag | None) -> Iterator[tuple[Tag | NavigableString, bool]]:
-    """Yield what is seen in a tree in its order: elements as they begin and, with False, end; without recursion."""
+    """Yield visible nodes in document order: elements as they begin and, with False, end; without recursion."""
     stack: list[tuple[Tag | NavigableString, bool]] = [(root, True)]
     while stack:
         node, begins = stack.pop()
@@ -136,8 +136,8 @@ def _steps(root: Tag, leave_out: Tag | None) -> Iterator[tuple[Tag | NavigableSt
             stack.extend((child, True) for child in reversed(node.contents) if isinstance(child, Tag | NavigableString))
 
 
-class _Writer:
-    """Puts pieces of text together with the fewest spaces and line breaks."""
+class _PageWriter:
+    """Writes the text of a page with the fewest spaces and line breaks."""
 
     def __init__(self, base_url: str, layout: set[int]) -> None:
         self._base = base_url
@@ -152,13 +152,13 @@ class _Writer:
         self._link: tuple[Tag, int, int, bool] | None = None
         """The link around: its element, where its text begins, and the breaks and space that wait before it."""
         self._marked = False
-        """Whether a line has its mark and waits for its text."""
+        """Whether a heading or list item has its mark and waits for its text."""
         self._row: Tag | None = None
         self._tables: list[bool] = []
         """For each table around: whether it is one of data."""
 
     def text(self) -> str:
-        """Return what was written."""
+        """Return the text written so far, cut to MAX_TEXT."""
         return "".join(self._pieces)[:MAX_TEXT].strip()
 
     def write(self, root: Tag, leave_out: Tag | None = None) -> None:

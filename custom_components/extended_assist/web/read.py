@@ -14,9 +14,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
+from ..interruptible import async_run_interruptible
 from ..results import ToolError
-from ..thread import async_in_thread
-from .fetch import Answer, decompress
+from .fetch import FetchedResponse, decompress
 
 MAX_SECONDS: Final = 4.0
 """Seconds for reading one document, several times what the largest takes that is let in."""
@@ -34,8 +34,8 @@ _CHARSETS = re.compile(
 _HTML = re.compile(r"<(!doctype html|html|head|body)\b", re.IGNORECASE)
 
 
-class Kind(Enum):
-    """What a document is."""
+class DocumentType(Enum):
+    """The type of a document, which decides how it is read."""
 
     PAGE = auto()
     JSON = auto()
@@ -47,24 +47,24 @@ class Kind(Enum):
 class Document:
     """A text and what it is."""
 
-    kind: Kind
+    kind: DocumentType
     text: str
     cut: bool
     """Whether only the first part was read."""
 
 
-async def async_read[R](hass: HomeAssistant, answer: Answer, read: Callable[[Document], R]) -> R:
-    """Return what a function makes of an answer, in a thread that is ended when it takes too long."""
+async def async_read[R](hass: HomeAssistant, answer: FetchedResponse, read: Callable[[Document], R]) -> R:
+    """Decode a response and return what `read` makes of it, in a thread that is ended after MAX_SECONDS."""
     async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):
         try:
-            return await async_in_thread(hass, "web", MAX_SECONDS, lambda: read(decode(answer)))
+            return await async_run_interruptible(hass, "web", MAX_SECONDS, lambda: read(decode(answer)))
         except TimeoutError as err:
             raise ToolError(f"{answer.url} is too complicated to be read within {MAX_SECONDS:g} seconds.") from err
         except RecursionError as err:
             raise ToolError(f"{answer.url} is nested too deeply to be read.") from err
 
 
-def decode(answer: Answer) -> Document:
+def decode(answer: FetchedResponse) -> Document:
     """Return an answer as text."""
     body, cut = decompress(answer)
     if (
@@ -72,12 +72,12 @@ def decode(answer: Answer) -> Document:
         and b"\0" in body[:_LOOK_AT]
         and not body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     ):
-        return Document(Kind.BINARY, "", cut)
+        return Document(DocumentType.BINARY, "", cut)
     text = _decoded(body, answer)
-    return Document(_kind(answer.media_type, text), text, cut)
+    return Document(_document_type(answer.media_type, text), text, cut)
 
 
-def _decoded(body: bytes, answer: Answer) -> str:
+def _decoded(body: bytes, answer: FetchedResponse) -> str:
     """Return bytes as text: by their mark, the header, what the document declares, or as most do."""
     for mark, charset in _MARKS:
         if body.startswith(mark):
@@ -105,22 +105,22 @@ def _charset(name: str) -> str | None:
     return {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}.get(known, known)
 
 
-def _kind(media_type: str, text: str) -> Kind:
-    """Return what a text is."""
+def _document_type(media_type: str, text: str) -> DocumentType:
+    """Return the type of a document by its media type or, where that says little, by its text."""
     if media_type in ("text/html", "application/xhtml+xml"):
-        return Kind.PAGE
+        return DocumentType.PAGE
     if media_type == "application/json" or media_type.endswith("+json"):
-        return Kind.JSON
+        return DocumentType.JSON
     if media_type in ("", "text/plain"):
         if not media_type and _HTML.search(text[:_LOOK_AT]):
-            return Kind.PAGE
+            return DocumentType.PAGE
         if text.lstrip()[:1] in ("{", "["):
             try:
                 orjson.loads(text)
             except orjson.JSONDecodeError:
-                return Kind.TEXT
-            return Kind.JSON
-    return Kind.TEXT
+                return DocumentType.TEXT
+            return DocumentType.JSON
+    return DocumentType.TEXT
 
 
 def parse_json(document: Document, url: str) -> Any:

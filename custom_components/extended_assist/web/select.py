@@ -38,7 +38,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a selector led to."""
+    """The matches of one selector."""
 
     matches: int
     values: list[str | None]
@@ -47,14 +47,14 @@ class Found:
 
 
 def select(html: str, url: str, wanted: Iterable[Wanted]) -> tuple[list[Found], bool]:
-    """Return what each selector finds, and whether the page was cut."""
+    """Return the matches of each selector, and whether the page was cut."""
     soup, cut = parse(html)
     base_url = base(soup, url)
     return [_select(soup, base_url, each) for each in wanted], cut
 
 
 def _select(soup: BeautifulSoup, base_url: str, wanted: Wanted) -> Found:
-    """Return what one selector finds."""
+    """Return the matches of one selector; raise ToolError for what is not a CSS selector."""
     try:
         tags = soup.select(wanted.selector)
     except (SelectorSyntaxError, NotImplementedError) as err:
@@ -80,7 +80,7 @@ def _value(tag: Tag, base_url: str, attribute: str | None) -> str | None:
 
 
 def _similar(soup: BeautifulSoup, selector: str) -> str:
-    """Return which parts of a selector do not occur in a page, and what is like them."""
+    """Return a hint: the parts of a selector that do not occur in a page, and the names there that are like them."""
     known: set[str] = set()
     for tag in soup.descendants:
         if not isinstance(tag, Tag):

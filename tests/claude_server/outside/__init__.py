@@ -6,13 +6,14 @@ Plain asserts without a test framework, so that the same checks run in every env
 
 from collections.abc import Awaitable, Callable
 
-from . import answers, faults, refusals
+from . import answers, breaking, faults, refusals
+from .breaking import RULE_CHECKS
 
 type Check = Callable[[], Awaitable[None]]
 
 CHECKS: dict[str, Check] = {
     name.removeprefix("check_"): value
-    for module in (answers, faults, refusals)
+    for module in (answers, breaking, faults, refusals)
     for name, value in vars(module).items()
     if name.startswith("check_")
-}
+} | RULE_CHECKS

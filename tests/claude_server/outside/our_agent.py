@@ -155,8 +155,8 @@ async def main(folder: str) -> None:
         hass = await start(folder)
         assert await async_setup_component(hass, "intent", {})
         importlib.import_module(f"{PACKAGE}.claude.client").OWN_EVENT_TIMEOUT = SILENCE  # type: ignore[attr-defined]
-        patience = importlib.import_module(f"{PACKAGE}.claude.patience")
-        patience._PAUSES = dict.fromkeys(patience._PAUSES, (0.0,))  # type: ignore[attr-defined]
+        retry = importlib.import_module(f"{PACKAGE}.claude.retry")
+        retry._PAUSES = dict.fromkeys(retry._PAUSES, (0.0,))  # type: ignore[attr-defined]
         flows = hass.config_entries.flow
         menu = await flows.async_init("extended_assist", context={"source": "user"})
         await flows.async_configure(menu["flow_id"], {"next_step_id": "claude"})

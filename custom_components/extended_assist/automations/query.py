@@ -1,0 +1,280 @@
+"""The exposed automations: which there are, whether they can be changed, their configuration and last runs."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from homeassistant.components.automation import BaseAutomationEntity
+from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
+from homeassistant.components.trace.util import async_get_trace, async_list_traces
+from homeassistant.const import CONF_ID, CONF_TARGET
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.util.json import JsonObjectType
+from homeassistant.util.yaml import SECRET_YAML
+
+from ..actions.targets import PLACES, REFERENCES
+from ..exposure import NotExposedError
+from ..results import ToolError, format_time
+from ..toolbox.call import ToolCall
+from ..walk import texts_in
+from . import COMPONENT
+from .config_includes import include_problem
+from .file import MAX_BYTES, decode, read
+from .yaml_index import index_yaml, load_automation
+
+MAX_TRACES = 3
+"""Runs that are told of, the last ones."""
+
+_SECRET = "(secret)"  # noqa: S105 - what stands in the place of one
+_NOT_SAID = "(not exposed)"
+_ABOUT = REFERENCES | {CONF_TARGET}
+_KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
+_OUTCOMES = {
+    "finished": "ran",
+    "aborted": "was stopped by a step of its own",
+    "cancelled": "was stopped",
+    "error": "failed",
+    "failed_single": "did not run: it was still running",
+    "failed_max_runs": "did not run: it was running too often already",
+    "not_triggered": "was not set off: the trigger did not quite fit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Automation:
+    """An automation that is exposed."""
+
+    state: State
+    id: str | None
+    config: Mapping[str, Any]
+    """The configuration that Home Assistant runs, with all tags resolved."""
+    loaded: BaseAutomationEntity
+
+    @property
+    def entity_id(self) -> str:
+        """Return the id of its entity."""
+        return self.state.entity_id
+
+    @property
+    def name(self) -> str:
+        """Return the name shown to the user."""
+        return self.state.name
+
+    @property
+    def used(self) -> Collection[str]:
+        """Return the entities that it names."""
+        return self.loaded.referenced_entities
+
+
+@dataclass(slots=True)
+class FileState:
+    """The ids in the file of automations that can be changed, and the configuration of one of them."""
+
+    editable: set[str] = field(default_factory=set)
+    problem: str | None = None
+    """Why a new automation could not be written, if so."""
+    config: dict[str, Any] | None = None
+    """One automation as it is written, tags as they are."""
+    reason: str | None = None
+    """Why that one cannot be changed, if so."""
+    secrets: set[str] = field(default_factory=set)
+
+
+@callback
+def exposed_automations(call: ToolCall) -> list[Automation]:
+    """Return all automations that are exposed."""
+    if (component := call.hass.data.get(COMPONENT)) is None:
+        return []
+    return [
+        Automation(state, entity.unique_id, entity.raw_config or {}, entity)
+        for entity in component.entities
+        if (state := call.exposure.state(entity.entity_id)) is not None
+    ]
+
+
+@callback
+def matching_automations(call: ToolCall, text: str) -> list[Automation]:
+    """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
+    known = exposed_automations(call)
+    if exact := [automation for automation in known if text in {automation.id, automation.entity_id}]:
+        return exact[:1]
+    pool = [entity for automation in known if (entity := call.exposure.entity(automation.entity_id))]
+    found = {entity.entity_id for entity in call.exposure.search(text, pool)}
+    return [automation for automation in known if automation.entity_id in found]
+
+
+@callback
+def find_automation(call: ToolCall, text: str) -> Automation:
+    """Return the one exposed automation that a text means."""
+    matches = matching_automations(call, text)
+    if not matches:
+        raise NotExposedError(
+            f"No automation '{text}' was found or is exposed. Call extended_assist__get_automations to see which are."
+        )
+    if len(matches) > 1:
+        listed = ", ".join(f"{match.name} ({match.entity_id})" for match in sorted(matches, key=attrgetter("name"))[:6])
+        raise ToolError(f"'{text}' means {len(matches)} automations: {listed}. Name one by its entity id.")
+    return matches[0]
+
+
+def read_file(path: Path, wanted: str | None = None) -> FileState:
+    """Read the file of automations and secrets.yaml, and load the wanted automation from it; blocks."""
+    state = FileState(secrets=_secrets(path.parent))
+    try:
+        index = index_yaml(decode(read(path))[1])
+    except ToolError as err:
+        state.problem = str(err)
+        return state
+    if state_problem := include_problem(path.parent):
+        state.problem = state_problem
+        return state
+    ids = Counter(item.id for item in index.automations if item.id is not None)
+    state.editable = {automation_id for automation_id, count in ids.items() if count == 1}
+    if wanted in state.editable and (item := index.find(str(wanted))):
+        try:
+            state.config = load_automation(index, item)
+        except ToolError as err:
+            state.reason = str(err)
+            state.editable.discard(str(wanted))
+    return state
+
+
+def _secrets(folder: Path) -> set[str]:
+    """Return the values of the user's secrets, as texts."""
+    try:
+        with (folder / SECRET_YAML).open(encoding="utf-8") as file:
+            found = yaml.load(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
+    except OSError, UnicodeDecodeError, yaml.YAMLError:
+        return set()
+    return {str(value) for value in found.values()} if isinstance(found, dict) else set()
+
+
+def visible_config(call: ToolCall, automation: Automation, state: FileState) -> tuple[dict[str, Any], bool]:
+    """Return the configuration as it may be told, and whether anything is left out because it is not exposed."""
+    own = state.config is not None
+    config = dict(state.config if state.config is not None else automation.config)
+    config.pop(CONF_ID, None)
+    visible = _VisibleConfig(
+        call, frozenset() if own else frozenset(state.secrets), is_free=not _names_hidden(call, config)
+    )
+    return visible.value(config), visible.left_out
+
+
+def _names_hidden(call: ToolCall, config: Mapping[str, Any]) -> bool:
+    """Return whether any text in a configuration names something hidden."""
+    return call.exposure.names_hidden(" ".join(text for text, _ in texts_in(config, keys=True)))
+
+
+class _VisibleConfig:
+    """Leaves out of a configuration what may not be told."""
+
+    def __init__(self, call: ToolCall, secrets: frozenset[str], *, is_free: bool) -> None:
+        """Take the texts that are secret, and whether no text names anything hidden."""
+        self._call = call
+        self._secrets = secrets
+        self._is_free = is_free
+        self._places = _exposed_places(call)
+        self.left_out = False
+
+    def value(self, value: Any, key: str = "") -> Any:
+        """Return a value as it may be told."""
+        if isinstance(value, Mapping):
+            told = {self.value(name): self.value(item, str(name)) for name, item in value.items()}
+            if any(text == _NOT_SAID for key in _ABOUT for text, _ in texts_in(told.get(key), keys=True)):
+                # What is said about something hidden, such as the state that is waited for, is hidden with it.
+                told |= dict.fromkeys(told.keys() - _KINDS - _ABOUT, _NOT_SAID)
+            return told
+        if isinstance(value, list):
+            return [self.value(item, key) for item in value]
+        if getattr(value, "__config_file__", "").endswith(SECRET_YAML) or (
+            value is not None and str(value) in self._secrets
+        ):
+            return _SECRET
+        if isinstance(value, str) and not self._may_tell(value, key):
+            self.left_out = True
+            return _NOT_SAID
+        return value
+
+    def _may_tell(self, text: str, key: str) -> bool:
+        """Return whether a text names nothing hidden."""
+        if key in PLACES and text not in self._places[key]:
+            return False
+        if self._call.exposure.visible_value(text) is None:
+            return False
+        entry = er.async_get(self._call.hass).entities.get_entry(text)
+        if entry is not None and not self._call.exposure.is_exposed(entry.entity_id):
+            return False
+        return self._is_free or " " not in text or not self._call.exposure.names_hidden(text)
+
+
+@callback
+def _exposed_places(call: ToolCall) -> dict[str, set[str | None]]:
+    """Return the ids of devices, areas, floors and labels that hold something exposed."""
+    entities, devices, areas = er.async_get(call.hass), dr.async_get(call.hass), ar.async_get(call.hass)
+    found: dict[str, set[str | None]] = {key: set() for key in PLACES}
+    for entity_id in call.exposure.entities:
+        if (entry := entities.async_get(entity_id)) is None:
+            continue
+        device = devices.async_get(entry.device_id) if entry.device_id else None
+        area_id = entry.area_id or (dr.async_get_effective_area_id(call.hass, device) if device else None)
+        area = areas.async_get_area(area_id) if area_id else None
+        found["device_id"].add(entry.device_id)
+        found["area_id"].add(area_id)
+        found["floor_id"].add(area.floor_id if area else None)
+        found["label_id"] |= entry.labels | (device.labels if device else set()) | (area.labels if area else set())
+    return found
+
+
+async def async_last_runs(call: ToolCall, automation: Automation) -> list[JsonObjectType]:
+    """Return the last runs of an automation in short, newest first."""
+    if automation.id is None:
+        return []
+    hass, key = call.hass, f"{AUTOMATION_DOMAIN}.{automation.id}"
+    traces = await async_list_traces(hass, AUTOMATION_DOMAIN, key)
+    traces.sort(key=lambda trace: str(trace["timestamp"]["start"]), reverse=True)
+    return [_run(call, await _async_whole(hass, key, trace)) for trace in traces[:MAX_TRACES]]
+
+
+async def _async_whole(hass: HomeAssistant, key: str, trace: dict[str, Any]) -> dict[str, Any]:
+    """Return a trace with its steps."""
+    return dict(await async_get_trace(hass, key, trace["run_id"]))
+
+
+def _run(call: ToolCall, trace: dict[str, Any]) -> JsonObjectType:
+    """Return start, trigger, result and error of one run."""
+    started = trace["timestamp"]["start"]
+    run: JsonObjectType = {"at": format_time(started) if not isinstance(started, str) else started[:19]}
+    if trigger := trace.get("trigger"):
+        run["trigger"] = str(trigger) if not call.exposure.names_hidden(str(trigger)) else _NOT_SAID
+    outcome = "not_triggered" if trace.get("not_triggered") else trace.get("script_execution")
+    if outcome == "failed_conditions":
+        run["result"] = f"did not run: {_failed_condition(trace['trace'])}"
+    else:
+        run["result"] = _OUTCOMES.get(str(outcome), "is running" if trace["state"] == "running" else str(outcome))
+    if error := trace.get("error"):
+        run["error"] = str(error) if not call.exposure.names_hidden(str(error)) else "(names what is not exposed)"
+    if outcome != "finished" and (step := trace.get("last_step")) and str(step).startswith("action/"):
+        run["last_step"] = step
+    return run
+
+
+def _failed_condition(steps: Mapping[str, Any]) -> str:
+    """Name the condition that was false, counted from one."""
+    for path, elements in steps.items():
+        parts = path.split("/")
+        if parts[0] == "condition" and len(parts) == 2:
+            results = [_object(element.get("result")) for element in elements]
+            if any(result.get("result") is False for result in results):
+                return f"condition {int(parts[1]) + 1} was false"
+    return "a condition was false"
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """Return an object, empty for anything else."""
+    return value if isinstance(value, Mapping) else {}

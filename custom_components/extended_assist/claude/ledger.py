@@ -1,0 +1,199 @@
+"""What a conversation was told at its beginning, so that it is sent again just as it was, and what changed since.
+
+A server finds in its cache only what begins the same, and the thinking of newer models counts only while nothing before it
+has changed. So instructions and tools are sent for the whole of a conversation as they were at first; what changes is told
+in the newest message, where it stays. Where that would be too much, the conversation begins anew with what holds now.
+https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+import re
+from time import monotonic
+from typing import Any
+
+from homeassistant.components.conversation import ChatLog, Content, UserContent
+
+MAX_CONVERSATIONS = 64
+"""Conversations that go on at the same time, in a large home with room to spare."""
+KEPT_FOR = 900.0
+"""Seconds of silence after which a conversation is forgotten; Home Assistant does so after five minutes."""
+MAX_TOLD = 2_000
+"""Characters of changes: beyond them, instructions that hold cost less than what to think of the old ones."""
+MAX_TOLD_EVER = 4 * MAX_TOLD
+"""The same for all changes since the conversation began."""
+
+# What a chat log adds to its prompt where no tool tells the time.
+_CLOCK = re.compile(r"\nCurrent time is \d\d:\d\d:\d\d\. Today's date is \d{4}-\d\d-\d\d\.")
+_CHANGED = "(Your instructions have changed since this conversation began.{gone}{new})"
+_GONE = "\nNo longer so:\n{lines}"
+_NEW = "\nNow:\n{lines}"
+_TOOLS_GONE = "(These tools are gone: {names}.)"
+
+
+@dataclass(slots=True)
+class ConversationLedger:
+    """What was sent in one conversation."""
+
+    system: str | None = None
+    """The instructions as they are sent, or None before the first request."""
+    tools: list[Any] = field(default_factory=list)
+    """The tools as they are sent."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Tools that the server refused, and why."""
+    notes: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
+    """What was told with a message, by its identity."""
+    last_id: str | None = None
+    """The server's name for its last answer."""
+    _lasting: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
+    """What of that holds for the rest of the conversation, also where the message is not sent any more."""
+    _told: str = ""
+    """The instructions that the model knows of, with all changes."""
+    _gone: frozenset[str] = frozenset()
+    _now: str = ""
+    """The time or date that was told last."""
+
+    def begin(
+        self,
+        system: str,
+        tools: Sequence[Any],
+        message: UserContent | None,
+        notes: Sequence[str] = (),
+        *,
+        date: str = "",
+        earlier: Iterable[Content] | None = None,
+    ) -> None:
+        """Take in how the next turn begins: its instructions, tools and message, and what else is told with it.
+
+        date is told where it is news, unless the instructions have a clock. earlier is the conversation so far: what was told
+        with a message that is there no more, such as a declined one, is told anew.
+        """
+        clock = _CLOCK.search(f"\n{system}") if message else None
+        if clock:
+            system = f"\n{system}".replace(clock[0], "", 1).removeprefix("\n")
+        changes = self._changes(system, tools) if message else None
+        if changes is None:
+            self._begin_anew(system, tools)
+        lasting = [*(() if earlier is None else self._lost(earlier)), *(changes or ())]
+        told = [*lasting, *notes]
+        now = clock[0].strip() if clock else f"Today's date is {date}." if date else ""
+        if now and now != self._now:
+            self._now = now
+            told.append(f"({now})")
+            # A clock is told with each message, a date only once.
+            lasting += [] if clock else [f"({now})"]
+        if message and told:
+            self.notes[id(message)] = (message, "\n".join(told))
+        if message and lasting:
+            self._lasting[id(message)] = (message, "\n".join(lasting))
+
+    def lasting(self, messages: Iterable[Content]) -> list[str]:
+        """Return what was told with messages and still holds."""
+        return [self._lasting[id(message)][1] for message in messages if id(message) in self._lasting]
+
+    def _lost(self, earlier: Iterable[Content]) -> list[str]:
+        """Take out what was told with messages that are there no more."""
+        there = {id(item) for item in earlier}
+        gone = [number for number in self._lasting if number not in there]
+        return [self._lasting.pop(number)[1] for number in gone]
+
+    def note(self, message: UserContent) -> str | None:
+        """Return the note that goes with a message."""
+        return found[1] if (found := self.notes.get(id(message))) else None
+
+    def refuse(self, name: str, why: str) -> None:
+        """Send a tool no more."""
+        self.refused[name] = why
+        self.tools = [tool for tool in self.tools if tool["name"] != name]
+
+    def _begin_anew(self, system: str, tools: Sequence[Any]) -> None:
+        """Send what holds now."""
+        self.system = self._told = system
+        self.tools = [tool for tool in tools if tool["name"] not in self.refused]
+        self.notes, self._lasting, self._gone, self._now = {}, {}, frozenset(), ""
+
+    def _changes(self, system: str, tools: Sequence[Any]) -> list[str] | None:
+        """Return the notes about changes, or None where the conversation must begin anew."""
+        known = {tool["name"]: tool for tool in self.tools}
+        offered = {tool["name"]: tool for tool in tools if tool["name"] not in self.refused}
+        if self.system is None or any(known.get(name) != tool for name, tool in offered.items()):
+            return None
+        if (told := _changed_lines(self._told, system)) is None:
+            return None
+        gone = frozenset(known.keys() - offered.keys())
+        if gone - self._gone:
+            told.append(_TOOLS_GONE.format(names=", ".join(sorted(gone - self._gone))))
+        length = sum(map(len, told))
+        ever = length + sum(len(note) for _, note in self._lasting.values())
+        if self._gone - gone or length > MAX_TOLD or ever > MAX_TOLD_EVER:
+            return None
+        self._told, self._gone = system, gone
+        return told
+
+
+def _changed_lines(before: str, now: str) -> list[str] | None:
+    """Return what to tell of a text that has changed, line by line, or None where lines alone do not say what changed.
+
+    That is so where lines change places, where one of several that are the same goes or comes, and where a line says
+    something of another one that it is indented under.
+    """
+    old, new = list(_lines(before)), list(_lines(now))
+    known, holding = frozenset(old), frozenset(new)
+    gone = [line for line in dict.fromkeys(old) if line not in holding]
+    added = [line for line in dict.fromkeys(new) if line not in known]
+    if [line for line in old if line in holding] != [line for line in new if line in known]:
+        return None
+    if any(line[0].isspace() for line in (*gone, *added)):
+        return None
+    if not (gone or added):
+        return []
+    return [
+        _CHANGED.format(
+            gone=_GONE.format(lines="\n".join(gone)) if gone else "",
+            new=_NEW.format(lines="\n".join(added)) if added else "",
+        )
+    ]
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of instructions, those of an area with its name."""
+    area = ""
+    for line in text.splitlines():
+        if line.startswith("[") and line.endswith("]"):
+            area = line
+        elif line.strip():
+            # Where the list of areas ends, no area has such a line.
+            area = area if ": " in line else ""
+            yield f"{area} {line.strip()}" if area else line.rstrip()
+
+
+class Ledgers:
+    """The ledgers of the conversations that go on, by conversation and agent."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._kept: dict[tuple[str, str], tuple[float, Content, ConversationLedger]] = {}
+        # A tool that the server refuses once it refuses in every conversation.
+        self._refused: dict[str, dict[str, str]] = {}
+
+    def of(self, chat_log: ChatLog, agent_id: str) -> ConversationLedger:
+        """Return the ledger of a conversation; a new one where Home Assistant has forgotten it too."""
+        key, now = (chat_log.conversation_id, agent_id), monotonic()
+        kept = self._kept.pop(key, None)
+        # An id may come again for another conversation; what was said first in it does not.
+        first = chat_log.content[min(1, len(chat_log.content) - 1)]
+        if kept and kept[1] is first:
+            ledger = kept[2]
+        else:
+            ledger = ConversationLedger(refused=self._refused.setdefault(agent_id, {}))
+        self._kept[key] = (now, first, ledger)
+        for other, (used, _, _) in list(self._kept.items()):
+            if used > now - KEPT_FOR and len(self._kept) <= MAX_CONVERSATIONS:
+                break  # The oldest come first.
+            del self._kept[other]
+        return ledger
+
+
+def names_of(tools: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the names of tools."""
+    return frozenset(str(tool["name"]) for tool in tools)

@@ -1,0 +1,67 @@
+"""What to leave out of a request that the server did not accept, before the user hears of it."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+import re
+from typing import Any
+
+_INDEX = re.compile(r"\btools\.(\d+)\b")
+_NAME = re.compile(r"\b[Tt]ool(?: name)? [`'\"]([a-zA-Z0-9_-]+)[`'\"]")
+_THINKING = re.compile(r"thinking|signature|effort", re.IGNORECASE)
+
+_MOST_TOOLS = 3
+"""Tools that are left out one after the other while somebody waits."""
+
+
+class Repair(StrEnum):
+    """What is left out, in the order in which it is tried."""
+
+    THINKING = "thinking"
+    TOOL = "tool"
+    SHORTER = "shorter"
+
+
+class Repairs:
+    """The repairs of one response: each once, but for tools, of which several may be bad."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._tried: list[Repair] = []
+
+    def next(self, words: str, tools: Sequence[Any], *, has_thought: bool, asks_to_think: bool) -> tuple[Repair, str]:
+        """Return the next repair, and the name of the tool where it is one.
+
+        has_thought says that there is thinking to be sent back; asks_to_think, that the request has fields about it. Last
+        comes the length, after which there is nothing more to try.
+        """
+        tool = _tool_in(words, tools)
+        if Repair.THINKING not in self._tried and (
+            (has_thought and tool is None) or (asks_to_think and _THINKING.search(words))
+        ):
+            repair = Repair.THINKING
+        elif tool is not None and self._tried.count(Repair.TOOL) < _MOST_TOOLS:
+            repair = Repair.TOOL
+        else:
+            repair = Repair.SHORTER
+        self._tried.append(repair)
+        return repair, tool or ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all was tried."""
+        return Repair.SHORTER in self._tried
+
+
+def is_about_fields(words: str) -> bool:
+    """Return whether an error is about how the model is asked to think, and not about a message."""
+    return _THINKING.search(words) is not None and "messages." not in words
+
+
+def _tool_in(words: str, tools: Sequence[Any]) -> str | None:
+    """Return the name of the tool of ours that an error is about."""
+    ours = [tool["name"] if "input_schema" in tool else None for tool in tools]
+    if (found := _INDEX.search(words)) and int(found[1]) < len(ours):
+        return ours[int(found[1])]
+    if (found := _NAME.search(words)) and found[1] in ours:
+        return found[1]
+    return None

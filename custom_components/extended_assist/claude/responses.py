@@ -1,0 +1,103 @@
+"""What a model answered, as it is kept in a chat log, and which of it is sent again."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from homeassistant.components import conversation
+
+from .prefix import THINKING
+
+type Block = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseBlocks:
+    """What a model answered, block by block, so that it can be sent back unchanged.
+
+    Signed thinking counts only for the model that wrote it.
+    """
+
+    model: str
+    blocks: list[Block]
+    tokens: int = 0
+    """What the server counted for the request, or 0 where that says nothing about its size."""
+    continues: bool = False
+    """Whether this is a further part of the response before it, which the result of a server's own tool came between."""
+    prefix: str = ""
+    """What the request held, as a number: while it is the same, thinking may go back."""
+    refused: bool = False
+    """Whether the server declined the turn, so that it must not be sent again."""
+
+
+def prefix_of(item: conversation.AssistantContent) -> str:
+    """Return the digest of the request that an item answers."""
+    return item.native.prefix if isinstance(item.native, ResponseBlocks) else ""
+
+
+def without_refused(content: Sequence[conversation.Content], agent_id: str) -> list[conversation.Content]:
+    """Return a conversation without the turns that the server declined: it would decline whatever comes after them.
+
+    https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
+    """
+    kept: list[conversation.Content] = []
+    start, is_refused = 0, False
+    for item in content:
+        if isinstance(item, conversation.UserContent):
+            start, is_refused = len(kept), False
+        if _is_refusal(item, agent_id):
+            is_refused = True
+            del kept[start:]
+        if not is_refused:
+            kept.append(item)
+    return kept
+
+
+def told_of_refusal(content: Sequence[conversation.Content], agent_id: str) -> str | None:
+    """Return the note for the model when the turn before the last message was declined, or None."""
+    borders = [index for index, item in enumerate(content) if isinstance(item, conversation.UserContent)][-2:]
+    if len(borders) < 2:
+        return None
+    turn = content[slice(*borders)]
+    if not any(_is_refusal(item, agent_id) for item in turn):
+        return None
+    called = dict.fromkeys(item.tool_name for item in turn if isinstance(item, conversation.ToolResultContent))
+    done = f" What these tools did meanwhile stands: {', '.join(called)}." if called else ""
+    return f"(The message before this one was declined, and is left out.{done})"
+
+
+def has_thinking(content: Sequence[conversation.Content], agent_id: str) -> bool:
+    """Return whether there is thinking of an agent in a conversation."""
+    return any(block["type"] in THINKING for native in _own(content, agent_id) for block in native.blocks)
+
+
+def without_thinking(content: Sequence[conversation.Content], agent_id: str) -> None:
+    """Forget all thinking of an agent in a conversation, for good."""
+    for native in _own(content, agent_id):
+        native.blocks[:] = [block for block in native.blocks if block["type"] not in THINKING]
+
+
+def _own(content: Sequence[conversation.Content], agent_id: str) -> Iterator[ResponseBlocks]:
+    """Yield the responses of an agent in a conversation."""
+    for item in content:
+        if (native := _own_native(item, agent_id)) is not None:
+            yield native
+
+
+def _own_native(item: conversation.Content, agent_id: str) -> ResponseBlocks | None:
+    """Return the response of an agent that an item is, or None."""
+    if not isinstance(item, conversation.AssistantContent) or item.agent_id != agent_id:
+        return None
+    return item.native if isinstance(item.native, ResponseBlocks) else None
+
+
+def _is_refusal(item: conversation.Content, agent_id: str) -> bool:
+    """Return whether the server declined a turn with an item."""
+    native = _own_native(item, agent_id)
+    return native is not None and native.refused
+
+
+def continues(item: conversation.Content, agent_id: str) -> bool:
+    """Return whether an item is a further part of the response before it."""
+    native = _own_native(item, agent_id)
+    return native is not None and native.continues

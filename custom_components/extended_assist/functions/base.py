@@ -1,0 +1,84 @@
+"""Base of all types of functions, and the values that one run of a function is given."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import voluptuous as vol
+
+from homeassistant.core import HomeAssistant
+
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from .yaml_source import PartError
+
+
+@dataclass(slots=True, kw_only=True)
+class FunctionRun:
+    """One run of a function."""
+
+    call: ToolCall
+    variables: dict[str, Any]
+    """The arguments, and in a composite function the results of earlier steps."""
+    enum_texts: frozenset[str] = frozenset()
+    """Texts of the function's own enums: the user's words, though a model chose one of them."""
+
+    @property
+    def hass(self) -> HomeAssistant:
+        """Home Assistant."""
+        return self.call.hass
+
+
+class FunctionType(ABC):
+    """A type of functions: what all functions with the same `type` have in common. It holds nothing of one function."""
+
+    schema: vol.Schema
+    """Validates the settings, without type and response_variable."""
+
+    @abstractmethod
+    async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
+        """Run a function and return its result; raise ToolError with a sentence that teaches."""
+
+    @abstractmethod
+    async def async_check(self, hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
+        """Raise PartError for settings that only Home Assistant can know to be wrong."""
+
+    async def async_preview(self, run: FunctionRun, settings: Mapping[str, Any]) -> str | None:
+        """Describe what a run would do, in words that a person can hear; None where its arguments say it."""
+        return None
+
+    def tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Tier of a function whose user chose none."""
+        return Tier.READ
+
+    def least_tier(self, settings: Mapping[str, Any]) -> Tier:
+        """Lowest tier that its user can choose: what the function does for certain."""
+        return self.tier(settings)
+
+    def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
+        """Whether results may hold text that strangers wrote."""
+        return False
+
+    def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:
+        """Whether it reaches what is exposed only, whatever its arguments name."""
+        return False
+
+    def stands_for(self, settings: Mapping[str, Any]) -> frozenset[str]:
+        """Names, without prefix, of the tools of ours that a function is another form of."""
+        return frozenset()
+
+
+def check_settings(types: Mapping[str, FunctionType], settings: Any) -> tuple[FunctionType, Mapping[str, Any]]:
+    """Find the type that settings name and validate them; raise PartError with the path of what is wrong."""
+    if not isinstance(settings, dict) or not isinstance(settings.get("type"), str):
+        raise PartError(f"A function needs a type: {', '.join(types)}")
+    if (function_type := types.get(settings["type"])) is None:
+        raise PartError(f"There is no type '{settings['type']}'. Types: {', '.join(types)}", ["type"])
+    try:
+        return function_type, function_type.schema({key: value for key, value in settings.items() if key != "type"})
+    except vol.MultipleInvalid as err:
+        first = err.errors[0]
+        where = ".".join(map(str, first.path))
+        message = f"{where}: {first.msg}" if where else str(first.msg)
+        raise PartError(message, [key for key in first.path if isinstance(key, str | int)]) from err

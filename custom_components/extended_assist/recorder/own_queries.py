@@ -1,0 +1,128 @@
+"""Queries that a user wrote, in which what a model gives is nothing but values: on one file, or on the recorder's server."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+import re
+from typing import Any, Final
+
+from sqlalchemy import text as sql
+from sqlalchemy.exc import DBAPIError
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.json import json_dumps
+
+from ..const import LOGGER
+from ..results import ToolError
+from ..worker.asking import with_views
+from ..worker.host import JobFailedError, workers
+from .engine import POSTGRESQL, engine_of
+from .exposed_views import exposed_views
+from .query import MAX_ROWS, TIME_LIMIT, Answer, Visible, bounds, clock, explained
+from .servers import read_only
+
+_GRACE: Final = 2.0
+_LONGEST: Final = 20_000
+"""Characters of one value."""
+_NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
+
+
+async def async_ask_file(
+    hass: HomeAssistant, uri: str, text: str, parameters: Mapping[str, Any], visible: Visible | None = None
+) -> Answer:
+    """Return what a query finds in one file, in a fresh process that can open no other.
+
+    With what is visible, the file is the recorder's, and its tables are seen through views.
+    """
+    views = _views("main.", visible, "visible_attributes(shared_attrs)") if visible else {}
+    try:
+        async with workers(hass).lease(keep=False) as worker:
+            found = await worker.request(
+                "read",
+                TIME_LIMIT + _GRACE,
+                uri=uri,
+                text=text,
+                parameters=dict(parameters),
+                views=[f"CREATE TEMP VIEW {name} AS {query}" for name, query in views.items()],
+                hidden=visible.hidden if visible else (),
+                **clock(hass),
+                **bounds(_LONGEST),
+            )
+    except JobFailedError as err:
+        raise explained(str(err), text) from err
+    except TimeoutError as err:
+        raise explained("stopped after", text) from err
+    return Answer(header=tuple(found["columns"]), rows=found["rows"], complete=found["complete"])
+
+
+def ask_server(url: str, text: str, parameters: Mapping[str, Any], visible: Visible, zone: Mapping[str, Any]) -> Answer:
+    """Return what a query finds on the recorder's server, in its own dialect, through views; call it in an executor."""
+    try:
+        with read_only(url, TIME_LIMIT) as connection:
+            if engine_of(connection) is POSTGRESQL:
+                connection.execute(sql("SELECT set_config('timezone', :zone, true)"), {"zone": zone["time_zone"]})
+                where = "SELECT quote_ident(nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('states')"
+                base = f"{connection.execute(sql(where)).scalar_one()}."
+            else:
+                hours, minutes = divmod(abs(zone["utc_offset"]) // 60, 60)
+                offset = f"{'-' if zone['utc_offset'] < 0 else '+'}{hours:02}:{minutes:02}"
+                connection.execute(sql("SET SESSION time_zone = :offset"), {"offset": offset})
+                base = f"`{connection.engine.url.database}`."
+            result = connection.execute(
+                sql(_bound(with_views(text, _views(base, visible)), parameters)),
+                dict(parameters),
+                execution_options={"stream_results": True, "max_row_buffer": 100},
+            )
+            if not result.returns_rows:
+                raise ToolError("The query cannot be run: it has no result; write one SELECT.")
+            rows = [[_plain(value) for value in row] for row in result.fetchmany(MAX_ROWS + 1)]
+            connection.invalidate()  # A driver would read the rest of the result before it is used again.
+            return Answer(header=tuple(result.keys()), rows=rows[:MAX_ROWS], complete=len(rows) <= MAX_ROWS)
+    except DBAPIError as err:
+        LOGGER.debug("A query of a function failed", exc_info=err)
+        raise ToolError(f"The query cannot be run: {_problem(err)}.") from err
+
+
+def _views(base: str, visible: Visible, attributes: str = "shared_attrs") -> dict[str, str]:
+    """Return the views on what is visible."""
+    entities, statistics = ([row[0] for row in rows] for rows in (visible.entities, visible.statistics))
+    return exposed_views(base, entities, statistics, attributes)
+
+
+def _bound(text: str, parameters: Mapping[str, Any]) -> str:
+    """Return a query in which only what has a value is taken for the name of one."""
+    return _NAMED.sub(lambda match: match[0] if match[1] in parameters else f"\\{match[0]}", text)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    match value:
+        case Decimal():
+            return float(value)
+        case datetime():
+            return value.isoformat(sep=" ", timespec="seconds")
+        case date() | time() | timedelta():
+            return str(value)
+        case bytes() | memoryview():
+            return bytes(value).hex()[:_LONGEST]
+        case dict() | list():
+            return json_dumps(value)[:_LONGEST]
+        case str():
+            return value[:_LONGEST]
+        case _:
+            return value
+
+
+def _problem(err: DBAPIError) -> str:
+    """Return what is wrong with a query; a server's text is told only where it is about the query and not about rows."""
+    original: Any = err.orig
+    code = getattr(original, "pgcode", None) or (original.args[0] if original and original.args else None)
+    if code in ("57014", 1969, 3024):
+        return f"stopped after {TIME_LIMIT:g} seconds; ask for less"
+    if code == "25006" or code == 1792:  # noqa: PLR1714 - two servers
+        return "it would change something; only SELECT is allowed"
+    if str(code).startswith("42"):
+        return str(getattr(original.diag, "message_primary", "")) or "the server does not understand it"
+    if code in (1054, 1064, 1146):
+        return str(original.args[1])
+    return f"the server gave it up with code {code}; debug logging tells more"

@@ -1,0 +1,267 @@
+"""The states that a template holds, and where they come from."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, override
+
+from homeassistant.components.sensor import DOMAIN as SENSOR_DOMAIN, async_rounded_state
+from homeassistant.const import STATE_UNKNOWN
+from homeassistant.core import HomeAssistant, State, callback, valid_domain, valid_entity_id
+from homeassistant.exceptions import TemplateError
+from homeassistant.util.read_only_dict import ReadOnlyDict
+
+from ..exposure import Exposure
+from .home import Home
+from .limits import Budget
+
+_ONE_BY_ONE = 16
+"""Entities asked for one at a time; a template that wants more is given all of them at once."""
+PROPERTIES = frozenset(
+    {
+        "attributes",
+        "domain",
+        "entity_id",
+        "last_changed",
+        "last_reported",
+        "last_updated",
+        "name",
+        "object_id",
+        "state",
+        "state_with_unit",
+    }
+)
+# Jinja looks for these on whatever is called.
+_MARKS = frozenset({"jinja_pass_arg", "unsafe_callable", "alters_data", "contextfunction"})
+
+
+class TemplateState:
+    """The state of an exposed entity in a template; holds no way back to Home Assistant that a template could reach."""
+
+    __slots__ = ("_attributes", "_home", "_state")
+
+    def __init__(self, home: TemplateHome, state: State) -> None:
+        """Take the state of an exposed entity."""
+        self._home = home
+        self._state = state
+        self._attributes: ReadOnlyDict[str, Any] | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a property, for filters such as `map(attribute='state')`."""
+        if name not in PROPERTIES:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    @property
+    def state(self) -> str:
+        """Return the state."""
+        return self._state.state
+
+    @property
+    def attributes(self) -> ReadOnlyDict[str, Any]:
+        """Return the attributes that may be seen."""
+        if self._attributes is None:
+            self._attributes = ReadOnlyDict(self._home.exposure.visible_attributes(self._state))
+        return self._attributes
+
+    @property
+    def entity_id(self) -> str:
+        """Return the entity id."""
+        return self._state.entity_id
+
+    @property
+    def domain(self) -> str:
+        """Return the first part of the entity id."""
+        return self._state.domain
+
+    @property
+    def object_id(self) -> str:
+        """Return the second part of the entity id."""
+        return self._state.object_id
+
+    @property
+    def name(self) -> str:
+        """Return the name shown to the user."""
+        return self._state.name
+
+    @property
+    def last_changed(self) -> datetime:
+        """Return when the state changed last."""
+        return self._state.last_changed
+
+    @property
+    def last_updated(self) -> datetime:
+        """Return when the state or an attribute changed last."""
+        return self._state.last_updated
+
+    @property
+    def last_reported(self) -> datetime:
+        """Return when the state was reported last, changed or not."""
+        return self._state.last_reported
+
+    @property
+    def state_with_unit(self) -> str:
+        """Return the state, rounded for display, with its unit."""
+        return self._home.format_state(self._state, rounded=True, with_unit=True)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Compare as Home Assistant compares states."""
+        return isinstance(other, TemplateState) and self._state == other._state
+
+    @override
+    def __hash__(self) -> int:
+        """Return the hash of the state."""
+        return hash(self._state)
+
+    @override
+    def __repr__(self) -> str:
+        """Return the text that Home Assistant shows for a state."""
+        state = State(self.entity_id, self.state, self.attributes, self.last_changed)
+        text = f"<template TemplateState({state!r})>"
+        self._home.budget.spend(len(text))
+        return text
+
+
+class TemplateHome(Home):
+    """The home as one template sees it while it is rendered in its thread."""
+
+    def __init__(self, hass: HomeAssistant, exposure: Exposure, budget: Budget) -> None:
+        """Take the exposure, and the budget of the rendering."""
+        super().__init__(hass, exposure)
+        self.budget = budget
+        self._seen: dict[str, TemplateState | None] = {}
+        self._domains: dict[str | None, list[TemplateState]] = {}
+
+    def find(self, entity_id: Any) -> TemplateState | None:
+        """Return the proxy of an exposed entity; its state stays the same during a rendering."""
+        if not isinstance(entity_id, str):
+            raise TypeError(f"Expected an entity id, got {type(entity_id).__name__}")
+        if entity_id in self._seen:
+            return self._seen[entity_id]
+        entity_id = entity_id.lower()
+        if entity_id not in self.decided and (len(self._seen) >= _ONE_BY_ONE or None in self._domains):
+            self.all()
+        elif entity_id not in self._seen:
+            state = self.state(entity_id)
+            self._seen[entity_id] = TemplateState(self, state) if state else None
+        return self._seen.get(entity_id)
+
+    def all(self, domain: str | None = None) -> list[TemplateState]:
+        """Return the proxies of all exposed entities, or of one domain."""
+        if domain not in self._domains:
+            proxies = []
+            for state in self.exposure.states(domain):
+                if not (proxy := self._seen.get(state.entity_id)):
+                    proxy = self._seen[state.entity_id] = TemplateState(self, state)
+                proxies.append(proxy)
+            self._domains[domain] = proxies
+        return self._domains[domain]
+
+    def format_state(self, state: State, *, rounded: bool, with_unit: bool) -> str:
+        """Return a state as it is displayed."""
+        text = self.ask(_display_state, state.entity_id) if rounded and state.domain == SENSOR_DOMAIN else state.state
+        unit = self.exposure.visible_attribute(state, "unit_of_measurement") if with_unit else None
+        return f"{text} {unit}" if unit else text
+
+    def state_text(self, entity_id: Any, rounded: bool | None, with_unit: bool) -> str:  # noqa: FBT001 - as templates call it
+        """Return the state of an entity as text, as it is or as it is displayed."""
+        proxy = self.find(entity_id)
+        if proxy is None:
+            return STATE_UNKNOWN
+        rounded = with_unit if rounded is None else rounded
+        if not rounded and not with_unit:
+            return proxy.state
+        return self.format_state(proxy._state, rounded=rounded, with_unit=with_unit)  # noqa: SLF001 - of this file
+
+    def attribute(self, entity_id: Any, name: Any) -> Any:
+        """Return an attribute of an entity, or None."""
+        proxy = self.find(entity_id)
+        return self.exposure.visible_attribute(proxy._state, name) if proxy else None  # noqa: SLF001 - of this file
+
+
+@callback
+def _display_state(home: Home, entity_id: str) -> str:
+    """Return the state of a sensor with the digits that are displayed."""
+    state = home.state(entity_id)
+    return async_rounded_state(home.hass, entity_id, state) if state else STATE_UNKNOWN
+
+
+class DomainStates:
+    """The states of one domain, as in `states.light`."""
+
+    __slots__ = ("_domain", "_home")
+
+    def __init__(self, home: TemplateHome, domain: str) -> None:
+        """Take the domain."""
+        self._home = home
+        self._domain = domain
+
+    def __getattr__(self, name: str) -> TemplateState | None:
+        """Return the state of an entity, or None."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _find_valid(self._home, f"{self._domain}.{name}")
+
+    __getitem__ = __getattr__
+
+    def __iter__(self) -> Iterator[TemplateState]:
+        """Yield the states of the domain."""
+        return iter(self._home.all(self._domain))
+
+    def __len__(self) -> int:
+        """Return the number of exposed entities of the domain."""
+        return len(self._home.all(self._domain))
+
+    @override
+    def __repr__(self) -> str:
+        """Return the text that Home Assistant shows."""
+        return f"<template DomainStates('{self._domain}')>"
+
+
+class AllStates:
+    """All states: `states('light.lamp')`, `states.light`, `states['light.lamp']`."""
+
+    __slots__ = ("_home",)
+
+    def __init__(self, home: TemplateHome) -> None:
+        """Take the home."""
+        self._home = home
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a domain, or the state of an entity by its whole id."""
+        if "." in name:
+            return _find_valid(self._home, name)
+        if name in _MARKS:
+            return None
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if not valid_domain(name):
+            raise TemplateError(f"Invalid domain name '{name}'")
+        return DomainStates(self._home, name)
+
+    __getitem__ = __getattr__
+
+    def __iter__(self) -> Iterator[TemplateState]:
+        """Yield the states of all exposed entities."""
+        return iter(self._home.all())
+
+    def __len__(self) -> int:
+        """Return the number of exposed entities."""
+        return len(self._home.all())
+
+    def __call__(self, entity_id: Any, rounded: bool | None = None, with_unit: bool = False) -> str:  # noqa: FBT001, FBT002 - as templates call it
+        """Return the state of an entity as text."""
+        return self._home.state_text(entity_id, rounded, with_unit)
+
+    @override
+    def __repr__(self) -> str:
+        """Return the text that Home Assistant shows."""
+        return "<template AllStates>"
+
+
+def _find_valid(home: TemplateHome, entity_id: str) -> TemplateState | None:
+    """Return the proxy of an entity; raise TemplateError for what cannot be an id."""
+    proxy = home.find(entity_id)
+    if proxy is None and not valid_entity_id(entity_id):
+        raise TemplateError(f"Invalid entity ID '{entity_id}'")
+    return proxy

@@ -1,0 +1,38 @@
+"""What a tool is given for one call."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from ..exposure import Exposure
+from ..undo.journal import Recording
+from .caller import Caller
+from .options import ToolboxOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """All that a tool is given for one call."""
+
+    hass: HomeAssistant
+    arguments: dict[str, Any]
+    """The arguments, validated by the tool's schema."""
+    exposure: Exposure
+    caller: Caller
+    options: ToolboxOptions
+    tool_input: llm.ToolInput | None = None
+    """The call as it came, for tools that others wrote."""
+    recording: Recording = field(default_factory=Recording)
+    """Takes what the call changes beyond states, so that it can be undone."""
+
+    @property
+    def llm_context(self) -> llm.LLMContext:
+        """Return Home Assistant's own description of the caller."""
+        return self.caller.llm_context
+
+    @property
+    def budget(self) -> int:
+        """Return how many characters the result may have."""
+        return self.options.budget

@@ -1,0 +1,72 @@
+"""Who speaks, from where, in which conversation."""
+
+from collections.abc import Coroutine
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Any, Self
+
+from homeassistant.auth.models import User
+from homeassistant.components.conversation import ChatLog, UserContent
+from homeassistant.components.conversation.chat_log import current_chat_log
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import llm
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever a tool is called for: the speaker, the device, and the conversation if there is one."""
+
+    llm_context: llm.LLMContext
+    chat_log: ChatLog | None = None
+    """The conversation's log; None where there is no conversation, such as over MCP."""
+    conversation_id: str | None = None
+
+    @classmethod
+    def of(cls, llm_context: llm.LLMContext) -> Self:
+        """Return the caller of a tool that is being called, in the conversation that calls it."""
+        chat_log = current_chat_log.get()
+        return cls(llm_context, chat_log, chat_log.conversation_id if chat_log else None)
+
+    @property
+    def assistant(self) -> str:
+        """Return the assistant whose exposure counts, such as "conversation"."""
+        return self.llm_context.assistant
+
+    @property
+    def context(self) -> Context | None:
+        """Return the context in which states change for this caller."""
+        return self.llm_context.context
+
+    @property
+    def user_id(self) -> str | None:
+        """Return the id of the user who is logged in, or None."""
+        return self.llm_context.context.user_id if self.llm_context.context else None
+
+    @property
+    def device_id(self) -> str | None:
+        """Return the id of the device that was spoken to, or None."""
+        return self.llm_context.device_id
+
+    @property
+    def last_message(self) -> str | None:
+        """Return the user's last message in the conversation, or None."""
+        contents = reversed(self.chat_log.content) if self.chat_log else ()
+        return next((content.content for content in contents if isinstance(content, UserContent)), None)
+
+    @property
+    def conversation_key(self) -> tuple[str | None, ...]:
+        """Return a key of the conversation; where there is none, of the speaker and the device."""
+        if self.conversation_id is not None:
+            return (self.conversation_id,)
+        return (self.llm_context.platform, self.assistant, self.user_id, self.device_id)
+
+    async def async_user(self, hass: HomeAssistant) -> User | None:
+        """Return the user who speaks, or None when nobody is logged in."""
+        return await hass.auth.async_get_user(self.user_id) if self.user_id else None
+
+
+async def async_outside_conversation[T](hass: HomeAssistant, work: Coroutine[Any, Any, T]) -> T:
+    """Await work as if it had been begun outside any conversation: what was said in one does not count in it."""
+    context = copy_context()
+    context.run(current_chat_log.set, None)
+    return await hass.loop.create_task(work, context=context)

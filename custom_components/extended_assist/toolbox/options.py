@@ -1,0 +1,67 @@
+"""What the options of an entry say to its tools."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from homeassistant.core import HomeAssistant, callback
+
+from ..const import (
+    CONF_DATABASE_FILES,
+    CONF_EXTERNAL_STATISTICS,
+    CONF_RESULT_BUDGET,
+    CONF_TARGETLESS_ACTIONS,
+    CONF_WEB_HOSTS,
+    CONF_WEB_PORTS,
+)
+from ..results import DEFAULT_BUDGET, ToolError
+from .policy import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolboxOptions:
+    """What the options of an entry say to its tools."""
+
+    budget: int = DEFAULT_BUDGET
+    """Characters that a result may have."""
+    external_statistics: frozenset[str] = frozenset()
+    """Statistics without an entity that the user made visible by naming them."""
+    targetless_actions: frozenset[str] = frozenset()
+    """Actions without a target that may be performed. None by default: what has no target has no bound either."""
+    database_files: frozenset[str] = frozenset()
+    """SQLite files beside the recorder's that functions may read."""
+    web_hosts: frozenset[str] = frozenset()
+    """Hosts of the home's own network, as host or host:port, that may be fetched from."""
+    web_ports: frozenset[int] = frozenset()
+    """Ports that may be fetched from beside the usual ones."""
+    policy: Policy = field(default_factory=Policy)
+    entry_id: str | None = None
+    """The entry whose options these are, so that what happens later happens under the options of that time."""
+    is_fixed: bool = False
+    """Whether they hold as they are, made for one call, whatever the entry says."""
+
+    @callback
+    def as_of_now(self, hass: HomeAssistant) -> ToolboxOptions:
+        """Return the options of the entry as they are now; raises ToolError when it is gone.
+
+        Home Assistant keeps the tools of a conversation, and the user may change the options meanwhile.
+        """
+        if self.entry_id is None or self.is_fixed:
+            return self
+        if (entry := hass.config_entries.async_get_entry(self.entry_id)) is None:
+            raise ToolError("These tools were removed from Home Assistant. Go on without them.")
+        return ToolboxOptions.of(entry.options, entry.entry_id)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], entry_id: str | None = None) -> Self:
+        """Read the options of an entry."""
+        return cls(
+            budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
+            external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
+            targetless_actions=frozenset(options.get(CONF_TARGETLESS_ACTIONS, ())),
+            database_files=frozenset(options.get(CONF_DATABASE_FILES, ())),
+            web_hosts=frozenset(options.get(CONF_WEB_HOSTS, ())),
+            web_ports=frozenset(map(int, options.get(CONF_WEB_PORTS, ()))),
+            policy=Policy.of(options),
+            entry_id=entry_id,
+        )

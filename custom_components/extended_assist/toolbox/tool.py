@@ -1,0 +1,234 @@
+"""The one way a tool is called: ours, and anybody's."""
+
+from abc import abstractmethod
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, ClassVar, final, override
+
+import voluptuous as vol
+
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util.json import JsonObjectType
+
+from ..const import DOMAIN, LOGGER
+from ..exposure import Exposure
+from ..results import ToolError, enforce
+from ..undo.journal import async_get_journal, recording
+from .call import ToolCall
+from .caller import Caller
+from .options import ToolboxOptions
+from .policy import (
+    Tier,
+    async_check_speaker,
+    confirmation_needed,
+    heard_outside_text,
+    is_confirmed,
+    is_from_outside,
+    unwrapped,
+)
+
+DEADLINE = 10.0
+"""Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
+
+READ_ONLY = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+
+
+class ExtendedTool(llm.Tool):
+    """A tool that carries the rules with it, whichever API or agent calls it.
+
+    A family declares it and says in async_run what it does.
+    """
+
+    integration = DOMAIN
+    family: ClassVar[str]
+    tier: Tier
+    deadline: float | None = DEADLINE
+    """Seconds that a call may take; None for as long as it takes."""
+    brings_outside_text: bool = False
+    """Whether results hold text that strangers wrote, which must not move the house."""
+    can_be_undone: ClassVar[bool] = True
+    """Whether the states that a call changes are recorded; never those of a tool that only reads."""
+    title: str
+    description: str
+    annotations: llm.ToolAnnotations
+
+    def __init__(self, options: ToolboxOptions | None = None) -> None:
+        """Take what the options of the entry say; each call asks anew."""
+        self._options = options or ToolboxOptions()
+
+    @classmethod
+    async def async_available(cls, hass: HomeAssistant) -> bool:
+        """Return whether this home has what the tool is about; otherwise it is not offered."""
+        return True
+
+    @abstractmethod
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Answer a call; raise ToolError with a sentence that teaches."""
+
+    async def async_preview(self, call: ToolCall) -> str:
+        """Return what a call would do, in words that a person can hear; raises ToolError when it cannot be done."""
+        return f"{self.title}: {json_dumps(call.arguments)}"
+
+    def asks_first(self, call: ToolCall) -> bool:
+        """Return whether the options want the user's word before a call."""
+        return self.name.removeprefix(f"{DOMAIN}__") in call.options.policy.ask_first
+
+    def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return arguments as the schema makes them; raises vol.Invalid."""
+        valid: dict[str, Any] = self.parameters(arguments)
+        return valid
+
+    async def async_result(self, call: ToolCall) -> llm.ToolResult:
+        """Return the result of a call, cut to the budget."""
+        return llm.ToolResult(data=enforce(await self.async_run(call), call.budget))
+
+    @final
+    @override
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> llm.ToolResult:
+        """Validate, ask the policy, run under the deadline and record what changes; failures become results."""
+        caller = Caller.of(llm_context)
+        try:
+            options = self._options.as_of_now(hass)
+            arguments = self.validated(tool_input.tool_args)
+            await async_check_speaker(hass, options.policy, self.tier, caller)
+            call = ToolCall(
+                hass=hass,
+                arguments=arguments,
+                exposure=Exposure(hass, caller.assistant, options.external_statistics),
+                caller=caller,
+                options=options,
+                tool_input=tool_input,
+            )
+            async with asyncio.timeout(self.deadline):
+                if self.asks_first(call) or (self.tier > Tier.READ and heard_outside_text(caller)):
+                    preview = await self.async_preview(call)
+                    if not is_confirmed(hass, options.policy, tool_input, caller, options.entry_id):
+                        return confirmation_needed(preview)
+                return await self._async_recorded(call)
+        except vol.Invalid as err:
+            return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
+        except ToolError as err:
+            return failure(str(err))
+        except TimeoutError:
+            span = f"longer than {self.deadline:g} seconds" if self.deadline else "too long"
+            return failure(f"{self.name} took {span}. Ask for less, such as a shorter span.")
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise  # Nobody waits for the result any more.
+            return failure(f"{self.name} broke off by itself; whether it took effect is unknown.")
+        except Exception:  # noqa: BLE001 - whatever a tool does, the turn goes on
+            LOGGER.exception("Unexpected error in tool %s", self.name)
+            return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
+
+    async def _async_recorded(self, call: ToolCall) -> llm.ToolResult:
+        """Run, and record what is changed so that it can be undone."""
+        if self.tier is Tier.READ or not self.can_be_undone:
+            return await self.async_result(call)
+        call.recording.what = self.name
+        journal = await async_get_journal(call.hass)
+        with recording(call.hass, journal, call.exposure, call.caller, call.recording):
+            return await self.async_result(call)
+
+
+class PolicedTool(ExtendedTool):
+    """Anybody's tool, such as Assist's, under our rules; what others read of it, and of its results, stays as it is."""
+
+    family = "others"
+    deadline: float | None = None
+
+    def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
+        """Take a tool as it declares itself."""
+        super().__init__(options)
+        self.tool = tool
+        self.name = tool.name
+        self.title = tool.title or tool.name
+        self.description = tool.description or ""
+        self.parameters = tool.parameters
+        self.annotations = tool.annotations
+        self.integration = tool.integration or DOMAIN
+        self.tier = Tier.READ if tool.annotations.read_only else Tier.CONTROL
+        self.brings_outside_text = is_from_outside(unwrapped(tool))
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Return whether another tool is the same one under the same rules: merged APIs keep one of equal tools."""
+        return type(other) is type(self) and self.tool == other.tool and self._options == other._options
+
+    @override
+    def __hash__(self) -> int:
+        """Return a hash that equal tools share."""
+        return hash(self.name)
+
+    @override
+    def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments as they came: the tool validates them by itself."""
+        return arguments
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Return the data of the result."""
+        return (await self.async_result(call)).data
+
+    @override
+    async def async_result(self, call: ToolCall) -> llm.ToolResult:
+        """Return the tool's own result, whose type others look at; its failures become results."""
+        tool_input = call.tool_input or llm.ToolInput(self.name, call.arguments)
+        try:
+            result = await self.tool.async_call(call.hass, tool_input, call.caller.llm_context)
+        except HomeAssistantError as err:
+            return failure(str(err) or type(err).__name__)
+        if not isinstance(result, llm.ToolResult):
+            result = llm.ToolResult(data=result)
+        data: Any = result.data
+        if not isinstance(data, dict):
+            result = llm.ToolResult(data={"result": data}, error=result.error)
+        json_dumps(data)  # What cannot be told raises here, where it becomes a result, and not in the request.
+        return result
+
+
+@dataclass
+class ToolboxInstance(llm.APIInstance):
+    """An API instance in which a call of an unknown tool becomes a result that the model can act on."""
+
+    @override
+    async def async_call_tool(self, tool_input: llm.ToolInput) -> llm.ToolResult:
+        """Call a tool by its name."""
+        names = [tool.name for tool in self.tools]
+        if tool_input.tool_name not in names:
+            return unknown_tool(tool_input.tool_name, names)
+        return await super().async_call_tool(tool_input)
+
+
+def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> ToolboxInstance:
+    """Return an instance of any API in which every tool carries rules: its own, or those of the options."""
+    return ToolboxInstance(
+        api=instance.api,
+        api_prompt=instance.api_prompt,
+        llm_context=instance.llm_context,
+        tools=policed(instance.tools, options),
+        custom_serializer=instance.custom_serializer,
+    )
+
+
+def policed(tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
+    """Return tools, with those that carry no rules of ours wrapped."""
+    return [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
+
+
+def failure(message: str) -> llm.ToolResult:
+    """Return an error result."""
+    return llm.ToolResult(data={"error": message}, error=True)
+
+
+def unknown_tool(name: str, known: list[str]) -> llm.ToolResult:
+    """Return the error result for a tool that does not exist, with the nearest that do."""
+    nearest = get_close_matches(name, known, n=3, cutoff=0.3)
+    hint = f"Nearest: {', '.join(nearest)}." if nearest else "Use only the tools in the list."
+    return failure(f"There is no tool named '{name}'. {hint}")

@@ -1,0 +1,1 @@
+"""What assistants changed, and how it is taken back."""

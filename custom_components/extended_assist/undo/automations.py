@@ -1,0 +1,24 @@
+"""Take back that an automation was added, changed or removed."""
+
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.util.json import JsonObjectType
+
+from ..automations.query import exposed_automations
+from ..automations.store import async_get_store
+from ..results import ToolError
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier, async_check_speaker
+from .journal import Change
+
+
+async def async_undo_automation(call: ToolCall, change: Change) -> JsonObjectType:
+    """Write an automation as it was before a change."""
+    await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
+    store, details = async_get_store(call.hass), change.details
+    if details["after"] is not None and not any(found.id == details["id"] for found in exposed_automations(call)):
+        raise ToolError("The automation of the last change is gone or not exposed any more, so nothing was undone.")
+    made = await store.async_restore(call, details)
+    if details["after"] is None:
+        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
+    done = "removed again" if details["before"] is None else "as it was before"
+    return {"undone": {made.entity_id: done}}

@@ -1,0 +1,153 @@
+"""Running one query that somebody else wrote: it can read what is there, and nothing else."""
+
+from collections.abc import Callable, Collection, Mapping
+import math
+import os
+import re
+import sqlite3
+from time import monotonic
+from typing import Any, Final
+
+from .errors import JobError
+from .limits import no_new_files
+
+_PROGRESS_STEPS: Final = 20_000
+"""Steps of SQLite's virtual machine, well below a millisecond, between two looks at the clock."""
+_LIMITS: Final = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_COLUMN: 200,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 100,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 1_000_000,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 1_000,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_SETTINGS: Final = {
+    sqlite3.SQLITE_DBCONFIG_DEFENSIVE: True,
+    sqlite3.SQLITE_DBCONFIG_TRUSTED_SCHEMA: False,
+    sqlite3.SQLITE_DBCONFIG_DQS_DML: False,
+    sqlite3.SQLITE_DBCONFIG_DQS_DDL: False,
+    sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: False,
+}
+_READING: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
+_PRAGMAS: Final = frozenset({"table_info", "table_xinfo", "table_list", "function_list"})
+"""What a query may ask about the tables and functions there are."""
+_VIRTUAL_TABLES: Final = frozenset({"json_each", "json_tree", *(f"pragma_{name}" for name in _PRAGMAS)})
+_SCHEMA_TABLES: Final = frozenset({"sqlite_master", "sqlite_schema"})
+_WITH: Final = re.compile(r"\s*WITH(\s+RECURSIVE)?\s", re.IGNORECASE)
+_REFUSED_FUNCTIONS: Final = frozenset(
+    {"changes", "fts3_tokenizer", "last_insert_rowid", "load_extension", "sqlite_log", "total_changes"}
+)
+"""All that reach beyond the values that they are given; some count what was filled."""
+
+
+def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ()) -> None:
+    """Shut everything off but reading and SQLite's own functions, for good.
+
+    Functions that come with a module of SQLite, such as full-text search, belong to tables which are not there; a file
+    that has such tables needs them named.
+    """
+    functions = {row[0] for row in connection.execute("SELECT name FROM pragma_function_list WHERE builtin")}
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")}
+    tables |= {row[0] for row in connection.execute("SELECT name FROM sqlite_temp_schema")}
+    modules = {row[0].lower() for row in connection.execute("SELECT name FROM pragma_module_list")} - _VIRTUAL_TABLES
+    for setting, on in _SETTINGS.items():
+        connection.setconfig(setting, on)
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA query_only = ON")
+    for limit, value in _LIMITS.items():
+        connection.setlimit(limit, value)
+    connection.text_factory = lambda text: text.decode(errors="replace")
+    connection.set_authorizer(
+        _authorizer(
+            tables | _VIRTUAL_TABLES | _SCHEMA_TABLES, modules, (functions | set(own_functions)) - _REFUSED_FUNCTIONS
+        )
+    )
+
+
+def interrupt_when(connection: sqlite3.Connection, is_over: Callable[[], bool] = lambda: False) -> None:
+    """Interrupt whatever a connection does when it is over, or when the process that asked is gone."""
+    asker = os.getppid()
+    connection.set_progress_handler(lambda: is_over() or os.getppid() != asker, _PROGRESS_STEPS)
+
+
+def with_views(text: str, views: Mapping[str, str]) -> str:
+    """Return a query with views before it, where none can be created."""
+    match = _WITH.match(text)
+    before = ", ".join(f"{name} AS ({query})" for name, query in views.items())
+    if match is None:
+        return f"WITH {before} {text}"
+    return f"WITH{match[1] or ''} {before}, {text[match.end() :]}"
+
+
+def _authorizer(tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> Callable[..., int]:
+    """Return what SQLite asks while it compiles a statement."""
+
+    def allows(action: int, first: str | None, second: str | None, schema: str | None, source: str | None) -> int:
+        match action:
+            case sqlite3.SQLITE_READ:
+                # Where rows are counted and no column is read, a subquery's name stands for a table's.
+                allowed = first in tables or (not second and str(first).lower() not in modules)
+            case sqlite3.SQLITE_FUNCTION:
+                allowed = str(second).lower() in functions
+            case sqlite3.SQLITE_PRAGMA:
+                allowed = str(first).lower() in _PRAGMAS
+            case _:
+                allowed = action in _READING
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return allows
+
+
+def ask(
+    connection: sqlite3.Connection,
+    text: str,
+    parameters: Mapping[str, Any],
+    *,
+    seconds: float,
+    most_rows: int,
+    most_characters: int,
+    longest: int,
+) -> dict[str, Any]:
+    """Return the columns and the first rows of a query; errors come in SQLite's own words."""
+    end = monotonic() + seconds
+    interrupt_when(connection, lambda: monotonic() > end)
+    try:
+        with no_new_files():
+            cursor = connection.execute(text, dict(parameters))
+            if cursor.description is None:
+                raise JobError("it has no result; write one SELECT")
+            columns = [column[0] for column in cursor.description]
+            rows: list[list[Any]] = []
+            room = most_characters
+            for row in cursor:
+                values = [_plain(value, longest) for value in row]
+                room -= sum(len(value) if isinstance(value, str) else 8 for value in values)
+                if len(rows) == most_rows or room < 0:
+                    return {"columns": columns, "rows": rows, "complete": False}
+                rows.append(values)
+            return {"columns": columns, "rows": rows, "complete": True}
+    except sqlite3.OperationalError as err:
+        if str(err) == "interrupted":
+            raise JobError(f"stopped after {seconds:g} seconds") from err
+        raise JobError(str(err)) from err
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as err:
+        raise JobError(str(err)) from err
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def _plain(value: Any, longest: int) -> Any:
+    """Return a value as JSON can hold it."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, bytes):
+        value = value.hex()
+    if isinstance(value, str) and len(value) > longest:
+        return f"{value[:longest]} … [{len(value) - longest} more characters]"
+    return value

@@ -1,0 +1,129 @@
+"""The jobs about databases: fill one with exposed rows, ask it, and ask one file that the user named."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+import os
+import sqlite3
+import time
+from typing import Any
+
+from .asking import ask, interrupt_when, lock, with_views
+from .attributes import Attributes
+from .copying import copy_file
+from .errors import JobError
+from .limits import no_new_files
+from .private import PrivateDatabase, memory_limit
+from .tables import ATTRIBUTES, PLAIN_VIEWS, ROW_TABLES, Share
+
+
+class Databases:
+    """Holds at most one private database, under the key that it was filled for."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._filling: PrivateDatabase | None = None
+        self._filled: sqlite3.Connection | None = None
+        self._key = ""
+
+    def begin(self, *, time_zone: str, utc_offset: int, **seen: Any) -> None:
+        """Forget what was there, and make an empty database."""
+        self._forget()
+        _set_time_zone(time_zone, utc_offset)
+        self._filling = PrivateDatabase(**seen)
+        interrupt_when(self._filling.connection)
+
+    def copy(self, uri: str, tables: Sequence[str], **share: Any) -> None:
+        """Fill the database from the recorder's file."""
+        try:
+            copy_file(self._begun(), uri, Share(tables=tuple(ROW_TABLES[name] for name in tables), **share))
+        except Exception:
+            self._forget()
+            raise
+
+    def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Add what was read elsewhere: metadata first, then attributes, then rows."""
+        database = self._begun()
+        if table in database.described:
+            database.add_meta(table, rows)
+        elif table == ATTRIBUTES:
+            for recorded, text in rows:
+                database.attributes.add(recorded, text)
+        else:
+            database.add_rows(ROW_TABLES[table], rows)
+
+    def finish(self, key: str) -> int:
+        """Lock the database; from here on it can only be asked. Returns how many rows it has."""
+        database, self._filling = self._begun(), None
+        rows = database.finish()
+        lock(database.connection)
+        self._filled, self._key = database.connection, key
+        return rows
+
+    def query(self, key: str, text: str, parameters: Mapping[str, Any], **bounds: Any) -> dict[str, Any]:
+        """Ask the database that was filled under a key."""
+        if self._filled is None or key != self._key:
+            raise JobError("nothing was filled for this question")
+        try:
+            return ask(self._filled, text, parameters, **bounds)
+        except JobError as err:
+            if not str(err).startswith("ambiguous column name"):
+                raise
+            # Joined to what it belongs to, a row's name stands there twice: then only the recorder's own columns do.
+            with suppress(JobError):
+                return ask(self._filled, with_views(text, PLAIN_VIEWS), parameters, **bounds)
+            raise
+
+    def read(
+        self,
+        uri: str,
+        text: str,
+        parameters: Mapping[str, Any],
+        *,
+        views: Sequence[str],
+        hidden: Sequence[str],
+        time_zone: str,
+        utc_offset: int,
+        **bounds: Any,
+    ) -> dict[str, Any]:
+        """Ask one file, behind views where there are any; nothing else can be opened."""
+        _set_time_zone(time_zone, utc_offset)
+        try:
+            with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=1)) as connection:
+                memory_limit(connection)
+                connection.execute("BEGIN")
+                connection.execute("SELECT count(*) FROM sqlite_schema")
+                clean = Attributes(hidden, lambda *_: None, lambda _: None).visible
+                connection.create_function("visible_attributes", 1, lambda value: value and clean(value))
+                with no_new_files():
+                    connection.execute("PRAGMA temp_store = MEMORY")
+                    for view in views:
+                        connection.execute(view)
+                    names = {row[0] for row in connection.execute("SELECT name FROM pragma_function_list")}
+                    lock(connection, own_functions=names)
+                    return ask(connection, text, parameters, **bounds)
+        except sqlite3.Error as err:
+            raise JobError(str(err)) from err
+
+    def _begun(self) -> PrivateDatabase:
+        """Return the database that is being filled."""
+        if self._filling is None:
+            raise JobError("nothing is being filled")
+        return self._filling
+
+    def _forget(self) -> None:
+        """Drop what was filled before."""
+        if self._filling:
+            self._filling.connection.close()
+        if self._filled:
+            self._filled.close()
+        self._filling, self._filled, self._key = None, None, ""
+
+
+def _set_time_zone(name: str, utc_offset: int) -> None:
+    """Let SQLite's 'localtime' be the home's; where the system does not know the zone, with its offset of today."""
+    os.environ["TZ"] = name
+    time.tzset()
+    if time.localtime().tm_gmtoff != utc_offset:
+        sign, seconds = ("-" if utc_offset >= 0 else "+"), abs(utc_offset)
+        os.environ["TZ"] = f"<home>{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        time.tzset()

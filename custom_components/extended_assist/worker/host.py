@@ -1,0 +1,282 @@
+"""Home Assistant's side of the worker: processes that start when they are needed, and end when they are not.
+
+One job at a time runs in a process. Whatever goes wrong with it, and whenever nobody waits for its answer any more, the
+process is killed, and the next job finds a fresh one.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+import os
+from pathlib import Path
+import signal
+import sys
+import tempfile
+from typing import Any, Final
+
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers.json import json_bytes
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import json_loads_object
+
+from ..const import DOMAIN, LOGGER
+from ..results import ToolError
+from .messages import LENGTH_BYTES, MAX_MESSAGE, pack
+
+MOST: Final = 2
+"""Processes at once."""
+IDLE_SECONDS: Final = 120.0
+"""Seconds without a job after which a process is ended."""
+START_SECONDS: Final = 10.0
+WAIT_SECONDS: Final = 20.0
+"""Seconds that a job waits for its turn."""
+_GRACE: Final = 3.0
+"""Seconds that an answer may be late; the process has ended itself by then."""
+_LARGE: Final = 50_000
+"""Bytes of a message from which on it is read in a thread."""
+_OUT_OF_TIME: Final = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
+
+# The package as a name without its content: what it holds besides the worker needs Home Assistant.
+_PROGRAM: Final = (
+    "import sys, types; p = types.ModuleType('extended_assist'); p.__path__ = [sys.argv[1]]; sys.modules[p.__name__] = p; "
+    "from extended_assist.worker.process import main; main()"
+)
+_PACKAGE: Final = str(Path(__file__).parents[1])
+_KEPT_ENVIRONMENT: Final = ("LD_LIBRARY_PATH", "PYTHONPYCACHEPREFIX", "TZDIR")
+
+
+class JobFailedError(ToolError):
+    """The worker could not do what was asked; the message is its own."""
+
+
+class WorkerLostError(ToolError):
+    """The process was ended before it answered."""
+
+
+class Worker:
+    """One process."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, sent: asyncio.StreamWriter, received: asyncio.StreamReader
+    ) -> None:
+        """Take a process that was started, and the pipes to and from it."""
+        self._process = process
+        self._sent = sent
+        self._received = received
+        self.holds: object = None
+        """What its user filled it with."""
+        self.idle_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def pid(self) -> int:
+        """Return the id of the process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Return whether the process runs."""
+        if self._process.returncode is not None:
+            return False
+        try:  # The loop may not have heard yet; this only looks, and leaves it to the loop to take note.
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:
+            return False
+
+    async def request(self, job: str, limit: float, **arguments: Any) -> Any:
+        """Return the answer to a job.
+
+        Raises JobFailedError where the worker says why not, TimeoutError when time is over, and WorkerLostError.
+        """
+        return await self.request_packed(pack_job(job, limit, arguments), limit)
+
+    async def request_packed(self, message: bytes, limit: float) -> Any:
+        """Return the answer to a job that is ready to be sent."""
+        try:
+            async with asyncio.timeout(limit + _GRACE):
+                self._sent.write(message)
+                await self._sent.drain()
+                return await self.answer()
+        except TimeoutError:
+            self.kill()
+            raise
+        except (OSError, EOFError, ValueError) as err:
+            self.kill()
+            if await self._process.wait() in _OUT_OF_TIME:
+                raise TimeoutError from err
+            raise WorkerLostError(
+                "The process that reads the database was ended before it answered, most likely because it took too much "
+                "memory. Ask for less: fewer entities, a shorter span, or aggregates."
+            ) from err
+
+    async def answer(self) -> Any:
+        """Read one answer."""
+        head = await self._received.readexactly(LENGTH_BYTES)
+        if (length := int.from_bytes(head)) > MAX_MESSAGE:
+            raise ValueError("a message that is no message")
+        body = await self._received.readexactly(length)
+        if length > _LARGE:
+            answer = await asyncio.get_running_loop().run_in_executor(None, json_loads_object, body)
+        else:
+            answer = json_loads_object(body)
+        if "error" in answer:
+            raise JobFailedError(str(answer["error"]))
+        if "result" not in answer:
+            raise ValueError("an answer that is none")
+        return answer["result"]
+
+    @callback
+    def kill(self) -> None:
+        """End the process at once."""
+        if self.idle_timer:
+            self.idle_timer.cancel()
+        if self.alive:
+            with suppress(ProcessLookupError):
+                # The whole group: where Python is started by a script, that is another process.
+                os.killpg(self.pid, signal.SIGKILL)
+
+
+def pack_job(job: str, limit: float, arguments: dict[str, Any]) -> bytes:
+    """Return a job as it is sent; may be called in any thread. Raises JobFailedError for half a character in a text."""
+    try:
+        return pack(json_bytes({"job": job, "limit": limit, "arguments": arguments}))
+    except TypeError as err:
+        raise JobFailedError(str(err)) from err
+
+
+@dataclass(slots=True)
+class Workers:
+    """The processes of this Home Assistant."""
+
+    hass: HomeAssistant
+    _idle: list[Worker] = field(default_factory=list)
+    _busy: set[Worker] = field(default_factory=set)
+    _leases: int = 0
+    """Processes in use, those that are just starting included."""
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST))
+    _stopped: bool = False
+
+    @asynccontextmanager
+    async def lease(
+        self, suits: Callable[[object], bool] = lambda _: False, *, keep: bool = True
+    ) -> AsyncIterator[Worker]:
+        """Yield a process for some jobs: one that holds what suits, another that is idle, or a new one.
+
+        A process is not kept when it is not to be, and never when anything but an honest answer came out.
+        """
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._turns.acquire()
+        except TimeoutError as err:
+            raise ToolError("Other questions are being worked on. Ask again in a moment.") from err
+        self._leases += 1
+        try:
+            worker = self._take(suits) if keep else None
+            if worker is None:
+                self._make_room()
+                worker = await self._start()
+            self._busy.add(worker)
+            kept = False
+            try:
+                yield worker
+                kept = keep
+            except JobFailedError:
+                kept = keep
+                raise
+            finally:
+                self._busy.discard(worker)
+                if kept and worker.alive and not self._stopped:
+                    self._rest(worker)
+                else:
+                    worker.kill()
+        finally:
+            self._leases -= 1
+            self._turns.release()
+
+    def _take(self, suits: Callable[[object], bool]) -> Worker | None:
+        """Take the idle process that holds what suits, or the one that has been idle longest."""
+        for worker in [worker for worker in self._idle if not worker.alive]:
+            self._end(worker)
+        if not self._idle:
+            return None
+        worker = next((worker for worker in self._idle if suits(worker.holds)), self._idle[0])
+        self._idle.remove(worker)
+        if worker.idle_timer:
+            worker.idle_timer.cancel()
+        return worker
+
+    def _make_room(self) -> None:
+        """End an idle process where a new one would be one too many."""
+        while self._idle and len(self._idle) + self._leases > MOST:
+            self._idle.pop(0).kill()
+
+    def _rest(self, worker: Worker) -> None:
+        """Keep a process for a while."""
+        self._idle.append(worker)
+        worker.idle_timer = self.hass.loop.call_later(IDLE_SECONDS, self._end, worker)
+
+    @callback
+    def _end(self, worker: Worker) -> None:
+        """End a process that nobody needed."""
+        if worker in self._idle:
+            self._idle.remove(worker)
+            worker.kill()
+
+    async def _start(self) -> Worker:
+        """Start a process, and hear that it is bounded."""
+        if not sys.executable or self._stopped:
+            raise ToolError("Queries need a Python to run in a process of its own, and there is none. Tell the user.")
+        environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+        try:
+            folder = await self.hass.loop.run_in_executor(None, tempfile.gettempdir)
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", "-c", _PROGRAM, _PACKAGE),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd="/",
+                env=environment | {"TMPDIR": folder},
+                start_new_session=True,
+            )
+        except OSError as err:
+            LOGGER.error("The process for queries could not be started: %s", err)
+            raise ToolError("The process for queries could not be started; the log says why. Tell the user.") from err
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("a process without pipes")
+        worker = Worker(process, process.stdin, process.stdout)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await worker.answer()
+        except JobFailedError as err:
+            worker.kill()
+            LOGGER.error("The process for queries has no bounds, and is not used: %s", err)
+            raise ToolError(f"Queries cannot be run on this system: {err}. Tell the user.") from err
+        except (TimeoutError, EOFError, ValueError) as err:
+            worker.kill()
+            LOGGER.error("The process for queries ended while it started")
+            raise ToolError("The process for queries could not be started. Tell the user.") from err
+        except BaseException:
+            worker.kill()
+            raise
+        return worker
+
+    @callback
+    def stop(self, _: Event | None = None) -> None:
+        """End everything."""
+        self._stopped = True
+        for worker in (*self._idle, *self._busy):
+            worker.kill()
+        self._idle.clear()
+
+
+_WORKERS: HassKey[Workers] = HassKey(f"{DOMAIN}_workers")
+
+
+@callback
+def workers(hass: HomeAssistant) -> Workers:
+    """Return the processes of this Home Assistant; none is started yet."""
+    if _WORKERS not in hass.data:
+        hass.data[_WORKERS] = found = Workers(hass)
+        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, found.stop)
+    return hass.data[_WORKERS]

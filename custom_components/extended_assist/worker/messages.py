@@ -1,0 +1,31 @@
+"""Messages between Home Assistant and the worker: a length of four bytes, then JSON."""
+
+import json
+from typing import Any, BinaryIO, Final
+
+LENGTH_BYTES: Final = 4
+MAX_MESSAGE: Final = 16_000_000
+"""Bytes of a message; whoever announces more is not understood."""
+
+type Message = dict[str, Any]
+
+
+def pack(body: bytes) -> bytes:
+    """Return a message as it is sent."""
+    return len(body).to_bytes(LENGTH_BYTES) + body
+
+
+def read_message(stream: BinaryIO) -> Message | None:
+    """Return the next message, or None when nobody sends any more."""
+    head = stream.read(LENGTH_BYTES)
+    if len(head) < LENGTH_BYTES:
+        return None
+    length = int.from_bytes(head)
+    body = stream.read(length)
+    return json.loads(body) if len(body) == length else None
+
+
+def write_message(stream: BinaryIO, message: Message) -> None:
+    """Send a message."""
+    stream.write(pack(json.dumps(message, separators=(",", ":")).encode()))
+    stream.flush()

@@ -1,0 +1,50 @@
+"""The program of the worker: takes one job at a time until nobody sends any."""
+
+from collections.abc import Callable, Mapping
+import sqlite3
+import sys
+from typing import Any, Final
+
+from .database import Databases
+from .errors import JobError
+from .limits import confine, time_limit
+from .messages import read_message, write_message
+
+READY: Final = "ready"
+
+
+def main() -> None:
+    """Bound this process, then do what is asked until the other side is gone."""
+    sent, received = sys.stdout.buffer, sys.stdin.buffer
+    try:
+        confine()
+    except (OSError, ValueError) as err:
+        write_message(sent, {"error": f"the operating system sets no bounds here ({err})"})
+        return
+    write_message(sent, {"result": READY})
+    databases = Databases()
+    jobs: Mapping[str, Callable[..., Any]] = {
+        "copy": databases.copy,
+        "begin": databases.begin,
+        "add": databases.add,
+        "finish": databases.finish,
+        "query": databases.query,
+        "read": databases.read,
+    }
+    while message := read_message(received):
+        write_message(sent, _answer(jobs, message))
+
+
+def _answer(jobs: Mapping[str, Callable[..., Any]], message: dict[str, Any]) -> dict[str, Any]:
+    """Do a job; what was asked wrongly and what grew too large are answers too."""
+    try:
+        with time_limit(message["limit"]):
+            return {"result": jobs[message["job"]](**message["arguments"])}
+    except JobError as err:
+        return {"error": str(err)}
+    except sqlite3.Error as err:
+        return {"error": f"SQLite gave it up ({err})"}
+    except MemoryError:
+        return {"error": "it needs more memory than it may have"}
+    except RecursionError:
+        return {"error": "it is nested too deeply"}

@@ -1,0 +1,1 @@
+"""What runs for long: each module has `run(budget) -> Found`, and a row in SOAKS; `script/soak` runs them."""

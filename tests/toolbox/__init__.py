@@ -1,0 +1,1 @@
+"""Tests of the one way a tool is called."""

@@ -1,0 +1,1 @@
+"""Tests of the process for what a model or a user wrote."""
