@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.tools.automation_changes import (
@@ -13,7 +14,6 @@ from custom_components.extended_assist.tools.automation_changes import (
     RemoveAutomationTool,
     UpdateAutomationTool,
 )
-from custom_components.extended_assist.undo.journal import async_get_journal
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component

@@ -17,7 +17,7 @@ from custom_components.extended_assist.actions.schedule import async_get_schedul
 from custom_components.extended_assist.actions.scheduled import Outcome, ScheduledAction
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
-from custom_components.extended_assist.undo.journal import Change, async_get_journal
+from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from homeassistant.components import assist_pipeline, conversation
 from homeassistant.components.diagnostics import REDACTED
 from homeassistant.config_entries import ConfigEntryState

@@ -16,7 +16,7 @@ from custom_components.extended_assist.actions.schedule import async_get_schedul
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.functions.manager import loaded_functions
-from custom_components.extended_assist.undo.journal import async_get_journal
+from custom_components.extended_assist.toolbox.journal import async_get_journal
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.core import Context, HomeAssistant

@@ -22,11 +22,11 @@ from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
+from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
-from custom_components.extended_assist.undo.journal import Change, async_get_journal
 from custom_components.extended_assist.web import guard
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant

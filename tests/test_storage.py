@@ -9,7 +9,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.undo.journal import async_get_journal
+from custom_components.extended_assist.toolbox.journal import async_get_journal
 from homeassistant.core import HomeAssistant
 from tests.claude_server import ClaudeServer
 from tests.test_formats import ENTRY, ENTRY_ID, STORES, ask, frozen

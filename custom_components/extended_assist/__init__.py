@@ -24,7 +24,7 @@ from .functions.manager import async_load_functions, async_perform_function, unl
 from .functions.tool import CALL_FUNCTION
 from .issues import async_resolve_orphaned, async_watch_others
 from .services import async_register_actions
-from .undo.journal import async_get_journal
+from .toolbox.journal import async_get_journal
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
 """What performs scheduled actions that are none of Home Assistant's."""

@@ -26,8 +26,8 @@ from .functions.types import FUNCTION_TYPES
 from .functions.yaml_source import FunctionError
 from .issues import SUBENTRY_ISSUES
 from .redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, redacted, redacted_model
+from .toolbox.journal import async_get_journal
 from .tools import CATALOGUE
-from .undo.journal import async_get_journal
 
 _ASSISTANT = "conversation"
 _PACKAGES = ("anthropic", "jsonschema")

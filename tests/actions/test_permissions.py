@@ -9,9 +9,9 @@ import voluptuous as vol
 
 from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
-from custom_components.extended_assist.undo.journal import Change, async_get_journal
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_register_admin_service, async_set_service_schema

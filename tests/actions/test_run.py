@@ -12,9 +12,9 @@ from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
-from custom_components.extended_assist.undo.journal import async_get_journal
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import llm

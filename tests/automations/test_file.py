@@ -13,7 +13,7 @@ import pytest
 
 from custom_components.extended_assist.automations import copies, edit, file
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.undo.journal import MAX_CHANGES
+from custom_components.extended_assist.toolbox.journal import MAX_CHANGES
 from tests.automations.files import GOOD, automation
 from tests.e2e.instance import CHECKOUT
 

@@ -10,6 +10,7 @@ from custom_components.extended_assist.actions.sequences import MAX_STEPS
 from custom_components.extended_assist.actions.texts import MAX_SIZE as SEQUENCE_SIZE
 from custom_components.extended_assist.recorder.query import FRESH_SECONDS, MAX_FILLED, MAX_ROWS, TIME_LIMIT
 from custom_components.extended_assist.templates import limits, render
+from custom_components.extended_assist.toolbox.journal import MAX_ALL_STATES, MAX_CHANGES
 from custom_components.extended_assist.toolbox.policy import (
     CONFIRMATION_TIME,
     DEFAULT_ASK_FIRST,
@@ -19,7 +20,6 @@ from custom_components.extended_assist.toolbox.policy import (
 )
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE
-from custom_components.extended_assist.undo.journal import MAX_ALL_STATES, MAX_CHANGES
 from custom_components.extended_assist.web import conversation, fetch, page, read as reading
 from custom_components.extended_assist.worker import limits as worker_limits, private, tables as worker_tables
 from tests.attacks import actions, addresses, queries

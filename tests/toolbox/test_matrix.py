@@ -10,7 +10,7 @@ import voluptuous as vol
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent, default_task
-from custom_components.extended_assist.undo.journal import Change, async_get_journal
+from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm

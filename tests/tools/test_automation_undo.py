@@ -5,9 +5,9 @@ from pathlib import Path
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
 from custom_components.extended_assist.automations.store import EVENT_CHANGED
+from custom_components.extended_assist.toolbox.journal import MAX_CHANGES
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
-from custom_components.extended_assist.undo.journal import MAX_CHANGES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
 from homeassistant.core import HomeAssistant
 from tests.automating import ADD, FREE, REMOVE, UPDATE, File, StartHome, old_home, start_home, switching

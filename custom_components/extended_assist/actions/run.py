@@ -21,7 +21,7 @@ from ..exposure import Exposure, is_secret_text
 from ..groups import is_group
 from ..results import ToolError
 from ..toolbox.call import ToolCall
-from ..undo.journal import changed_in_context
+from ..toolbox.journal import changed_in_context
 from ..walk import texts_in
 from .perform import ChangeWatch, describe_change, fitting, safe_reason
 from .sequences import SequenceWalker

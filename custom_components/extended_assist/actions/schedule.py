@@ -21,9 +21,9 @@ from ..exposure import Exposure
 from ..results import ToolError
 from ..storage import async_load
 from ..toolbox.call import ToolCall
+from ..toolbox.journal import SCHEDULED, Change, Recording, async_get_journal, recording
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.policy import Tier, async_check_speaker
-from ..undo.journal import SCHEDULED, Change, Recording, async_get_journal, recording
 from .check import async_check_action
 from .perform import async_perform
 from .scheduled import Outcome, ScheduledAction, read_stored

@@ -12,7 +12,7 @@ import zlib
 
 from homeassistant.util import ulid as ulid_util
 
-from ..undo.journal import MAX_CHANGES
+from ..toolbox.journal import MAX_CHANGES
 
 _SUFFIX = ".yaml.gz"
 _MODE = 0o600

@@ -22,7 +22,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN, LOGGER
 from ..results import ToolError
 from ..toolbox.call import ToolCall
-from ..undo.journal import AUTOMATION, Change
+from ..toolbox.journal import AUTOMATION, Change
 from . import COMPONENT
 from .copies import copy_keeper, new_name, read_copy
 from .edit import Edit, insert, remove, replace

@@ -7,8 +7,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..exposure import Exposure
-from ..undo.journal import Recording
 from .caller import Caller
+from .journal import Recording
 from .options import ToolboxOptions
 
 

@@ -18,9 +18,9 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN, LOGGER
 from ..exposure import Exposure
 from ..results import ToolError, enforce
-from ..undo.journal import async_get_journal, recording
 from .call import ToolCall
 from .caller import Caller
+from .journal import async_get_journal, recording
 from .options import ToolboxOptions
 from .policy import (
     Tier,

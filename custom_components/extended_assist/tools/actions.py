@@ -19,9 +19,9 @@ from ..actions.schedule import MAX_DELAY, Schedule, async_get_schedule, async_sc
 from ..actions.scheduled import ScheduledAction
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
+from ..toolbox.journal import CANCELLED, Change, async_get_journal
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
-from ..undo.journal import CANCELLED, Change, async_get_journal
 from ..undo.undoers import async_undo
 
 _NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."

@@ -1,1 +1,1 @@
-"""What assistants changed, and how it is taken back."""
+"""How what assistants changed is taken back."""

@@ -7,8 +7,8 @@ from ..automations.query import exposed_automations
 from ..automations.store import async_get_store
 from ..results import ToolError
 from ..toolbox.call import ToolCall
+from ..toolbox.journal import Change
 from ..toolbox.policy import Tier, async_check_speaker
-from .journal import Change
 
 
 async def async_undo_automation(call: ToolCall, change: Change) -> JsonObjectType:

@@ -7,7 +7,7 @@ from ..actions.schedule import async_get_schedule
 from ..actions.scheduled import ScheduledAction
 from ..results import ToolError
 from ..toolbox.call import ToolCall
-from .journal import Change
+from ..toolbox.journal import Change
 
 
 async def async_unschedule(call: ToolCall, change: Change) -> JsonObjectType:

@@ -15,7 +15,7 @@ from ..domains import ONLY_RUN
 from ..groups import members_of
 from ..results import ToolError
 from ..toolbox.call import ToolCall
-from .journal import Change
+from ..toolbox.journal import Change
 
 _NOTES = 250
 """Characters kept free for what is said besides, of each half of an answer."""

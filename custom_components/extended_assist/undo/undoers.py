@@ -7,9 +7,9 @@ from homeassistant.util.json import JsonObjectType
 
 from ..results import ToolError
 from ..toolbox.call import ToolCall
+from ..toolbox.journal import AUTOMATION, CANCELLED, SCHEDULED, STATES, Change, Journal
 from ..toolbox.policy import NotAllowedError
 from .automations import async_undo_automation
-from .journal import AUTOMATION, CANCELLED, SCHEDULED, STATES, Change, Journal
 from .schedule import async_reschedule, async_unschedule
 from .states import async_undo_states
 

@@ -9,8 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.exposure import is_secret_key
 from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
-from custom_components.extended_assist.undo.journal import (
+from custom_components.extended_assist.toolbox.journal import (
     MAX_ALL_STATES,
     MAX_CHANGES,
     MAX_STATES,
@@ -18,6 +17,7 @@ from custom_components.extended_assist.undo.journal import (
     Journal,
     async_get_journal,
 )
+from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm

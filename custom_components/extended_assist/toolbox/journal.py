@@ -15,7 +15,7 @@ from ..const import DOMAIN
 from ..exposure import Exposure
 from ..groups import is_group, members_of
 from ..storage import NUMBER, TEXT_OR_NONE, async_load, shape
-from ..toolbox.caller import Caller
+from .caller import Caller
 
 MAX_CHANGES = 50
 MAX_STATES = 200
