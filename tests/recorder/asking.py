@@ -64,7 +64,7 @@ def everything_of(
         hidden=sorted(hidden),
         start=start,
         end=end,
-        span=f"{start} to {end}",
+        scope=f"{start} to {end}",
     )
 
 

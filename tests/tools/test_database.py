@@ -2,8 +2,10 @@
 
 import asyncio
 import csv
+from dataclasses import replace
 from datetime import UTC, datetime
 import io
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -12,12 +14,14 @@ from probatio import to_openapi
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.recorder import query as query_module
 from custom_components.extended_assist.recorder.query import MAX_ROWS
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.database import QueryDatabaseTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from tests.conftest import CallTool, expose
 from tests.databases import EVERY_ENGINE
@@ -76,6 +80,43 @@ async def test_exposure_is_of_the_moment(hass: HomeAssistant, home: None, call_t
     assert table((await call_tool(QueryDatabaseTool(), query=query))["result"]) == [{"n": "12"}]
     expose(hass, "lock.hidden")
     assert table((await call_tool(QueryDatabaseTool(), query=query))["result"]) == [{"n": "24"}]
+
+
+@EVERY_ENGINE
+async def test_a_copy_serves_its_conversation_alone(
+    hass: HomeAssistant,
+    home: None,
+    llm_context: llm.LLMContext,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The time that an answer takes does not tell what somebody else has asked."""
+    filled = []
+    fill = query_module._async_fill
+
+    async def fill_and_note(*given: Any) -> None:
+        filled.append(given)
+        await fill(*given)
+
+    monkeypatch.setattr(query_module, "_async_fill", fill_and_note)
+    tool = QueryDatabaseTool()
+    for device_id, fillings in (("kitchen", 1), ("kitchen", 1), ("hall", 2), ("hall", 2)):
+        context = replace(llm_context, device_id=device_id)
+        given = llm.ToolInput(tool.name, {"query": "SELECT count(*) FROM states"})
+        result = await tool.async_call(hass, given, context)
+        assert not result.error
+        assert len(filled) == fillings
+
+
+async def test_a_broken_file_is_not_narrowed(
+    hass: HomeAssistant, home: None, call_tool: CallTool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the recorder's file cannot be read, asking for less does not help, and nothing says so."""
+    (file := tmp_path / "other.db").write_bytes(b"no database" * 1_000)
+    monkeypatch.setattr(query_module, "recorder_uri", lambda _: f"{file.as_uri()}?mode=ro")
+    data = await call_tool(QueryDatabaseTool(), query="SELECT count(*) FROM states", error=True)
+    assert data["error"] == (
+        "The rows for this query were not copied: the recorder's file cannot be opened (SQLITE_NOTADB). Tell the user."
+    )
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)

@@ -4,7 +4,7 @@ import pytest
 
 from custom_components.extended_assist.worker import attributes as module
 from custom_components.extended_assist.worker.attributes import Attributes
-from custom_components.extended_assist.worker.errors import TooLargeError
+from custom_components.extended_assist.worker.errors import TooMuchToCopyError
 
 
 def make(kept: dict[int, str]) -> Attributes:
@@ -72,5 +72,5 @@ def test_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     attributes = make({})
     attributes.add(1, "{}")
     attributes.add(2, "{}")
-    with pytest.raises(TooLargeError, match="more than 2 different attributes"):
+    with pytest.raises(TooMuchToCopyError, match="more than 2 different attributes"):
         attributes.add(3, "{}")

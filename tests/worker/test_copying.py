@@ -9,7 +9,7 @@ import pytest
 
 from custom_components.extended_assist.worker import attributes
 from custom_components.extended_assist.worker.database import Databases
-from custom_components.extended_assist.worker.errors import JobError, TooLargeError
+from custom_components.extended_assist.worker.errors import JobError, TooMuchToCopyError
 from custom_components.extended_assist.worker.tables import ROW_TABLES
 
 BOUNDS = {"seconds": 3.0, "most_rows": 2_000, "most_characters": 400_000, "longest": 2_000}
@@ -136,7 +136,7 @@ def test_too_many_attributes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """What SQLite asked for while it copied says what is wrong, and lets go of the file."""
     monkeypatch.setattr(attributes, "MOST", 1)
     path = recorder_file(tmp_path)
-    with pytest.raises(TooLargeError, match="different attributes"):
+    with pytest.raises(TooMuchToCopyError, match="different attributes"):
         copied(path)
     with sqlite3.connect(path, timeout=0) as connection:
         connection.execute("DELETE FROM states")

@@ -105,7 +105,7 @@ def _path(hass: HomeAssistant, url: str) -> Path:
 def _visible(run: FunctionRun) -> Visible:
     """Return what a query may see: all that is exposed, and where a copy is made, of the last days."""
     now = dt_util.utcnow().timestamp()
-    return visible(run.call.exposure, start=now - _SPAN, end=now + 60, span="function")
+    return visible(run.call.exposure, start=now - _SPAN, end=now + 60, scope="function")
 
 
 async def _async_ask_recorder(run: FunctionRun, query: Query) -> Answer:

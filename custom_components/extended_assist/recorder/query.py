@@ -19,6 +19,7 @@ from homeassistant.util import dt as dt_util
 from ..const import LOGGER
 from ..exposure import ExposedEntity, Exposure
 from ..results import ToolError, format_number
+from ..worker.copying import BROKEN_FILE
 from ..worker.host import JobFailedError, Worker, pack_job, workers
 from ..worker.tables import ATTRIBUTES, ROW_TABLES, STATES, Share
 from . import ready_recorder
@@ -63,13 +64,13 @@ class Visible:
     hidden: Sequence[str]
     start: float
     end: float
-    span: str
-    """The span as it was asked for, which stays the same while the clock moves."""
+    scope: str
+    """The span as it was asked for, and the conversation that asks: both stay the same while the clock moves."""
 
     def same(self, other: Self) -> bool:
         """Return whether the same may be seen, but for the moments that have passed."""
-        return (self.span, self.entities, self.statistics, self.exposed, self.hidden) == (
-            *(other.span, other.entities, other.statistics, other.exposed, other.hidden),
+        return (self.scope, self.entities, self.statistics, self.exposed, self.hidden) == (
+            *(other.scope, other.entities, other.statistics, other.exposed, other.hidden),
         )
 
 
@@ -112,7 +113,7 @@ def visible(
     *,
     start: float,
     end: float,
-    span: str,
+    scope: str,
     entities: Iterable[ExposedEntity] | None = None,
     external_statistics: Iterable[str] | None = None,
 ) -> Visible:
@@ -131,7 +132,7 @@ def visible(
         hidden=sorted(exposure.hidden_ids()),
         start=start,
         end=end,
-        span=span,
+        scope=scope,
     )
 
 
@@ -271,6 +272,8 @@ def _too_slow() -> ToolError:
 
 def _not_filled(problem: str) -> ToolError:
     """Return the error for rows that cannot be copied."""
+    if problem.startswith(BROKEN_FILE):
+        return ToolError(f"The rows for this query were not copied: {problem}. Tell the user.")
     return ToolError(
         f"The rows for this query were not copied: {problem}. Narrow it: name the entities that it is about, or a shorter "
         "span (start and end, or hours), or use statistics instead of states."

@@ -110,7 +110,7 @@ def _visible(call: ToolCall) -> Visible:
         external_statistics=statistics,
         start=start.timestamp(),
         end=(end + _AHEAD if end == now else end).timestamp(),
-        span=json_dumps([span, call.llm_context.assistant]),
+        scope=json_dumps([span, call.caller.conversation_key]),
     )
 
 

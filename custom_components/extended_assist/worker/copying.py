@@ -7,6 +7,8 @@ from .errors import JobError, TooMuchToCopyError
 from .private import PrivateDatabase
 from .tables import ATTRIBUTES, META_VALUES, RowTable, Share
 
+BROKEN_FILE: Final = "the recorder's file"
+"""Begins what is said of a file that cannot be read, where asking for less does not help."""
 _BUSY_SECONDS: Final = 5.0
 
 
@@ -21,7 +23,7 @@ def copy_file(database: PrivateDatabase, uri: str, share: Share) -> None:
         connection.execute("ATTACH ? AS recorder", (uri,))
     except sqlite3.Error as err:
         # SQLite's own text names the file.
-        raise JobError(f"the recorder's file cannot be opened ({err.sqlite_errorname})") from err
+        raise JobError(f"{BROKEN_FILE} cannot be opened ({err.sqlite_errorname})") from err
     connection.execute("ATTACH ':memory:' AS known")
     try:
         connection.execute("BEGIN")
@@ -32,7 +34,7 @@ def copy_file(database: PrivateDatabase, uri: str, share: Share) -> None:
     except sqlite3.Error as err:
         if copying.problem is not None:
             raise copying.problem from err
-        raise JobError(f"the recorder's file cannot be read ({err})") from err
+        raise JobError(f"{BROKEN_FILE} cannot be read ({err})") from err
 
 
 class _Copying:
