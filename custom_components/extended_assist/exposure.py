@@ -110,13 +110,19 @@ class Exposure:
         return self.is_exposed(statistic_id)
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """Return the ids of all exposed entities."""
+        return frozenset(
+            entity_id
+            for entity_id in self._hass.states.async_entity_ids()
+            if async_should_expose(self._hass, self._assistant, entity_id)
+        )
+
+    @cached_property
     def entities(self) -> dict[str, ExposedEntity]:
         """Return all exposed entities by id."""
-        return {
-            state.entity_id: self._describe(state)
-            for state in sorted(self._hass.states.async_all(), key=lambda state: state.entity_id)
-            if async_should_expose(self._hass, self._assistant, state.entity_id)
-        }
+        states = map(self._hass.states.get, sorted(self.ids))
+        return {state.entity_id: self._describe(state) for state in states if state}
 
     @callback
     def entity(self, entity_id: str) -> ExposedEntity | None:
@@ -148,7 +154,7 @@ class Exposure:
     def hidden_ids(self) -> set[str]:
         """Return the ids of all entities that exist and are not exposed, for a place where they cannot be asked for."""
         known = {*self._hass.states.async_entity_ids(), *er.async_get(self._hass).entities}
-        return known - self.entities.keys()
+        return known - self.ids
 
     def in_area(self, area: str) -> list[ExposedEntity]:
         """Return the exposed entities of an area, given by name or alias.

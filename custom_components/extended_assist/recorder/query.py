@@ -118,17 +118,18 @@ def visible(
     external_statistics: Iterable[str] | None = None,
 ) -> Visible:
     """Return what a question may see: some of what is exposed, or all of it."""
-    exposed = exposure.entities
     chosen = sorted(
-        (entity.entity_id, entity.name, entity.area)
-        for entity in (exposed.values() if entities is None else {each.entity_id: each for each in entities}.values())
+        {
+            (each.entity_id, each.name, each.area)
+            for each in (exposure.entities.values() if entities is None else entities)
+        }
     )
     external = exposure.external_statistics if external_statistics is None else external_statistics
     return Visible(
         entities=chosen,
         # The statistics of an entity have its id.
         statistics=[*chosen, *((statistic_id, statistic_id, "") for statistic_id in sorted(external))],
-        exposed=sorted(exposed),
+        exposed=sorted(exposure.ids),
         hidden=sorted(exposure.hidden_ids()),
         start=start,
         end=end,

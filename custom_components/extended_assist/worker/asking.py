@@ -1,6 +1,7 @@
 """Running one query that somebody else wrote: it can read what is there, and nothing else."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 import math
 import os
 import re
@@ -39,6 +40,7 @@ _PRAGMAS: Final = frozenset({"table_info", "table_xinfo", "table_list", "functio
 """What a query may ask about the tables and functions there are."""
 _VIRTUAL_TABLES: Final = frozenset({"json_each", "json_tree", *(f"pragma_{name}" for name in _PRAGMAS)})
 _SCHEMA_TABLES: Final = frozenset({"sqlite_master", "sqlite_schema"})
+_NO_FILE: Final = "SQLITE_CANTOPEN"
 _WITH: Final = re.compile(r"\s*WITH(\s+RECURSIVE)?\s", re.IGNORECASE)
 _REFUSED_FUNCTIONS: Final = frozenset(
     {"changes", "fts3_tokenizer", "last_insert_rowid", "load_extension", "sqlite_log", "total_changes"}
@@ -46,8 +48,15 @@ _REFUSED_FUNCTIONS: Final = frozenset(
 """All that reach beyond the values that they are given; some count what was filled."""
 
 
-def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ()) -> None:
-    """Shut everything off but reading and SQLite's own functions, for good.
+class NeedsFileError(JobError):
+    """What a query sorts or groups does not fit into the memory that SQLite takes before it opens a temporary file."""
+
+
+type Authorizer = Callable[..., int]
+
+
+def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ()) -> Authorizer:
+    """Shut everything off but reading and SQLite's own functions, and return what sees to that.
 
     Functions that come with a module of SQLite, such as full-text search, belong to tables which are not there; a file
     that has such tables needs them named.
@@ -63,11 +72,30 @@ def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ())
     for limit, value in _LIMITS.items():
         connection.setlimit(limit, value)
     connection.text_factory = lambda text: text.decode(errors="replace")
-    connection.set_authorizer(
-        _authorizer(
-            tables | _VIRTUAL_TABLES | _SCHEMA_TABLES, modules, (functions | set(own_functions)) - _REFUSED_FUNCTIONS
-        )
+    allows = _authorizer(
+        tables | _VIRTUAL_TABLES | _SCHEMA_TABLES, modules, (functions | set(own_functions)) - _REFUSED_FUNCTIONS
     )
+    connection.set_authorizer(allows)
+    return allows
+
+
+@contextmanager
+def sorting_in_chunks(connection: sqlite3.Connection, authorizer: Authorizer) -> Iterator[None]:
+    """Let SQLite sort as it does where it may open files: a fifth quicker, until it needs one.
+
+    Only for a connection without temporary views, which this drops.
+    """
+
+    def store(kind: str) -> None:
+        connection.set_authorizer(None)
+        connection.execute(f"PRAGMA temp_store = {kind}")
+        connection.set_authorizer(authorizer)
+
+    store("FILE")
+    try:
+        yield
+    finally:
+        store("MEMORY")
 
 
 def interrupt_when(connection: sqlite3.Connection, is_over: Callable[[], bool] = lambda: False) -> None:
@@ -85,7 +113,7 @@ def with_views(text: str, views: Mapping[str, str]) -> str:
     return f"WITH{match[1] or ''} {before}, {text[match.end() :]}"
 
 
-def _authorizer(tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> Callable[..., int]:
+def _authorizer(tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> Authorizer:
     """Return what SQLite asks while it compiles a statement."""
 
     def allows(action: int, first: str | None, second: str | None, schema: str | None, source: str | None) -> int:
@@ -135,6 +163,8 @@ def ask(
     except sqlite3.OperationalError as err:
         if str(err) == "interrupted":
             raise JobError(f"stopped after {seconds:g} seconds") from err
+        if err.sqlite_errorname == _NO_FILE:
+            raise NeedsFileError(str(err)) from err
         raise JobError(str(err)) from err
     except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as err:
         raise JobError(str(err)) from err

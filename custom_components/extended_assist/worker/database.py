@@ -5,9 +5,10 @@ from contextlib import closing, suppress
 import os
 import sqlite3
 import time
-from typing import Any
+from time import monotonic
+from typing import Any, NamedTuple
 
-from .asking import ask, interrupt_when, lock, with_views
+from .asking import Authorizer, NeedsFileError, ask, interrupt_when, lock, sorting_in_chunks, with_views
 from .attributes import Attributes
 from .copying import copy_file
 from .errors import JobError
@@ -16,14 +17,22 @@ from .private import PrivateDatabase, memory_limit
 from .tables import ATTRIBUTES, PLAIN_VIEWS, ROW_TABLES, Share
 
 
+class _Filled(NamedTuple):
+    """A private database that can be asked."""
+
+    connection: sqlite3.Connection
+    authorizer: Authorizer
+    key: str
+    """What it was filled for."""
+
+
 class Databases:
-    """Holds at most one private database, under the key that it was filled for."""
+    """Holds at most one private database."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self._filling: PrivateDatabase | None = None
-        self._filled: sqlite3.Connection | None = None
-        self._key = ""
+        self._filled: _Filled | None = None
 
     def begin(self, *, time_zone: str, utc_offset: int, **seen: Any) -> None:
         """Forget what was there, and make an empty database."""
@@ -55,23 +64,20 @@ class Databases:
         """Lock the database; from here on it can only be asked. Returns how many rows it has."""
         database, self._filling = self._begun(), None
         rows = database.finish()
-        lock(database.connection)
-        self._filled, self._key = database.connection, key
+        self._filled = _Filled(database.connection, lock(database.connection), key)
         return rows
 
-    def query(self, key: str, text: str, parameters: Mapping[str, Any], **bounds: Any) -> dict[str, Any]:
+    def query(self, key: str, text: str, parameters: Mapping[str, Any], *, seconds: float, **bounds: Any) -> Any:
         """Ask the database that was filled under a key."""
-        if self._filled is None or key != self._key:
+        if self._filled is None or key != self._filled.key:
             raise JobError("nothing was filled for this question")
+        connection, authorizer, _ = self._filled
+        end = monotonic() + seconds
         try:
-            return ask(self._filled, text, parameters, **bounds)
-        except JobError as err:
-            if not str(err).startswith("ambiguous column name"):
-                raise
-            # Joined to what it belongs to, a row's name stands there twice: then only the recorder's own columns do.
-            with suppress(JobError):
-                return ask(self._filled, with_views(text, PLAIN_VIEWS), parameters, **bounds)
-            raise
+            with sorting_in_chunks(connection, authorizer):
+                return _ask(connection, text, parameters, seconds=seconds, **bounds)
+        except NeedsFileError:
+            return _ask(connection, text, parameters, seconds=end - monotonic(), **bounds)
 
     def read(
         self,
@@ -115,8 +121,20 @@ class Databases:
         if self._filling:
             self._filling.connection.close()
         if self._filled:
-            self._filled.close()
-        self._filling, self._filled, self._key = None, None, ""
+            self._filled.connection.close()
+        self._filling = self._filled = None
+
+
+def _ask(connection: sqlite3.Connection, text: str, parameters: Mapping[str, Any], **bounds: Any) -> dict[str, Any]:
+    """Ask; where a row's name stands twice, joined to what it belongs to, then with the recorder's own columns only."""
+    try:
+        return ask(connection, text, parameters, **bounds)
+    except JobError as err:
+        if not str(err).startswith("ambiguous column name"):
+            raise
+        with suppress(JobError):
+            return ask(connection, with_views(text, PLAIN_VIEWS), parameters, **bounds)
+        raise
 
 
 def _set_time_zone(name: str, utc_offset: int) -> None:

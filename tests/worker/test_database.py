@@ -1,0 +1,59 @@
+"""Tests of asking a private database for more than SQLite sorts in memory where it may open files."""
+
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from custom_components.extended_assist.worker import database as database_module
+from custom_components.extended_assist.worker.asking import ask
+from custom_components.extended_assist.worker.database import Databases
+
+ROWS = 60_000
+BOUNDS = {"seconds": 20.0, "most_rows": 2_000, "most_characters": 400_000, "longest": 2_000}
+
+
+@pytest.fixture(scope="module")
+def databases() -> Databases:
+    """Return what holds many states that differ."""
+    found = Databases()
+    lamp = [("light.lamp", "Lamp", "Hall")]
+    found.begin(time_zone="UTC", utc_offset=0, entities=lamp, statistics=lamp, exposed=["light.lamp"], hidden=[])
+    found.add("states_meta", [[7, "light.lamp"]])
+    texts = [sha256(str(number).encode()).hexdigest() for number in range(ROWS)]
+    found.add("states", [[7, float(number), 0.0, 0.0, text, None] for number, text in enumerate(texts)])
+    found.finish("key")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "times"),
+    [
+        ("SELECT count(*) FROM (SELECT state FROM states ORDER BY state)", ROWS, 1),
+        ("SELECT count(*) FROM (SELECT DISTINCT state FROM states)", ROWS, 2),
+        ("WITH a AS MATERIALIZED (SELECT state FROM states) SELECT count(*) FROM a x JOIN a y USING (state)", ROWS, 2),
+        ("SELECT count(*) FROM (SELECT last_updated_ts FROM states GROUP BY state)", ROWS, 1),
+    ],
+)
+def test_large_sorts(
+    databases: Databases, monkeypatch: pytest.MonkeyPatch, query: str, expected: int, times: int
+) -> None:
+    """Where a file would be needed, the query is asked once more in memory, with the same answer and bounds."""
+    asked: list[float] = []
+
+    def ask_and_note(*given: Any, seconds: float, **bounds: Any) -> dict[str, Any]:
+        asked.append(seconds)
+        return ask(*given, seconds=seconds, **bounds)
+
+    monkeypatch.setattr(database_module, "ask", ask_and_note)
+    assert databases.query("key", query, {}, **BOUNDS)["rows"] == [[expected]]
+    assert len(asked) == times
+    assert asked[-1] < asked[0] or times == 1, "both share one time limit"
+
+
+def test_pragmas_stay_shut(databases: Databases) -> None:
+    """What the worker sets for itself, a query still cannot."""
+    with pytest.raises(database_module.JobError, match="not authorized"):
+        databases.query("key", "PRAGMA temp_store = FILE", {}, **BOUNDS)
+    with pytest.raises(database_module.JobError, match="not authorized"):
+        databases.query("key", "ATTACH 'x' AS y", {}, **BOUNDS)
