@@ -86,11 +86,13 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             client=self._runtime.client,
             chat_log=chat_log,
             agent_id=self.entity_id,
-            options=AgentOptions.of(
-                self._settings,
-                Abilities.of(find_model(self._runtime.models, self._settings[CONF_MODEL])),
-                {key: value for key, value in location.items() if value},
-                default_cache(self._entry.data[CONF_BASE_URL]),
+            options=self._runtime.refused.left(
+                AgentOptions.of(
+                    self._settings,
+                    Abilities.of(find_model(self._runtime.models, self._settings[CONF_MODEL])),
+                    {key: value for key, value in location.items() if value},
+                    default_cache(self._entry.data[CONF_BASE_URL]),
+                )
             ),
             cut_notice=partial(async_sentence, self.hass, language, TurnError("answer_cut_off")),
             meter=self._meter,
@@ -101,5 +103,5 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             patience=patience,
             ledger=self._runtime.ledgers.of(chat_log, self.entity_id),
             tell_left_out=self._tell_left_out,
-            limits=self._runtime.context_limits,
+            refused=self._runtime.refused,
         )
