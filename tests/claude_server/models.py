@@ -94,7 +94,9 @@ def default_models() -> list[dict[str, Any]]:
             "retires_at": None,
             "max_input_tokens": 1_000_000,
             "max_tokens": 128_000,
-            "capabilities": capabilities(thinking=("adaptive",), effort=EFFORTS, programmatic=True),
+            "capabilities": capabilities(
+                thinking=("adaptive", "between_tools", "disabled"), effort=EFFORTS, programmatic=True
+            ),
         },
         {
             "type": "model",
