@@ -42,6 +42,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
         self._settings = subentry.data
         self._attr_unique_id = subentry.subentry_id
         self._meter = meter
+        self._toolbox = ToolboxOptions.of(entry.options, entry.entry_id)
         self._attr_device_info = agent_device(subentry)
 
     @override
@@ -96,7 +97,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             ),
             cut_notice=partial(async_sentence, self.hass, language, TurnError("answer_cut_off")),
             meter=self._meter,
-            toolbox=ToolboxOptions.of(self._entry.options, self._entry.entry_id),
+            toolbox=self._toolbox,
             note=self.coordinator.async_note,
             # Where nobody answered a moment ago, one try tells whether that has changed.
             retry=Retry(patience if self.coordinator.gone is None else replace(patience, retry_time=0.0)),

@@ -236,10 +236,8 @@ def _told_at_the_end(turn: AgentTurn, last: str) -> list[Block]:
     return [{"type": "text", "text": words} for words in told]
 
 
-async def _async_request(
-    turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]
-) -> ResponseStream:
-    """Send one request and stream its response into the chat log, tool results included."""
+def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]) -> tuple[bytes, str]:
+    """Return the body of a request, and the number of what it holds; what it was made of is not needed any more."""
     prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
     messages = to_messages(
         content,
@@ -258,6 +256,15 @@ async def _async_request(
     body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)
     if LOGGER.isEnabledFor(logging.DEBUG):
         body = inspected(body, turn.options, turn.ledger.last_id)
+    # What comes from the encoder takes the room of all its buffer, and is held until the response has ended; a copy fits.
+    return bytes(memoryview(json_bytes({**body, "stream": True}))), prefix.digest
+
+
+async def _async_request(
+    turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]
+) -> ResponseStream:
+    """Send one request and stream its response into the chat log, tool results included."""
+    body, digest = _encoded(turn, request, content)
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
         model=request["model"],
@@ -265,7 +272,7 @@ async def _async_request(
         cut_notice=turn.cut_notice,
         time_limit=turn.patience.response_time,
         keys=turn.keys,
-        prefix=prefix.digest,
+        prefix=digest,
     )
     try:
         events = await async_stream(turn.client, body, betas, turn.patience.silence)
