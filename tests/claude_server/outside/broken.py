@@ -299,6 +299,7 @@ CONVERSATION: dict[str, list[Body]] = {
 
 FILES: dict[str, list[Body]] = {
     "too_large": [asking(*[pdf(b"%PDF-" + b"x" * 12 * 2**20)] * 3)],
+    "long_prompt": [{"model": HAIKU_4} | asking(SAID | {"text": "word " * 160_001})],
     "large_image": [asking(image("A" * (10 * 2**20 + 4)))],
     "broken_image": [asking(image("AAAA")), asking(image(picture(kind="BMP")))],
     "image_kind": [asking(image(picture(), "image/jpeg")), asking(image(picture(kind="GIF")))],
@@ -321,6 +322,7 @@ FINE: list[Body] = [
     {"tools": [tool(fields(properties={"type": "string"}))], "tool_choice": {"type": "any"}},
     {"model": HAIKU_4, "thinking": MANUAL, "max_tokens": 2_000, "tools": [tool()], "tool_choice": {"type": "none"}},
     {"model": HAIKU_4, "temperature": 0.5},
+    {"model": HAIKU_4} | asking(SAID | {"text": "word " * 159_000}),
     {"max_tokens": 0, "metadata": {"user_id": "x" * 512}},
     {"tools": [{"type": "code_execution_20250522", "name": "code_execution"}], "betas": "code-execution-2025-05-22"},
     {"tools": [{"type": "code_execution_20260521", "name": "code_execution"}]},
