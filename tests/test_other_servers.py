@@ -13,7 +13,7 @@ from homeassistant.components import ai_task, conversation
 from homeassistant.config_entries import SOURCE_USER, ConfigEntry
 from homeassistant.core import Context, HomeAssistant
 from tests.claude_server import Fault, Scenario, Turn, text, tool_use
-from tests.claude_server.others import BARE, BEARERS, LITELLM, MAKERS, Maker, OtherServer
+from tests.claude_server.others import BARE, BEARERS, LITELLM, LLAMA_CPP, MAKERS, Maker, OtherServer
 from tests.conftest import AGENT, expose
 from tests.pictures import PNG
 from tests.talking import assert_every_call_has_a_result, change_agent, speech
@@ -148,6 +148,7 @@ async def test_error_without_a_body_of_ours(ask: Ask, server: OtherServer) -> No
         ({"metadata": {}}, "unknown field metadata"),
         ({"system": [{"type": "text", "text": "a", "cache_control": {}}]}, "unknown block text"),
         ({"messages": [{"role": "user", "content": [{"type": "document", "source": {}}]}]}, "unknown block document"),
+        ({"tool_choice": {"type": "none"}}, "unknown choice of tools"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}]},
             "not fetched",
@@ -166,8 +167,9 @@ async def test_error_without_a_body_of_ours(ask: Ask, server: OtherServer) -> No
 async def test_undocumented_requests_are_refused(socket_enabled: None, change: dict[str, Any], words: str) -> None:
     """The stand-ins take what is documented and nothing else."""
     body = {"model": "any", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}], **change}
+    maker = LLAMA_CPP if "tool_choice" in change else BARE
     async with (
-        OtherServer(BARE, Scenario([])) as server,
+        OtherServer(maker, Scenario([])) as server,
         aiohttp.ClientSession() as session,
         session.post(f"{server.url}/v1/messages", json=body, headers=_HEADERS | {"x-api-key": "none"}) as response,
     ):

@@ -17,6 +17,7 @@ from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .claude.client import async_create_client
 from .claude.ledger import Ledgers
+from .claude.refused import Refused
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .coordinator import ServerCoordinator
@@ -38,8 +39,8 @@ class RuntimeData:
 
     client: AsyncAnthropic
     coordinator: ServerCoordinator
-    context_limits: dict[str, int] = field(default_factory=dict)
-    """Tokens that models turned out to be able to read, by model."""
+    refused: Refused = field(default_factory=Refused)
+    """What the server refused of its models."""
     ledgers: Ledgers = field(default_factory=Ledgers)
     """What was sent in each conversation."""
 

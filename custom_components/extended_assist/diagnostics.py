@@ -135,7 +135,7 @@ async def _async_connection(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
             "answered": runtime.coordinator.answered,
             "failures": [{"time": time, "cause": cause} for time, cause in runtime.coordinator.failures],
             "models": [redacted_model(model.id) for model in runtime.models],
-            "context_limits": {redacted_model(model): limit for model, limit in runtime.context_limits.items()},
+            "context_limits": {redacted_model(model): limit for model, limit in runtime.refused.contexts().items()},
         }
     return found
 

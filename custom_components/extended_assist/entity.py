@@ -42,6 +42,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
         self._settings = subentry.data
         self._attr_unique_id = subentry.subentry_id
         self._meter = meter
+        self._toolbox = ToolboxOptions.of(entry.options, entry.entry_id)
         self._attr_device_info = agent_device(subentry)
 
     @override
@@ -86,20 +87,22 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             client=self._runtime.client,
             chat_log=chat_log,
             agent_id=self.entity_id,
-            options=AgentOptions.of(
-                self._settings,
-                Abilities.of(find_model(self._runtime.models, self._settings[CONF_MODEL])),
-                {key: value for key, value in location.items() if value},
-                default_cache(self._entry.data[CONF_BASE_URL]),
+            options=self._runtime.refused.left(
+                AgentOptions.of(
+                    self._settings,
+                    Abilities.of(find_model(self._runtime.models, self._settings[CONF_MODEL])),
+                    {key: value for key, value in location.items() if value},
+                    default_cache(self._entry.data[CONF_BASE_URL]),
+                )
             ),
             cut_notice=partial(async_sentence, self.hass, language, TurnError("answer_cut_off")),
             meter=self._meter,
-            toolbox=ToolboxOptions.of(self._entry.options, self._entry.entry_id),
+            toolbox=self._toolbox,
             note=self.coordinator.async_note,
             # Where nobody answered a moment ago, one try tells whether that has changed.
             retry=Retry(patience if self.coordinator.gone is None else replace(patience, retry_time=0.0)),
             patience=patience,
             ledger=self._runtime.ledgers.of(chat_log, self.entity_id),
             tell_left_out=self._tell_left_out,
-            limits=self._runtime.context_limits,
+            refused=self._runtime.refused,
         )

@@ -55,13 +55,14 @@ def test_no_more_than_so_many() -> None:
     assert [key for key, _ in ledgers._kept] == [one.conversation_id for one in logs[1:]]
 
 
-def test_a_refused_tool_is_refused_in_every_conversation() -> None:
-    """So that only one request is lost to it."""
-    ledgers = Ledgers()
-    ledgers.of(log("one"), AGENT).refuse("bad", "Too odd.")
-    ledger = ledgers.of(log("other"), AGENT)
-    ledger.begin("", [tool("bad"), tool("good")], UserContent(content="Hello"))
+def test_a_tool_that_is_left_out() -> None:
+    """It stays out, and the conversation need not begin anew for that."""
+    ledger, message = ConversationLedger(), UserContent(content="Hello")
+    ledger.begin("", [tool("bad"), tool("good")], message)
+    assert ledger.leave_out("bad") == tool("bad")
+    ledger.begin("", [tool("good")], message)
     assert [item["name"] for item in ledger.tools] == ["good"]
+    assert ledger.note(message) is None
 
 
 def test_large_changes_begin_anew() -> None:

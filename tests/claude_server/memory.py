@@ -46,6 +46,8 @@ class Memory:
     """The last blocks of responses that the client is to send back as they are, to be continued."""
     encrypted: set[str] = field(default_factory=set)
     """What of search results must come back unchanged."""
+    containers: set[str] = field(default_factory=set)
+    """Where code was run that the client may go on with."""
     calls: dict[str, bool] = field(default_factory=dict)
     """Whether the response that a call stood in began with thinking."""
 
@@ -57,6 +59,8 @@ class Memory:
         self, message: dict[str, Any], body: Body, transformed: Sequence[dict[str, str]] = (), *, cut: bool = False
     ) -> None:
         """Take in an answer to a request; transformed are the thinking blocks in it that were not taken as they were."""
+        if container := message.get("container"):
+            self.containers.add(container["id"])
         runs = thinking_runs(message["content"])
         prefixes = Prefixes(body) if runs else Prefixes({"messages": []})
         length, prefix = len(prefixes), prefixes.at(len(prefixes))

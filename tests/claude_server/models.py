@@ -32,13 +32,15 @@ class Traits:
     """Whether it goes on with a message that the client began in its name."""
     shows_thinking: bool = True
     """Whether a thinking block holds its text unless asked otherwise."""
+    computer_tool: bool = True
+    """Whether it takes the tool for using a computer that came before the toolset."""
 
 
 _OLDER = Traits()
 _NEWER = Traits(thinks_unasked="adaptive", sampling=False, prefill=False, shows_thinking=False)
 # The pages are named in rules/pages.py: thinking, preserved thinking, effort, the migration guides.
 _TRAITS = {
-    "claude-opus-5-5": Traits("adaptive", "medium", True, False, False, False, False),
+    "claude-opus-5-5": Traits("adaptive", "medium", True, False, False, False, False, computer_tool=False),
     "claude-sonnet-5-5": Traits("adaptive", "high", True, False, False, False, False),
     "claude-haiku-5-5": Traits("adaptive", "medium", True, True, False, False, False),
     "claude-fable-5-1": Traits("adaptive", "high", True, False, False, False, False),

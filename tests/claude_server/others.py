@@ -22,6 +22,8 @@ _BLOCK_FIELDS = {
     "thinking": {"type", "thinking", "signature"},
 }
 _RESULT_BLOCKS = ("text", "image")
+_CHOICES = ("auto", "any", "tool")
+"""What llama.cpp documents and vLLM takes; neither knows how to call none."""
 _BASIC = {"model", "max_tokens", "messages", "system", "stream", "stop_sequences", "tools"}
 
 
@@ -67,6 +69,7 @@ LITELLM = Maker(
 OLLAMA_CLOUD = Maker(
     "Ollama Cloud", OLLAMA.fields, (_model("gemma4:31b", owned_by="library"),), "home-key", bearer=True
 )
+# https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/anthropic/protocol.py, which a stored copy was read of; and
 # https://docs.vllm.ai/en/latest/serving/openai_compatible_server/: `--api-key` is compared with a bearer token.
 VLLM = Maker(
     "vLLM",
@@ -95,6 +98,8 @@ class OtherServer(ClaudeServer):
         body = request["recorded"].body
         if unknown := body.keys() - self.maker.fields:
             raise Refusal(f"unknown field {', '.join(sorted(unknown))}")
+        if (body.get("tool_choice") or {}).get("type") not in (None, *_CHOICES):
+            raise Refusal("unknown choice of tools")
         if "anthropic-beta" in request.headers or request.query:
             raise Refusal("no beta features here")
         system = body.get("system") or []

@@ -51,7 +51,16 @@ class Issuer:
             "stop_sequence": None,
             "stop_details": _REFUSED if turn.final_stop_reason == "refusal" else None,
             "usage": usage | turn.usage,
+            **self._container(request),
         }
+
+    def _container(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return where code runs, for a request that lets it."""
+        if not any(str(tool.get("type")).startswith("code_execution_") for tool in request.get("tools") or ()):
+            return {}
+        asked = request.get("container")
+        name = (asked.get("id") if isinstance(asked, dict) else asked) or self.new_id("container")
+        return {"container": {"id": name, "expires_at": "2026-12-24T12:00:00Z"}}
 
     def _block(self, block: Block) -> Block:
         match block["type"]:

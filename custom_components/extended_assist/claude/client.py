@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import anthropic
 from anthropic.types import Message, ModelInfo
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.httpx_client import get_async_client
-from homeassistant.helpers.json import json_bytes
 
 from .failures import key_of
 
@@ -68,7 +66,7 @@ def _headers(api_key: str, base_url: str) -> dict[str, str]:
 
 
 async def async_stream(
-    client: anthropic.AsyncAnthropic, body: dict[str, Any], betas: Sequence[str] = (), silence: float | None = None
+    client: anthropic.AsyncAnthropic, body: bytes, betas: Sequence[str] = (), silence: float | None = None
 ) -> anthropic.AsyncStream[object]:
     """Send a request for a message and return its events; silence is how many seconds may pass without one.
 
@@ -80,7 +78,7 @@ async def async_stream(
         options["timeout"] = anthropic.Timeout(silence, connect=CONNECT_TIMEOUT)
     return await client.post(
         "/v1/messages",
-        content=json_bytes({**body, "stream": True}),
+        content=body,
         cast_to=object,
         options=options,
         stream=True,

@@ -30,8 +30,14 @@ _KEY_OF_STATUS = {
     429: "rate_limited",
     529: "overloaded",
 }
-# The service words these two as invalid requests; to the user they are something else.
-_KEY_OF_WORDS = {"prompt is too long": "too_long", "credit balance": "quota"}
+# These are worded as invalid requests, by the service and by vLLM and llama.cpp; to the user they are something else.
+_KEY_OF_WORDS = {
+    "prompt is too long": "too_long",
+    "context limit": "too_long",
+    "context length": "too_long",
+    "context size": "too_long",
+    "credit balance": "quota",
+}
 
 
 class TurnError(Exception):

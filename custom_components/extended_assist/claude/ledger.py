@@ -39,8 +39,6 @@ class ConversationLedger:
     """The instructions as they are sent, or None before the first request."""
     tools: list[Any] = field(default_factory=list)
     """The tools as they are sent."""
-    refused: dict[str, str] = field(default_factory=dict)
-    """Tools that the server refused, and why."""
     notes: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
     """What was told with a message, by its identity."""
     last_id: str | None = None
@@ -101,21 +99,22 @@ class ConversationLedger:
         """Return the note that goes with a message."""
         return found[1] if (found := self.notes.get(id(message))) else None
 
-    def refuse(self, name: str, why: str) -> None:
-        """Send a tool no more."""
-        self.refused[name] = why
-        self.tools = [tool for tool in self.tools if tool["name"] != name]
+    def leave_out(self, name: str) -> Mapping[str, Any]:
+        """Send a tool no more; return what was sent of it."""
+        gone: Mapping[str, Any] = next(tool for tool in self.tools if tool["name"] == name)
+        self.tools = [tool for tool in self.tools if tool is not gone]
+        return gone
 
     def _begin_anew(self, system: str, tools: Sequence[Any]) -> None:
         """Send what holds now."""
         self.system = self._told = system
-        self.tools = [tool for tool in tools if tool["name"] not in self.refused]
+        self.tools = list(tools)
         self.notes, self._lasting, self._gone, self._now = {}, {}, frozenset(), ""
 
     def _changes(self, system: str, tools: Sequence[Any]) -> list[str] | None:
         """Return the notes about changes, or None where the conversation must begin anew."""
         known = {tool["name"]: tool for tool in self.tools}
-        offered = {tool["name"]: tool for tool in tools if tool["name"] not in self.refused}
+        offered = {tool["name"]: tool for tool in tools}
         if self.system is None or any(known.get(name) != tool for name, tool in offered.items()):
             return None
         if (told := _changed_lines(self._told, system)) is None:
@@ -173,8 +172,6 @@ class Ledgers:
     def __init__(self) -> None:
         """Begin with none."""
         self._kept: dict[tuple[str, str], tuple[float, Content, ConversationLedger]] = {}
-        # A tool that the server refuses once it refuses in every conversation.
-        self._refused: dict[str, dict[str, str]] = {}
 
     def of(self, chat_log: ChatLog, agent_id: str) -> ConversationLedger:
         """Return the ledger of a conversation; a new one where Home Assistant has forgotten it too."""
@@ -182,10 +179,7 @@ class Ledgers:
         kept = self._kept.pop(key, None)
         # An id may come again for another conversation; what was said first in it does not.
         first = chat_log.content[min(1, len(chat_log.content) - 1)]
-        if kept and kept[1] is first:
-            ledger = kept[2]
-        else:
-            ledger = ConversationLedger(refused=self._refused.setdefault(agent_id, {}))
+        ledger = kept[2] if kept and kept[1] is first else ConversationLedger()
         self._kept[key] = (now, first, ledger)
         for other, (used, _, _) in list(self._kept.items()):
             if used > now - KEPT_FOR and len(self._kept) <= MAX_CONVERSATIONS:

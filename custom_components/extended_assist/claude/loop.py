@@ -1,11 +1,13 @@
 """The tool loop: ask the model, let the chat log call the tools, until there is an answer."""
 
 import asyncio
+from functools import partial
 from itertools import takewhile
 import logging
 from typing import Any
 
 import anthropic
+from anthropic.types import ToolParam
 
 from homeassistant.components import conversation
 from homeassistant.helpers.json import json_bytes
@@ -21,8 +23,8 @@ from .failures import TurnError, key_of
 from .ledger import names_of
 from .options import CONTEXT_EDITING, inspected, model_fields
 from .prefix import Prefix
-from .repair import Repair, Repairs, is_about_fields
-from .request import OfferedTools, offered_tools, system_prompt, to_messages
+from .repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
+from .request import offered_tools, system_prompt, to_messages
 from .responses import Block, has_thinking, told_of_refusal, without_refused, without_thinking
 from .stream import ResponseStream
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
@@ -93,20 +95,19 @@ def _has_spoken(content: list[conversation.Content], agent_id: str) -> bool:
 def _begin(turn: AgentTurn) -> dict[str, Any]:
     """Return the fields that all requests of a turn have, which begin like those of the turn before."""
     options, content = turn.options, turn.chat_log.content
-    offered = _offered(turn)
+    tools = _offered(turn)
     message = next((item for item in reversed(content) if isinstance(item, conversation.UserContent)), None)
     refusal = told_of_refusal(content[1:], turn.agent_id)
     turn.ledger.begin(
         system_prompt(content),
-        [*offered.tools, *options.web_tools],
+        [*tools, *options.web_tools],
         message,
         notes=(refusal,) if refusal else (),
         # What is found on the web is old or new only for who knows the day.
         date=dt_util.now().strftime("%Y-%m-%d, %A") if options.web_tools else "",
         earlier=without_refused(content, turn.agent_id),
     )
-    turn.left_out = offered.left_out
-    turn.tell_left_out({**turn.left_out, **turn.ledger.refused})
+    turn.tell_left_out(turn.left_out)
     request: dict[str, Any] = {"model": options.model, "max_tokens": options.max_tokens, **model_fields(options)}
     if turn.output_schema:
         request["output_config"] = {
@@ -118,13 +119,15 @@ def _begin(turn: AgentTurn) -> dict[str, Any]:
     return _with_tools(turn, request)
 
 
-def _offered(turn: AgentTurn) -> OfferedTools:
+def _offered(turn: AgentTurn) -> list[ToolParam]:
     """Return the tools of ours that can be called in a turn."""
     reserved = names_of(turn.options.web_tools) | ({SEARCH_TOOL} if turn.options.tool_search else set())
     offered = offered_tools(turn.chat_log.llm_api, reserved)
-    turn.keys = offered.keys
-    turn.callable = names_of(offered.tools) | names_of(turn.options.web_tools)
-    return offered
+    refused = turn.refused.tools(turn.options.model, offered.tools)
+    tools = [tool for tool in offered.tools if tool["name"] not in refused]
+    turn.keys, turn.left_out = offered.keys, {**offered.left_out, **refused}
+    turn.callable = names_of(tools) | names_of(turn.options.web_tools)
+    return tools
 
 
 def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
@@ -138,7 +141,7 @@ def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
 async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseStream:
     """Return a whole response; what fails before anybody heard of it is tried anew while it is worth it."""
     overhead = len(json_bytes([request.get("system"), request.get("tools")]))
-    limit = turn.limits.get(turn.options.model, turn.options.context_limit)
+    limit = turn.refused.context(turn.options.model, turn.options.context_limit)
     fitted = _fit(turn, request, overhead, limit)
     repairs = Repairs()
     while True:
@@ -146,8 +149,8 @@ async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseSt
         error = response.error
         key = "too_long" if response.stop_reason == _TOO_LONG else key_of(error) if error else None
         if key is None or (key == "too_long" and response.has_text):
-            if limit < turn.options.context_limit:
-                turn.limits[turn.options.model] = limit
+            for keep in repairs.learnt:
+                keep()
             turn.note(None)
             return response
         if key == "too_long" and not response.shown:
@@ -155,6 +158,7 @@ async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseSt
             shorter = _fit(turn, request, overhead, limit)
             if shorter.tokens < fitted.tokens:
                 fitted = shorter
+                repairs.learnt.append(partial(turn.refused.keep_context, turn.options.model, limit))
                 continue
         if key == "invalid_request" and not response.shown and not repairs.is_over:
             LOGGER.debug("The server did not accept the request: %s", error)
@@ -171,7 +175,7 @@ async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseSt
 
 def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: Repairs, words: str) -> Fitted | None:
     """Take out of a request what the server may not have accepted; return what to send now, or None for nothing."""
-    tools = request.get("tools", [])
+    model, tools = turn.options.model, request.get("tools", [])
     asks_to_think = "thinking" in request or "effort" in request.get("output_config", {})
     has_thought = has_thinking(turn.chat_log.content, turn.agent_id)
     repair, tool = repairs.next(words, tools, has_thought=has_thought, asks_to_think=asks_to_think)
@@ -180,14 +184,23 @@ def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: R
         if has_thought:
             without_thinking(turn.chat_log.content, turn.agent_id)
         if not has_thought or is_about_fields(words):
-            request.pop("thinking", None)
-            output = {key: value for key, value in request.pop("output_config", {}).items() if key != "effort"}
-            request |= {"output_config": output} if output else {}
+            without_fields(request)
+        elif not isinstance(turn.chat_log.content[-1], conversation.UserContent):
+            # A turn that has begun with thinking on a budget must not go on with it once its thinking is gone.
+            without_budget(request)
+        if is_about_fields(words):
+            repairs.learnt.append(partial(turn.refused.keep_fields, model))
+        return fitted
+    if repair is Repair.ANSWER and (longest := longest_answer(words)):
+        request["max_tokens"] = longest
+        without_budget(request, longest)
+        repairs.learnt.append(partial(turn.refused.keep_answer, model, longest))
         return fitted
     if repair is Repair.TOOL:
-        turn.ledger.refuse(tool, words)
+        turn.refused.keep_tool(model, turn.ledger.leave_out(tool), words)
         turn.callable -= {tool}
-        turn.tell_left_out({**turn.left_out, **turn.ledger.refused})
+        turn.left_out = {**turn.left_out, tool: words}
+        turn.tell_left_out(turn.left_out)
         repaired = _with_tools(turn, request)
         request.clear()
         request.update(repaired)
@@ -223,10 +236,8 @@ def _told_at_the_end(turn: AgentTurn, last: str) -> list[Block]:
     return [{"type": "text", "text": words} for words in told]
 
 
-async def _async_request(
-    turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]
-) -> ResponseStream:
-    """Send one request and stream its response into the chat log, tool results included."""
+def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]) -> tuple[bytes, str]:
+    """Return the body of a request, and the number of what it holds; what it was made of is not needed any more."""
     prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
     messages = to_messages(
         content,
@@ -245,6 +256,15 @@ async def _async_request(
     body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)
     if LOGGER.isEnabledFor(logging.DEBUG):
         body = inspected(body, turn.options, turn.ledger.last_id)
+    # What comes from the encoder takes the room of all its buffer, and is held until the response has ended; a copy fits.
+    return bytes(memoryview(json_bytes({**body, "stream": True}))), prefix.digest
+
+
+async def _async_request(
+    turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]
+) -> ResponseStream:
+    """Send one request and stream its response into the chat log, tool results included."""
+    body, digest = _encoded(turn, request, content)
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
         model=request["model"],
@@ -252,7 +272,7 @@ async def _async_request(
         cut_notice=turn.cut_notice,
         time_limit=turn.patience.response_time,
         keys=turn.keys,
-        prefix=prefix.digest,
+        prefix=digest,
     )
     try:
         events = await async_stream(turn.client, body, betas, turn.patience.silence)

@@ -1,6 +1,6 @@
 """What to leave out of a request that the server did not accept, before the user hears of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 import re
 from typing import Any
@@ -8,6 +8,9 @@ from typing import Any
 _INDEX = re.compile(r"\btools\.(\d+)\b")
 _NAME = re.compile(r"\b[Tt]ool(?: name)? [`'\"]([a-zA-Z0-9_-]+)[`'\"]")
 _THINKING = re.compile(r"thinking|signature|effort", re.IGNORECASE)
+_THOUGHT = re.compile(r"messages\.|signature|redacted_thinking|thinking` blocks?\b", re.IGNORECASE)
+"""What an error says that is about what was thought, rather than about how to think."""
+_ANSWER = re.compile(r"max_tokens: \d+ > (\d+)")
 
 _MOST_TOOLS = 3
 """Tools that are left out one after the other while somebody waits."""
@@ -16,6 +19,7 @@ _MOST_TOOLS = 3
 class Repair(StrEnum):
     """What is left out, in the order in which it is tried."""
 
+    ANSWER = "answer"
     THINKING = "thinking"
     TOOL = "tool"
     SHORTER = "shorter"
@@ -27,6 +31,8 @@ class Repairs:
     def __init__(self) -> None:
         """Begin."""
         self._tried: list[Repair] = []
+        self.learnt: list[Callable[[], None]] = []
+        """What to call once the server has accepted a request, so that the next one is right from the first."""
 
     def next(self, words: str, tools: Sequence[Any], *, has_thought: bool, asks_to_think: bool) -> tuple[Repair, str]:
         """Return the next repair, and the name of the tool where it is one.
@@ -35,7 +41,9 @@ class Repairs:
         comes the length, after which there is nothing more to try.
         """
         tool = _tool_in(words, tools)
-        if Repair.THINKING not in self._tried and (
+        if Repair.ANSWER not in self._tried and longest_answer(words):
+            repair = Repair.ANSWER
+        elif Repair.THINKING not in self._tried and (
             (has_thought and tool is None) or (asks_to_think and _THINKING.search(words))
         ):
             repair = Repair.THINKING
@@ -54,7 +62,25 @@ class Repairs:
 
 def is_about_fields(words: str) -> bool:
     """Return whether an error is about how the model is asked to think, and not about a message."""
-    return _THINKING.search(words) is not None and "messages." not in words
+    return _THINKING.search(words) is not None and _THOUGHT.search(words) is None
+
+
+def longest_answer(words: str) -> int | None:
+    """Return how long an answer may be, where an error says that."""
+    return int(found[1]) if (found := _ANSWER.search(words)) else None
+
+
+def without_fields(request: dict[str, Any]) -> None:
+    """Ask a model no more how to think."""
+    request.pop("thinking", None)
+    output = {key: value for key, value in request.pop("output_config", {}).items() if key != "effort"}
+    request |= {"output_config": output} if output else {}
+
+
+def without_budget(request: dict[str, Any], room: int = 0) -> None:
+    """Ask a model no more to think on a budget that does not stay below the room for its answer."""
+    if request.get("thinking", {}).get("budget_tokens", 0) >= max(room, 1):
+        del request["thinking"]
 
 
 def _tool_in(words: str, tools: Sequence[Any]) -> str | None:

@@ -180,11 +180,11 @@ class OfferedTools:
 
 @dataclass(frozen=True, slots=True)
 class _Converted:
-    """A schema as it is sent, with what it was made from."""
+    """A tool as it is sent, with what it was made from."""
 
     parameters: vol.Schema
     serializer: Callable[[Any], Any] | None
-    schema: Block
+    tool: ToolParam
     keys: KeyNames | None
 
 
@@ -215,11 +215,7 @@ def offered_tools(instance: llm.APIInstance | None, taken: Collection[str] = ())
             continue
         try:
             converted = _convert(tool, instance.custom_serializer if instance else None)
-            tools[tool.name] = {
-                "name": tool.name,
-                "description": _described(tool),
-                "input_schema": converted.schema,
-            }
+            tools[tool.name] = converted.tool
             if converted.keys:
                 keys[tool.name] = converted.keys
         except Exception as err:  # noqa: BLE001 - any tool of any integration; one bad schema must not cost all others
@@ -229,17 +225,29 @@ def offered_tools(instance: llm.APIInstance | None, taken: Collection[str] = ())
 
 
 def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Converted:
-    """Return the parameters of a tool as the service wants them; raises ValueError or what its schema raises."""
+    """Return a tool as the service wants it; raises ValueError or what its schema raises.
+
+    Conversations share what is the same for all: each keeps its tools for as long as it goes on.
+    """
     if not _TOOL_NAME.fullmatch(tool.name):
         raise ValueError("its name may have letters, digits, _ and - only, 128 at most")
-    known = _converted.get(tool.name)
-    if known is None or known.parameters is not tool.parameters or known.serializer is not serializer:
+    known, description = _converted.get(tool.name), _described(tool)
+    if (
+        known is None
+        or known.parameters is not tool.parameters
+        or known.serializer is not serializer
+        or known.tool.get("description") != description
+    ):
         schema = to_openapi(tool.parameters, custom_serializer=serializer, openapi_version="3.1.0")
         if schema.get("type") != "object":
             raise ValueError("its parameters are not an object")
         json_dumps(schema)
         schema = {key: value for key, value in _shortened(schema).items() if key not in _REFUSED_KEYS}
-        known = _converted[tool.name] = _Converted(tool.parameters, serializer, *exchanged(schema))
+        sent, keys = exchanged(schema)
+        described: ToolParam = {"name": tool.name, "description": description, "input_schema": sent}
+        if known and known.tool == described:
+            described = known.tool
+        known = _converted[tool.name] = _Converted(tool.parameters, serializer, described, keys)
     return known
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 from typing import Any
 
 from homeassistant.components import conversation
@@ -54,16 +55,19 @@ def without_refused(content: Sequence[conversation.Content], agent_id: str) -> l
 
 
 def told_of_refusal(content: Sequence[conversation.Content], agent_id: str) -> str | None:
-    """Return the note for the model when the turn before the last message was declined, or None."""
-    borders = [index for index, item in enumerate(content) if isinstance(item, conversation.UserContent)][-2:]
-    if len(borders) < 2:
+    """Return the note for the model when the turns right before the last message were declined, or None."""
+    borders = [index for index, item in enumerate(content) if isinstance(item, conversation.UserContent)]
+    turns = [content[start:end] for start, end in pairwise(borders)]
+    # What was told of one declined turn with the message of another is not sent either.
+    declined = list(takewhile(lambda turn: any(_is_refusal(item, agent_id) for item in turn), reversed(turns)))
+    if not declined:
         return None
-    turn = content[slice(*borders)]
-    if not any(_is_refusal(item, agent_id) for item in turn):
-        return None
-    called = dict.fromkeys(item.tool_name for item in turn if isinstance(item, conversation.ToolResultContent))
+    results = [item for turn in reversed(declined) for item in turn if isinstance(item, conversation.ToolResultContent)]
+    called = dict.fromkeys(item.tool_name for item in results)
     done = f" What these tools did meanwhile stands: {', '.join(called)}." if called else ""
-    return f"(The message before this one was declined, and is left out.{done})"
+    if len(declined) == 1:
+        return f"(The message before this one was declined, and is left out.{done})"
+    return f"(The {len(declined)} messages before this one were declined, and are left out.{done})"
 
 
 def has_thinking(content: Sequence[conversation.Content], agent_id: str) -> bool:

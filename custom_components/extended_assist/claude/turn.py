@@ -12,6 +12,7 @@ from homeassistant.components import conversation
 from ..toolbox.options import ToolboxOptions
 from .ledger import ConversationLedger
 from .options import AgentOptions
+from .refused import Refused
 from .responses import Block
 from .retry import Patience, Retry
 from .tool_keys import KeyNames
@@ -44,8 +45,8 @@ class AgentTurn:
     """What was sent in this conversation before."""
     tell_left_out: Callable[[Mapping[str, str]], None] = _nothing
     """Is told of the tools that the server would refuse, and why."""
-    limits: dict[str, int] = field(default_factory=dict)
-    """Tokens that models turned out to be able to read, where that is less than was thought."""
+    refused: Refused = field(default_factory=Refused)
+    """What the server refused before."""
     sizes: dict[int, int] = field(default_factory=dict)
     """What was measured of the chat log, for the next request."""
     attachments: dict[Path, Block] = field(default_factory=dict)

@@ -146,6 +146,15 @@ async def _bound_thinking(talk: Talk, rule: Rule) -> None:
         assert [entry["type"] for entry in answer["input_transformations"]] == ["thinking_mismatch_allowed"]
 
 
+async def _container(talk: Talk, rule: Rule) -> None:
+    """What code left behind is there for who names the answer's container, and for nobody who names another."""
+    talk.body["tools"] = [{"type": "code_execution_20260521", "name": "code_execution"}]
+    name = (await talk.send())["container"]["id"]
+    await talk.send(container=name)
+    for other in ("container_none", {"id": "container_none"}):
+        await talk.refused(rule, container=other)
+
+
 async def _moved_thinking(talk: Talk, rule: Rule) -> None:
     """Thinking may be left out from its beginning, from its end, or all of it, but neither between nor for a while."""
     for words in ("One.", "Two.", "Three."):
@@ -227,7 +236,7 @@ _IN_TURN: dict[str, Callable[[Talk, Rule], Awaitable[None]]] = {
         *(("_mixed_thinking", _mixed_thinking), ("_bound_thinking", _bound_thinking), ("_prefill", _prefill)),
         ("_moved_thinking", _moved_thinking),
         *(("_manual_thinking_first", _manual_thinking_first), ("_refused_turn_left_in", _refused_turn_left_in)),
-        ("_search_result", _search_result),
+        *(("_search_result", _search_result), ("_container", _container)),
     )
 }
 

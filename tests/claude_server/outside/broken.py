@@ -12,6 +12,7 @@ SAID: Body = {"type": "text", "text": "Hello"}
 CALLS: list[Body] = [{"type": "tool_use", "id": f"toolu_{n}", "name": "look", "input": {}} for n in (1, 2)]
 RESULTS: list[Body] = [{"type": "tool_result", "tool_use_id": f"toolu_{n}", "content": "done"} for n in (1, 2)]
 SEARCH: Body = {"type": "web_search_20250305", "name": "web_search"}
+COMPUTER: Body = {"type": "computer_20251124", "name": "computer", "display_width_px": 9, "display_height_px": 9}
 SEARCHED: Body = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
 FOUND: Body = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 MARK = {"type": "ephemeral"}
@@ -91,7 +92,8 @@ OPTIONS: dict[str, list[Body]] = {
         {"context_management": {"edits": []}, "betas": "files-api-2025-04-14"},
         {"thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}},
     ],
-    "max_tokens": [{"max_tokens": 0}, {"max_tokens": 128_001}],
+    "max_tokens": [{"max_tokens": -1}, {"max_tokens": 128_001}],
+    "user_id": [{"metadata": {"user_id": "x" * 513}}],
     "thinking_type": [
         {"model": HAIKU_4, "thinking": {"type": "adaptive"}},
         {"model": HAIKU, "thinking": MANUAL, "max_tokens": 2_000},
@@ -183,6 +185,8 @@ TOOLS: dict[str, list[Body]] = {
         {"tools": [SEARCH | {"user_location": {"type": "approximate"} | more}]}
         for more in ({}, {"country": "Deutschland"})
     ],
+    "first_code_execution": [{"tools": [{"type": "code_execution_20250522", "name": "code_execution"}]}],
+    "computer_use": [{"model": OPUS, "tools": [COMPUTER]}],
 }
 
 STRUCTURED: dict[str, list[Body]] = {
@@ -247,6 +251,7 @@ MARKS: dict[str, list[Body]] = {
 
 CONVERSATION: dict[str, list[Body]] = {
     "no_message": [said()],
+    "many_messages": [said(*[{"role": "user", "content": "x"}] * 100_001)],
     "first_message": [said(assistant(SAID), user(SAID))],
     "empty_message": [said(user()), said(user(SAID), assistant(), user(SAID))],
     "empty_text": [
@@ -294,6 +299,7 @@ CONVERSATION: dict[str, list[Body]] = {
 
 FILES: dict[str, list[Body]] = {
     "too_large": [asking(*[pdf(b"%PDF-" + b"x" * 12 * 2**20)] * 3)],
+    "long_prompt": [{"model": HAIKU_4} | asking(SAID | {"text": "word " * 160_001})],
     "large_image": [asking(image("A" * (10 * 2**20 + 4)))],
     "broken_image": [asking(image("AAAA")), asking(image(picture(kind="BMP")))],
     "image_kind": [asking(image(picture(), "image/jpeg")), asking(image(picture(kind="GIF")))],
@@ -316,6 +322,11 @@ FINE: list[Body] = [
     {"tools": [tool(fields(properties={"type": "string"}))], "tool_choice": {"type": "any"}},
     {"model": HAIKU_4, "thinking": MANUAL, "max_tokens": 2_000, "tools": [tool()], "tool_choice": {"type": "none"}},
     {"model": HAIKU_4, "temperature": 0.5},
+    {"model": HAIKU_4} | asking(SAID | {"text": "word " * 159_000}),
+    {"max_tokens": 0, "metadata": {"user_id": "x" * 512}},
+    {"tools": [{"type": "code_execution_20250522", "name": "code_execution"}], "betas": "code-execution-2025-05-22"},
+    {"tools": [{"type": "code_execution_20260521", "name": "code_execution"}]},
+    {"tools": [COMPUTER]},
     {"temperature": 1},
     {"model": HAIKU_4} | said(user(SAID), assistant(SAID)),
     {"model": SONNET, "thinking": {"type": "between_tools"}, "output_config": {"effort": "high"}},

@@ -19,6 +19,7 @@ _REPORTED_BLANK = _reported("home-assistant/core/issues/175637", "2026-07-04")
 _REPORTED_EMPTY = _reported("anthropics/claude-code/issues/6774", "2025-08-28")
 _REPORTED_IDS = _reported("maximhq/bifrost/issues/5097", "2026-07-10")
 _REPORTED_END = _reported("tailcallhq/forgecode/issues/1872", "2025-11-08")
+MAX_MESSAGES = 100_000
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _CALL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,200}")
 
@@ -27,6 +28,12 @@ _CALL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,200}")
 def no_message(request: Request) -> str | None:
     """A request without a message."""
     return None if request.messages else "messages: at least one message is required"
+
+
+@rule(MESSAGES)
+def many_messages(request: Request) -> str | None:
+    """More than 100,000 messages."""
+    return "messages: at most 100000 messages are allowed" if len(request.messages) > MAX_MESSAGES else None
 
 
 @rule(_REPORTED_FIRST, 'first message must use the "user" role')
@@ -266,7 +273,7 @@ def _holds(blocks: list[str], part: list[str]) -> bool:
 
 
 RULES = (
-    *(no_message, first_message, empty_message, empty_text, blank_text),
+    *(no_message, many_messages, first_message, empty_message, empty_text, blank_text),
     *(call_ids, call_id_letters, call_name_letters, result_twice, call_without_result, result_without_call),
     *(server_result_without_call, continued_without_its_tool, unfinished_server_call),
     *(prefill, trailing_whitespace),

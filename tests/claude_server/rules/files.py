@@ -1,4 +1,4 @@
-"""Images and documents: kinds, sizes and counts."""
+"""How much there is: texts, and images and documents with their kinds, sizes and counts."""
 
 import base64
 import binascii
@@ -24,6 +24,9 @@ _IMAGES = {False: 100, True: 600}
 _PAGES = {False: 100, True: 600}
 """By whether the model reads a million tokens."""
 _REPORTED_KIND = Page("https://github.com/home-assistant/core/issues/167208", "2026-04-02", documented=False)
+_REPORTED_LENGTH = Page("https://github.com/earendil-works/pi/issues/102", "2025-12-03", documented=False)
+_CHARACTERS = 4
+"""That are counted as a token."""
 _REPORTED_PDF = Page("https://github.com/anthropics/claude-code/issues/5174", "2025-08-05", documented=False)
 
 
@@ -137,6 +140,15 @@ def many_pages(request: Request) -> str | None:
     return f"A maximum of {most} PDF pages may be provided." if found > most else None
 
 
+@rule(_REPORTED_LENGTH, "prompt is too long: ")
+def long_prompt(request: Request) -> str | None:
+    """More text than the model reads."""
+    most = request.model.get("max_input_tokens")
+    texts = [block for _, block in request.blocks if "source" not in block]
+    count = len(json.dumps([request.body.get("system"), request.tools, texts])) // _CHARACTERS
+    return f"prompt is too long: {count} tokens > {most} maximum" if most and count > most else None
+
+
 @rule(VISION)
 def unsupported_file(request: Request) -> str | None:
     """An image or a document for a model that reads none."""
@@ -148,5 +160,5 @@ def unsupported_file(request: Request) -> str | None:
 
 RULES = (
     *(too_large, unsupported_file, large_image, broken_image, image_kind, wide_image, many_images),
-    *(broken_document, many_pages),
+    *(broken_document, many_pages, long_prompt),
 )

@@ -22,6 +22,7 @@ from .rule import Body, Request, rule
 from .thinking import BINDING_BETA
 
 MIN_BUDGET = 1024
+MAX_USER_ID = 512
 _REPORTED_SAMPLING = Page("https://github.com/BerriAI/litellm/issues/15097", "2025-10-01", documented=False)
 _HIGHEST = ("xhigh", "max")
 
@@ -95,15 +96,22 @@ def field_without_its_beta(request: Request) -> str | None:
 
 @rule(MESSAGES, "max_tokens: ")
 def max_tokens(request: Request) -> str | None:
-    """A longer answer than the model can give, or none."""
+    """A longer answer than the model can give; one of no tokens fills the cache only."""
     asked, most = request.body.get("max_tokens"), request.model.get("max_tokens")
     if asked is None:
         return None
-    if asked < 1:
-        return "max_tokens: Input should be greater than or equal to 1"
+    if asked < 0:
+        return "max_tokens: Input should be greater than or equal to 0"
     if most is not None and asked > most:
         return f"max_tokens: {asked} > {most}, which is the maximum allowed number of output tokens"
     return None
+
+
+@rule(MESSAGES)
+def user_id(request: Request) -> str | None:
+    """A name for the user that is longer than 512."""
+    user = (request.body.get("metadata") or {}).get("user_id") or ""
+    return "metadata.user_id: String should have at most 512 characters" if len(user) > MAX_USER_ID else None
 
 
 @rule(ERRORS, "not supported")
@@ -236,6 +244,7 @@ RULES = (
         unknown_beta,
         field_without_its_beta,
         max_tokens,
+        user_id,
         thinking_type,
         small_budget,
         display_without_thinking,

@@ -2,12 +2,13 @@
 
 import re
 
-from .pages import ERRORS, SERVER_TOOLS, WEB_SEARCH, Page
+from .pages import CODE_EXECUTION, ERRORS, OPUS_5_5, SERVER_TOOLS, WEB_SEARCH, Page
 from .rule import Request, rule
 
 _CORE = Page("https://www.home-assistant.io/integrations/anthropic/", None, documented=False, read=False)
 """Its `const.py` in Home Assistant 2026.11.0 says it; the page about it was not read."""
 _DOMAIN = re.compile(r"[a-zA-Z0-9.-]+(/.*)?")
+_FIRST_CODE = "code-execution-2025-05-22"
 _FILTERING = "_20260209"
 """Ends the first version of the web tools that has code filter what they find; those after it are later by date."""
 
@@ -100,4 +101,37 @@ def search_result(request: Request) -> str | None:
     return None
 
 
-RULES = (server_tool, tool_search, filtering, domains_twice, domain, user_location, search_result)
+@rule(CODE_EXECUTION)
+def first_code_execution(request: Request) -> str | None:
+    """The first version of running code, for Python alone, without its beta header; those after it need none."""
+    for index, tool in enumerate(request.tools):
+        if tool.get("type") == "code_execution_20250522" and _FIRST_CODE not in request.betas:
+            return f"tools.{index}: code_execution_20250522 requires the `{_FIRST_CODE}` value in the `anthropic-beta` header"
+    return None
+
+
+@rule(CODE_EXECUTION)
+def container(request: Request) -> str | None:
+    """A container that no answer came with, or one that has expired."""
+    asked = request.body.get("container")
+    name = asked.get("id") if isinstance(asked, dict) else asked
+    if name is None or name in request.memory.containers:
+        return None
+    return f"container: Container '{name}' not found or expired"
+
+
+@rule(OPUS_5_5)
+def computer_use(request: Request) -> str | None:
+    """The earlier tool for using a computer, on a model that has it as a toolset only."""
+    if request.traits.computer_tool:
+        return None
+    for tool in request.tools:
+        if str(tool.get("type")).startswith("computer_20"):
+            return f"'{request.body['model']}' does not support tool types: {tool['type']}."
+    return None
+
+
+RULES = (
+    *(server_tool, tool_search, filtering, domains_twice, domain, user_location, search_result),
+    *(first_code_execution, container, computer_use),
+)
