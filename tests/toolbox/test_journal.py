@@ -113,6 +113,7 @@ async def test_side_by_side(hass: HomeAssistant, call_tool: CallTool) -> None:
     recorded = [entity_id for change in changes for entity_id in change.details["states"]]
     assert sorted(recorded) == sorted(lamps)
     undone = await asyncio.gather(*(call_tool(UndoLastChangeTool()) for _ in changes))
+    print("UU", undone, [c.details for c in changes])
     assert sorted(entity_id for data in undone for entity_id in data["undone"]) == sorted(lamps)
     assert [hass.states.get(entity_id).state for entity_id in lamps] == before  # type: ignore[union-attr]
 
