@@ -18,18 +18,18 @@ from ..domains import ONLY_RUN
 from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
 from ..effects.aspects import NOT_KNOWN, STATE, Aspect, aspects_of, is_empty
 from ..groups import members_of
+from ..results import OverError
 from ..toolbox import acts
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import STATES, Change
 from ..toolbox.outcome import describe_change, fitting
-from .over import OverError
 
 ACTION_TIME = 6.0
 """Seconds until an action that sets something back is told as not finished."""
 
 _KEYS = ("undone", "under_way", "cannot_be_known", "changed_since", "cannot_be_undone")
-_NOTES = 150
-"""Characters kept free for what is said besides, of each part of an answer."""
+_NOTES = 600
+"""Characters kept free for what is said besides the entities."""
 _FIRST_RELEASE = "This change was made before the update: what somebody has changed since then is not known."
 
 
@@ -109,7 +109,7 @@ async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectT
     keys = [key for key in _KEYS if any(key in entity.reports for entity in entities)]
     for key in keys:
         reports = {entity.entity_id: entity.reports[key] for entity in entities if key in entity.reports}
-        answer[key] = told = fitting(reports, call.budget // len(keys) - _NOTES)
+        answer[key] = told = fitting(reports, (call.budget - _NOTES) // len(keys))
         if more := len(reports) - len(told):
             answer[f"more_{key}"] = more
     if lasting := sorted({one.lasting for one in entities if one.lasting and "cannot_be_undone" not in one.reports}):
