@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from homeassistant.core import HomeAssistant, callback
@@ -78,16 +79,22 @@ async def async_finish(
     finally:
         running.remove(begun)
     if done:
-        return task.result()
+        result = task.result()
+        is_heard = begun not in call.hass.data.get(_UNHEARD, ())
+        if not (is_heard and (told := unheard(call.hass, call.caller, ended=True))):
+            return result
+        data = copy(result.data)  # Of the same type as before.
+        data["earlier"] = [*told]
+        return replace(result, data=data)
     _keep(begun)
-    data: dict[str, Any] = {
+    about: dict[str, Any] = {
         "begun": call.recording.what or name,
         "note": f"It has not finished after {deadline:g} seconds and goes on; when it ends, that is told with the next "
         "answer, and it can be undone.",
     }
     if outcome := outcome_of(call.hass, call.exposure, call.recording.acts):
-        data[OUTCOME] = outcome
-    return llm.ToolResult(data=data)
+        about[OUTCOME] = outcome
+    return llm.ToolResult(data=about)
 
 
 @callback
