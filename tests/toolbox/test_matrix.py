@@ -242,7 +242,7 @@ async def check_third_party(home: Home, door: Door, admin: str) -> None:
     assert NOT_KNOWN in heard.results[0]["error"]
     assert not home.is_on(ATTIC)
     heard = await door.say(move, user_id=admin)
-    assert heard.results == [{"moved": True}]
+    assert heard.results == [{"moved": True, "outcome": {"reached": {"Attic": "on"}}}]
     assert home.is_on(ATTIC)
     assert len(await home.changes()) == 1
     await door.say(Call(UNDO), user_id=admin, conversation_id=heard.conversation_id)
