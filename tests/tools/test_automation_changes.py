@@ -220,8 +220,7 @@ async def test_update_of_what_uses_hidden_things(
     error = await call_tool(UPDATE, automation="A", changes={"alias": "B"}, error=True)
     assert "also uses something that is not exposed" in error["error"]
     assert "zebra" not in json_dumps(error)
-    preview = await UPDATE.async_call(hass, llm.ToolInput(UPDATE.name, {}), None)  # type: ignore[arg-type]
-    assert preview.error
+    await call_tool(UPDATE, error=True)
     assert path.read_bytes() == before
     fine = [{"action": "input_boolean.turn_on", "target": {"entity_id": PORCH}}]
     changed = await call_tool(UPDATE, automation="A", changes={"actions": fine})
