@@ -71,7 +71,9 @@ def _flows_have_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def llm_context() -> llm.LLMContext:
     """Return the context of a speaker at a satellite: exposure as Assist has it, no user."""
-    return llm.LLMContext(platform=DOMAIN, context=Context(), language="en", assistant=ASSISTANT, device_id=None)
+    return llm.LLMContext(
+        platform=DOMAIN, context=Context(), language="en", assistant=ASSISTANT, device_id="a satellite"
+    )
 
 
 @pytest.fixture

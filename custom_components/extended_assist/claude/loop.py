@@ -12,7 +12,9 @@ from homeassistant.helpers.json import json_bytes
 from homeassistant.util import dt as dt_util
 
 from ..const import LOGGER
+from ..toolbox.caller import Caller
 from ..toolbox.tool import policed_instance
+from ..toolbox.unfinished import unheard
 from .attachments import async_read
 from .caching import with_marks
 from .client import async_stream
@@ -100,7 +102,7 @@ def _begin(turn: AgentTurn) -> dict[str, Any]:
         system_prompt(content),
         [*offered.tools, *options.web_tools],
         message,
-        notes=(refusal,) if refusal else (),
+        notes=[*((refusal,) if refusal else ()), *_ended_since(turn)],
         # What is found on the web is old or new only for who knows the day.
         date=dt_util.now().strftime("%Y-%m-%d, %A") if options.web_tools else "",
         earlier=without_refused(content, turn.agent_id),
@@ -116,6 +118,14 @@ def _begin(turn: AgentTurn) -> dict[str, Any]:
     # The service refuses an empty text.
     request |= {"system": system} if (system := turn.ledger.system or "").strip() else {}
     return _with_tools(turn, request)
+
+
+def _ended_since(turn: AgentTurn) -> list[str]:
+    """Return notes about what was begun before this message and not waited for."""
+    if (instance := turn.chat_log.llm_api) is None:
+        return []
+    caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
+    return [f"({told})" for told in unheard(turn.chat_log.hass, caller)]
 
 
 def _offered(turn: AgentTurn) -> OfferedTools:

@@ -7,8 +7,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..exposure import Exposure
+from .acts import Recording
 from .caller import Caller
-from .journal import Recording
 from .options import ToolboxOptions
 
 
@@ -25,7 +25,7 @@ class ToolCall:
     tool_input: llm.ToolInput | None = None
     """The call as it came, for tools that others wrote."""
     recording: Recording = field(default_factory=Recording)
-    """Takes what the call changes beyond states, so that it can be undone."""
+    """Takes what the call does, so that it can be looked at and undone."""
 
     @property
     def llm_context(self) -> llm.LLMContext:

@@ -2,14 +2,15 @@
 
 from abc import abstractmethod
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterable
+from copy import copy
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, final, override
 
 import voluptuous as vol
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
@@ -18,10 +19,12 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN, LOGGER
 from ..exposure import Exposure
 from ..results import ToolError, enforce
+from .acts import Recording, recording
 from .call import ToolCall
 from .caller import Caller
-from .journal import async_get_journal, recording
+from .journal import async_get_journal
 from .options import ToolboxOptions
+from .outcome import with_outcome
 from .policy import (
     Tier,
     async_check_speaker,
@@ -31,6 +34,7 @@ from .policy import (
     is_from_outside,
     unwrapped,
 )
+from .unfinished import async_finish, async_watched, unheard
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
@@ -93,30 +97,47 @@ class ExtendedTool(llm.Tool):
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
         """Validate, ask the policy, run under the deadline and record what changes; failures become results."""
-        caller = Caller.of(llm_context)
+        acts = self.tier > Tier.READ
+        caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
+        return await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
+
+    async def _async_checked(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, caller: Caller, *, acts: bool
+    ) -> llm.ToolResult:
+        """Answer a call that is allowed."""
+        options = self._options.as_of_now(hass)
+        arguments = self.validated(tool_input.tool_args)
+        await async_check_speaker(hass, options.policy, self.tier, caller)
+        call = ToolCall(
+            hass=hass,
+            arguments=arguments,
+            exposure=Exposure(hass, caller.assistant, options.external_statistics),
+            caller=caller,
+            options=options,
+            tool_input=tool_input,
+            recording=Recording(self.name),
+        )
+        async with asyncio.timeout(self.deadline):
+            if self.asks_first(call) or (acts and heard_outside_text(caller)):
+                preview = await self.async_preview(call)
+                if not is_confirmed(hass, options.policy, tool_input, caller, options.entry_id):
+                    return confirmation_needed(preview)
+            if not acts:
+                return await self.async_result(call)
+        result = await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
+        return _with_unheard(result, unheard(hass, caller, ended=True))
+
+    async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
+        """Return a result, or the result that tells what went wrong."""
         try:
-            options = self._options.as_of_now(hass)
-            arguments = self.validated(tool_input.tool_args)
-            await async_check_speaker(hass, options.policy, self.tier, caller)
-            call = ToolCall(
-                hass=hass,
-                arguments=arguments,
-                exposure=Exposure(hass, caller.assistant, options.external_statistics),
-                caller=caller,
-                options=options,
-                tool_input=tool_input,
-            )
-            async with asyncio.timeout(self.deadline):
-                if self.asks_first(call) or (self.tier > Tier.READ and heard_outside_text(caller)):
-                    preview = await self.async_preview(call)
-                    if not is_confirmed(hass, options.policy, tool_input, caller, options.entry_id):
-                        return confirmation_needed(preview)
-                return await self._async_recorded(call)
+            return await work
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
         except ToolError as err:
             return failure(str(err))
         except TimeoutError:
+            if self.tier > Tier.READ:
+                return failure(f"{self.name} ran out of time; look at what became of the entities.")
             span = f"longer than {self.deadline:g} seconds" if self.deadline else "too long"
             return failure(f"{self.name} took {span}. Ask for less, such as a shorter span.")
         except asyncio.CancelledError:
@@ -127,14 +148,17 @@ class ExtendedTool(llm.Tool):
             LOGGER.exception("Unexpected error in tool %s", self.name)
             return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
 
-    async def _async_recorded(self, call: ToolCall) -> llm.ToolResult:
-        """Run, and record what is changed so that it can be undone."""
-        if self.tier is Tier.READ or not self.can_be_undone:
+    async def _async_act(self, call: ToolCall) -> llm.ToolResult:
+        """Run, record what is changed so that it can be undone, and look at what became of it."""
+        if not self.can_be_undone:
             return await self.async_result(call)
-        call.recording.what = self.name
         journal = await async_get_journal(call.hass)
         with recording(call.hass, journal, call.exposure, call.caller, call.recording):
-            return await self.async_result(call)
+            result = await async_watched(call.hass, self.name, self.async_result(call))
+            call.recording.failed = result.error
+            if not result.error:
+                await call.recording.async_settle(call.hass)
+        return result if result.error else with_outcome(call, result)
 
 
 class PolicedTool(ExtendedTool):
@@ -206,6 +230,13 @@ class ToolboxInstance(llm.APIInstance):
         return await super().async_call_tool(tool_input)
 
 
+def in_context_of_its_own(llm_context: llm.LLMContext) -> llm.LLMContext:
+    """Return a speaker's context for one call: what happens in it was done by this call and by nothing else."""
+    outer = llm_context.context
+    own = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
+    return replace(llm_context, context=own)
+
+
 def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> ToolboxInstance:
     """Return an instance of any API in which every tool carries rules: its own, or those of the options."""
     return ToolboxInstance(
@@ -220,6 +251,15 @@ def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> Tool
 def policed(tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
     """Return tools, with those that carry no rules of ours wrapped."""
     return [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
+
+
+def _with_unheard(result: llm.ToolResult, told: list[str]) -> llm.ToolResult:
+    """Return a result that also tells what became of earlier calls, its data of the same type as before."""
+    if not told:
+        return result
+    data = copy(result.data)
+    data["earlier"] = [*told]
+    return replace(result, data=data)
 
 
 def failure(message: str) -> llm.ToolResult:

@@ -1,9 +1,8 @@
 """Perform any action on exposed entities, now or later, and undo what was changed."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, override
+from typing import override
 
 import voluptuous as vol
 
@@ -22,7 +21,9 @@ from ..toolbox.call import ToolCall
 from ..toolbox.journal import CANCELLED, Change, async_get_journal
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
-from ..undo.undoers import async_undo
+from ..toolbox.unfinished import check_nothing_goes_on
+from ..undo.states import describe_before
+from ..undo.undoers import async_undo, undo_lock
 
 _NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."
 
@@ -34,11 +35,12 @@ class PerformActionTool(ExtendedTool):
     title = "Perform action"
     description = (
         "Perform any action on exposed entities, e.g. light.turn_on, weather.get_forecasts. Returns the response, or what "
-        "each entity was and is: report that, not what was wanted."
+        "each entity was and is, and the outcome: report that, not what was wanted."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
     family = "actions"
     tier = Tier.CONTROL
+    deadline = 8.0
     parameters = vol.Schema(
         {
             vol.Required("action", description="domain.action"): cv.string,
@@ -145,23 +147,21 @@ class UndoLastChangeTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Undo the last change."""
         journal = await async_get_journal(call.hass)
-        if (change := journal.last(call.caller)) is None:
-            raise ToolError(_NOTHING)
-        about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
-        return about | await async_undo(call, journal, change)
+        async with undo_lock(call.hass):
+            check_nothing_goes_on(call.hass, call.caller)
+            if (change := journal.last(call.caller)) is None:
+                raise ToolError(_NOTHING)
+            about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
+            return about | await async_undo(call, journal, change)
 
     @override
     async def async_preview(self, call: ToolCall) -> str:
         """Say what would be undone."""
+        check_nothing_goes_on(call.hass, call.caller)
         if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
         spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
-        states: Mapping[str, Any] = change.details.get("states", {})
-        wanted = [
-            f"{call.exposure.resolve(entity_id)[0].name} back to {kept['state']}"
-            for entity_id, kept in states.items()
-            if call.exposure.is_exposed(entity_id)
-        ]
+        wanted = describe_before(call, change)
         return f"{spoken}: {spoken_list(wanted)}" if wanted else spoken
 
 

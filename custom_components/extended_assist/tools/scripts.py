@@ -64,7 +64,7 @@ class ExecuteScriptTool(ExtendedTool):
             return _cuttable(call, await SequenceRun(call, walker, checked).async_run())
         action = await _async_script(call)
         before = {state.entity_id: state for state in call.hass.states.async_all()}
-        answer = await async_perform(call, action, SEQUENCE_TIME)
+        answer = await async_perform(call, action)
         call = as_of_now(call)
         if "response" in answer:
             answer["response"] = visible_response(call.exposure, answer["response"])
