@@ -168,7 +168,9 @@ def _brought(entities: Any) -> Iterator[Leaf]:
         return
     for entity_id, kept in entities.items():
         values: Values = kept.attributes if isinstance(kept, State) else kept if isinstance(kept, Mapping) else {}
-        wanted: Any = kept.state if isinstance(kept, State) else kept.get("state") if isinstance(kept, Mapping) else kept
+        wanted: Any = (
+            kept.state if isinstance(kept, State) else kept.get("state") if isinstance(kept, Mapping) else kept
+        )
         state = ("off", "on")[wanted] if isinstance(wanted, bool) else str(wanted).lower()
         domain = str(entity_id).partition(".")[0]
         position = values.get("current_position", values.get("position"))

@@ -8,12 +8,12 @@ import json
 from time import monotonic
 from typing import Any, Self
 
-from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
+from homeassistant.components.conversation import UserContent
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
-from ..const import CONF_ALLOW_WITHOUT_CHAT, CONF_ASK_FIRST, CONF_WHO_MAY, DOMAIN
+from ..const import CONF_ALLOW_WITHOUT_CHAT, CONF_ALWAYS_ASK, CONF_ASK_FIRST, CONF_NEVER_ASK, CONF_WHO_MAY, DOMAIN
 from ..results import ToolError
 from .caller import Caller
 
@@ -22,10 +22,6 @@ CONFIRMATION_TIME = 180.0
 
 DEFAULT_ASK_FIRST = ("add_automation", "update_automation", "remove_automation", "execute_script")
 """Tools that ask first unless the options say otherwise, without their prefix."""
-
-
-_SCRIPTS = "script"
-"""The integration of scripts, which the user wrote."""
 
 
 class Tier(IntEnum):
@@ -69,8 +65,12 @@ class Policy:
     """The least known speaker who may use tools of a tier."""
     ask_first: frozenset[str] = frozenset(DEFAULT_ASK_FIRST)
     """Tools, without their prefix, that ask first."""
+    never_ask: frozenset[str] = frozenset()
+    """Consequential actions, domains, entities and scripts that do not ask by themselves."""
+    always_ask: frozenset[str] = frozenset()
+    """Other actions, domains and entities that count as consequential; stronger than never_ask."""
     allow_without_chat: bool = False
-    """Whether what asks first may be done where there is no chat log to read the user's word from, such as over MCP."""
+    """Whether what asks first may be done where nobody can be asked, such as in a task or over MCP."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -83,6 +83,8 @@ class Policy:
         return cls(
             who_may=DEFAULT_WHO_MAY | chosen,
             ask_first=frozenset(options.get(CONF_ASK_FIRST, DEFAULT_ASK_FIRST)),
+            never_ask=frozenset(options.get(CONF_NEVER_ASK, ())),
+            always_ask=frozenset(options.get(CONF_ALWAYS_ASK, ())),
             allow_without_chat=options.get(CONF_ALLOW_WITHOUT_CHAT, False),
         )
 
@@ -97,44 +99,6 @@ async def async_check_speaker(hass: HomeAssistant, policy: Policy, tier: Tier, c
         raise NotAllowedError(_NOT_KNOWN)
     if needed is Speaker.ADMIN and not user.is_admin:
         raise NotAllowedError(_NOT_ADMIN)
-
-
-def heard_outside_text(caller: Caller) -> bool:
-    """Return whether text from outside the house has come up since the user last spoke.
-
-    The log is read, not the model asked: such text may tell it anything.
-    """
-    if (chat_log := caller.chat_log) is None:
-        return False
-    for content in reversed(chat_log.content):
-        if isinstance(content, UserContent):
-            return False
-        if isinstance(content, ToolResultContent) and brings_outside_text(chat_log, content):
-            return True
-    return False
-
-
-def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
-    """Return whether a result may hold text that strangers wrote."""
-    for tool in chat_log.llm_api.tools if chat_log.llm_api else ():
-        if tool.name == content.tool_name:
-            return is_from_outside(unwrapped(tool))
-    # No tool of this house: the model's provider ran it, as it does for web search. What failed brings words of ours only.
-    return not (content.result.error and content.result.data.keys() == {"error"})
-
-
-def is_from_outside(tool: llm.Tool) -> bool:
-    """Return whether results of a tool may hold text that strangers wrote: as ours say, or as anybody's declare.
-
-    Home Assistant declares nothing of scripts.
-    """
-    says: bool = getattr(tool, "brings_outside_text", tool.annotations.open_world and tool.integration != _SCRIPTS)
-    return says
-
-
-def unwrapped(tool: llm.Tool) -> llm.Tool:
-    """Return a tool without the names that merged APIs put before its own."""
-    return unwrapped(tool.tool) if isinstance(tool, llm.NamespacedTool) else tool
 
 
 @dataclass(frozen=True, slots=True)

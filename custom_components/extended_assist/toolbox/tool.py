@@ -25,14 +25,12 @@ from .caller import Caller
 from .journal import async_get_journal
 from .options import ToolboxOptions
 from .outcome import with_outcome
+from .outside import is_from_outside, marks, remember, unwrapped
 from .policy import (
     Tier,
     async_check_speaker,
     confirmation_needed,
-    heard_outside_text,
     is_confirmed,
-    is_from_outside,
-    unwrapped,
 )
 from .unfinished import async_finish, async_watched, unheard
 
@@ -99,7 +97,9 @@ class ExtendedTool(llm.Tool):
         """Validate, ask the policy, run under the deadline and record what changes; failures become results."""
         acts = self.tier > Tier.READ
         caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
-        return await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
+        result = await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
+        remember(hass, caller, self, result)
+        return result
 
     async def _async_checked(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, caller: Caller, *, acts: bool
@@ -118,7 +118,7 @@ class ExtendedTool(llm.Tool):
             recording=Recording(self.name),
         )
         async with asyncio.timeout(self.deadline):
-            if self.asks_first(call) or (acts and heard_outside_text(caller)):
+            if self.asks_first(call) or (acts and marks(caller.chat_log)):
                 preview = await self.async_preview(call)
                 if not is_confirmed(hass, options.policy, tool_input, caller, options.entry_id):
                     return confirmation_needed(preview)
