@@ -81,6 +81,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
                 user_input.extra_system_prompt,
             )
             turn = self._turn(chat_log, user_input.language)
+            turn.can_ask = True
             await async_answer(turn)
         except conversation.ConverseError as err:
             return err.as_conversation_result()

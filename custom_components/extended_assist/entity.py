@@ -94,6 +94,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             ),
             cut_notice=partial(async_sentence, self.hass, language, TurnError("answer_cut_off")),
             meter=self._meter,
+            language=language,
             toolbox=ToolboxOptions.of(self._entry.options, self._entry.entry_id),
             note=self.coordinator.async_note,
             # Where nobody answered a moment ago, one try tells whether that has changed.

@@ -87,7 +87,7 @@ _TABLE: Final[Mapping[str, Callable[[State | None, Values], bool]]] = {
 }
 """What a household expects to be asked about."""
 CONSEQUENTIAL_ACTIONS: Final = tuple(_TABLE)
-_DOMAINS: Final = frozenset(action.partition(".")[0] for action in _TABLE)
+CONSEQUENTIAL_DOMAINS: Final = frozenset(action.partition(".")[0] for action in _TABLE)
 _MOVE_OTHERS: Final = frozenset({"group", "homeassistant", "scene", "script"})
 
 _STATES: Final = {
@@ -193,7 +193,7 @@ def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
         entry = registry.async_get(entity_id)
         owner = entry.config_entry_id if entry else None
         members = [one.entity_id for one in er.async_entries_for_config_entry(registry, owner)] if owner else [""]
-    plain = all(member and member.partition(".")[0] not in _DOMAINS | {"script"} for member in members)
+    plain = all(member and member.partition(".")[0] not in CONSEQUENTIAL_DOMAINS | {"script"} for member in members)
     yield "scene.turn_on" if plain else "", entity_id, {}
 
 
@@ -234,7 +234,7 @@ def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterato
     target = {key: part[key] for part in parts for key in _TARGETS if key in part}
     domain = str(action).partition(".")[0]
     is_open = len(parts) < 3 or any(map(_is_template, target.values()))
-    if _is_template(action) or (is_open and domain in _DOMAINS | _MOVE_OTHERS):
+    if _is_template(action) or (is_open and domain in CONSEQUENTIAL_DOMAINS | _MOVE_OTHERS):
         yield "", "", {}
         return
     entity_ids = target.get("entity_id")

@@ -20,6 +20,7 @@ LANGUAGES: Final = frozenset(_WORDS)
 _ENGLISH = "en"
 # Chinese and Korean are read by the character, because neither is sure to put spaces between words.
 _TOKEN = re.compile(r"[\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3400-\u9fff\uac00-\ud7a3]+")
+_APOSTROPHES = "'`\u2019\u00b4\u02bc"
 _LONG = re.compile(r"([^\W\d_])\1{2,}")
 
 type _Tokens = tuple[str, ...]
@@ -40,7 +41,7 @@ def hear(message: str, language: str | None) -> Heard:
     """
     tokens = _tokens(message)
     heard = {kind: _phrases(kind, known_language(language)) for kind in ("yes", "polite", "no", "negation", "unclear")}
-    if not any(mark in message for mark in "?？") and _is_only(tokens, heard["yes"], heard["polite"]):
+    if not any(mark in message for mark in "?\uff1f") and _is_only(tokens, heard["yes"], heard["polite"]):
         return Heard.YES
     start = 0
     while skipped := _length_at(tokens, start, heard["polite"] - heard["no"]):
@@ -74,7 +75,7 @@ def known_language(language: str | None) -> str | None:
 def _tokens(text: str) -> _Tokens:
     """Return the words of a text, without case, accents, apostrophes and drawn-out letters."""
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
-    plain = "".join(char for char in plain if unicodedata.category(char) != "Mn" and char not in "'’`´ʼ")
+    plain = "".join(char for char in plain if unicodedata.category(char) != "Mn" and char not in _APOSTROPHES)
     return tuple(_TOKEN.findall(_LONG.sub(r"\1", unicodedata.normalize("NFC", plain))))
 
 

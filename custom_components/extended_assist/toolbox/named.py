@@ -123,7 +123,7 @@ def is_named(call: ToolCall, plan: Plan) -> bool:
     if (chat_log := call.caller.chat_log) is None:
         return False
     said = Said(chat_log)
-    return bool(plan.steps) and all(_is_step_named(call, chat_log, said, step) for step in plan.steps)
+    return all(_is_step_named(call, chat_log, said, step) for step in plan.steps)
 
 
 def _is_step_named(call: ToolCall, chat_log: ChatLog, said: Said, step: Step) -> bool:

@@ -6,7 +6,6 @@ from typing import Final
 
 from homeassistant.components.conversation import UserContent
 from homeassistant.core import callback
-from homeassistant.helpers import llm
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN
@@ -15,7 +14,7 @@ from ..entry_issues import NOBODY_TO_ASK, async_raise_entry_issue
 from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
-from .consequential import counts, leaves
+from .consequential import CONSEQUENTIAL_DOMAINS, counts, leaves
 from .named import is_named
 from .outside import marks, was_heard
 from .plan import Plan, Step
@@ -24,7 +23,7 @@ from .policy import NotAllowedError
 _TASKS: Final = "ai_task"
 _OUTWARD: Final = frozenset({"conversation", "image", "mail", "notify", "stt"})
 """Domains of entities whose actions tell something to somebody outside."""
-_HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "input_boolean", "persistent_notification", "timer"}
+_HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "intent", "persistent_notification", DOMAIN}
 
 _NO_CHAT: Final = (
     "This needs the user's own word, and there is no conversation in which to give it. It can be done by asking a "
@@ -55,16 +54,16 @@ class Reason:
     key: ReasonKey
 
 
-async def async_reason_to_ask(call: ToolCall, plan: Plan, tool: llm.Tool | None = None) -> Reason | None:
-    """Return why a call of a tool needs the user's word, or None where it needs none.
+async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
+    """Return why a call needs the user's word, or None where it needs none.
 
     Raises NotAllowedError where it does and nobody can be asked, unless the options allow it.
     """
     caller = call.caller
-    is_consequential, is_outward = _is_consequential(call, plan), goes_out(call, plan, tool)
+    is_consequential, is_outward = _is_consequential(call, plan), goes_out(call, plan)
     if caller.chat_log is None and (is_consequential or is_outward) and was_heard(call.hass, caller):
         raise NotAllowedError(_HEARD_OUTSIDE)
-    if _is_listed(call, tool):
+    if call.asks_first:
         reason = Reason(ReasonKey.ASK_FIRST)
     elif is_consequential:
         reason = Reason(ReasonKey.CONSEQUENTIAL)
@@ -95,10 +94,10 @@ def can_be_asked(caller: Caller) -> bool:
 
 
 @callback
-def goes_out(call: ToolCall, plan: Plan, tool: llm.Tool | None = None) -> bool:
+def goes_out(call: ToolCall, plan: Plan) -> bool:
     """Return whether a plan tells something to somebody outside: messages, requests, and what others' tools do."""
-    if not any(step.action for step in plan.steps) and tool is not None and not _is_ours(tool):
-        return tool.annotations.open_world
+    if plan.steps and not any(step.action for step in plan.steps):
+        return call.is_open
     known = call.caller.last_message or ""
     for step in plan.steps:
         for action, _, _ in leaves(call.hass, step):
@@ -125,12 +124,12 @@ def _is_consequential(call: ToolCall, plan: Plan) -> bool:
                 return True
             if names & never:
                 continue
-            if tool == "undo_last_change" and (not one.action or "automation" in names):
+            if one.action == f"{DOMAIN}.undo" and names & CONSEQUENTIAL_DOMAINS:
                 return True
             if one.action and any(counts(call.hass, leaf) and not inner & never for inner, leaf in found):
                 return True
     # What a tool of somebody else does is not known; what ours cannot tell may be anything.
-    return not plan.is_whole and tool != call_name(call) and tool not in never
+    return not plan.is_whole and tool != _call_name(call) and tool not in never
 
 
 def _names(step: Step) -> set[str]:
@@ -139,22 +138,11 @@ def _names(step: Step) -> set[str]:
     return {step.action, step.action.partition(".")[0], *step.entity_ids, *places} - {"", "homeassistant"}
 
 
-def _is_listed(call: ToolCall, tool: llm.Tool | None) -> bool:
-    """Return whether the options list a tool among those that ask first."""
-    if (asks_first := getattr(tool, "asks_first", None)) is not None:
-        return bool(asks_first(call))
-    return _tool_name(call) in call.options.policy.ask_first
-
-
-def _is_ours(tool: llm.Tool) -> bool:
-    return tool.integration == DOMAIN
-
-
-def call_name(call: ToolCall) -> str:
+def _call_name(call: ToolCall) -> str:
     """Return the name under which a tool was called."""
     return call.tool_input.tool_name if call.tool_input else ""
 
 
 def _tool_name(call: ToolCall) -> str:
     """Return the name of a tool as the options have it."""
-    return call_name(call).removeprefix(f"{DOMAIN}__")
+    return _call_name(call).removeprefix(f"{DOMAIN}__")

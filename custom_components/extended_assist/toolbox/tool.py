@@ -22,16 +22,14 @@ from ..results import ToolError, enforce
 from .acts import Recording, recording
 from .call import ToolCall
 from .caller import Caller
+from .intents import plan_of
 from .journal import async_get_journal
 from .options import ToolboxOptions
 from .outcome import with_outcome
-from .outside import is_from_outside, marks, remember, unwrapped
-from .policy import (
-    Tier,
-    async_check_speaker,
-    confirmation_needed,
-    is_confirmed,
-)
+from .outside import is_from_outside, remember, unwrapped
+from .plan import Plan, Step
+from .policy import Tier, async_check_speaker
+from .question import async_ask
 from .unfinished import async_finish, async_watched, unheard
 
 DEADLINE = 10.0
@@ -72,9 +70,10 @@ class ExtendedTool(llm.Tool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Answer a call; raise ToolError with a sentence that teaches."""
 
-    async def async_preview(self, call: ToolCall) -> str:
-        """Return what a call would do, in words that a person can hear; raises ToolError when it cannot be done."""
-        return f"{self.title}: {json_dumps(call.arguments)}"
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return all that a call would do, resolved as of now; raises ToolError when it cannot be done."""
+        words = f"{self.title}: {json_dumps(call.arguments)}"
+        return Plan((Step(self.name.replace("__", ".", 1), (), call.arguments, words),), words)
 
     def asks_first(self, call: ToolCall) -> bool:
         """Return whether the options want the user's word before a call."""
@@ -115,13 +114,14 @@ class ExtendedTool(llm.Tool):
             caller=caller,
             options=options,
             tool_input=tool_input,
+            tier=self.tier,
+            is_open=self.annotations.open_world,
             recording=Recording(self.name),
         )
         async with asyncio.timeout(self.deadline):
-            if self.asks_first(call) or (acts and marks(caller.chat_log)):
-                preview = await self.async_preview(call)
-                if not is_confirmed(hass, options.policy, tool_input, caller, options.entry_id):
-                    return confirmation_needed(preview)
+            call = replace(call, asks_first=self.asks_first(call))
+            if (acts or call.asks_first) and (asked := await async_ask(call, await self.async_plan(call))):
+                return asked
             if not acts:
                 return await self.async_result(call)
         result = await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
@@ -194,6 +194,11 @@ class PolicedTool(ExtendedTool):
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments as they came: the tool validates them by itself."""
         return arguments
+
+    @override
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what the tool would do, as far as it can be known."""
+        return plan_of(call, unwrapped(self.tool), self.title)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
