@@ -16,6 +16,7 @@ from ..const import DOMAIN
 from ..results import ToolError, format_duration, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.options import ToolboxOptions
+from ..toolbox.outside import has_words, marked, repeats
 from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.telling import framed
@@ -23,6 +24,7 @@ from ..toolbox.tool import ExtendedTool
 from .arguments import check_named
 from .base import FunctionRun
 from .definition import DELAY, Definition
+from .template import TemplateType
 
 CALL_FUNCTION: Final = f"{DOMAIN}.call_function"
 """The action that calls a function, and the name under which a call waits for its time."""
@@ -74,7 +76,9 @@ class UserFunctionTool(ExtendedTool):
         if not isinstance(plain, str) and size(plain) > call.budget:
             # A text can be cut; the model sees where.
             plain = json_dumps(plain)
-        return {"result": plain}
+        computes = isinstance(self._definition.type, TemplateType)
+        tells = repeats(plain, call.exposure.states()) if computes else has_words(plain)
+        return marked({"result": plain}, when=tells)
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:

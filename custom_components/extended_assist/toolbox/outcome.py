@@ -17,6 +17,7 @@ from ..groups import is_group, members_of
 from ..results import format_state, size
 from .acts import Act
 from .call import ToolCall
+from .outside import is_outside
 
 OUTCOME = "outcome"
 
@@ -112,7 +113,9 @@ def describe_change(
     changed = [
         (name, value)
         for name, value in exposure.visible_attributes(after).items()
-        if old.get(name) != value and value is not None and (name in asked or isinstance(value, str | int | float))
+        if old.get(name) != value
+        and value is not None
+        and (name in asked or (isinstance(value, str | int | float) and not is_outside(name, value)))
     ]
     changed.sort(key=lambda item: item[0] not in asked)
     parts += [f"{name} {_short(value)}" for name, value in changed[:_MAX_ATTRIBUTES]]

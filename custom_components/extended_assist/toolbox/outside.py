@@ -8,7 +8,6 @@ from typing import Any, Final
 from homeassistant.components.conversation import ChatLog, Content, ToolResultContent, UserContent
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import llm
-from homeassistant.helpers.json import json_dumps
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
@@ -42,7 +41,7 @@ _OWN: Final = frozenset(
 """Attributes that the household or an integration writes, beside lists of modes and the like."""
 _MEDIA = re.compile(r"media_(?:album|artist|channel|content_id|episode|playlist|series|title|track_name)")
 _PHRASE = re.compile(
-    r"[^\W\d_]{2,}[\s,.:;!?'-]+[^\W\d_]{2,}|[^\W\d_]+[_-][^\W\d_]+[_-][^\W\d_]+|[\u3040-\ud7a3]{4}|://"
+    r"[^\W\d_]{2,}[,.:;!?')]*\s+['(]*[^\W\d_]{2,}|[^\W\d_]+[_-][^\W\d_]+[_-][^\W\d_]+|[\u3040-\ud7a3]{4}|://"
 )
 _STRANGERS_NAMES: Final = frozenset({"bluetooth", "bluetooth_le", "router"})
 """Sources of device trackers that are called as whoever brings a device into reach calls it."""
@@ -101,12 +100,17 @@ def outside_texts(state: State) -> Iterator[str]:
 def repeats(data: Any, states: Iterator[State] | list[State]) -> bool:
     """Return whether data, such as what a template made, holds words of states that others can have written."""
     told = " ".join(text for text, _ in texts_in(data, keys=True)).casefold()
-    return any(text[:20].casefold() in told for state in states for text in outside_texts(state))
+    return any(len(text) > 3 and text[:20].casefold() in told for state in states for text in outside_texts(state))
 
 
-def marked(data: JsonObjectType) -> JsonObjectType:
-    """Return a result of ours with the mark, which stays with it for as long as the conversation holds it."""
-    return data | {MARK: _MARKED}
+def marked(data: JsonObjectType, *, when: bool) -> JsonObjectType:
+    """Return a result of ours with the mark where it is due; it stays for as long as the conversation holds the result."""
+    return data | {MARK: _MARKED} if when else data
+
+
+def response_tells(action: str, response: Any) -> bool:
+    """Return whether what an action answered holds words that others can have written."""
+    return bool(response) and (action.partition(".")[0] in ("calendar", "todo") or has_words(response))
 
 
 def marks(chat_log: ChatLog | None) -> bool:
@@ -195,8 +199,3 @@ def was_heard(hass: HomeAssistant, caller: Caller) -> bool:
 def _who(caller: Caller) -> tuple[str | None, ...]:
     """Return the user, or where none is known what speaks."""
     return (caller.user_id,) if caller.user_id else (caller.llm_context.platform, caller.device_id)
-
-
-def says(result: llm.ToolResult) -> str:
-    """Return all that a result says, for a look at what it tells of."""
-    return json_dumps(result.data).casefold()

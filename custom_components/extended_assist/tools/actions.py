@@ -19,6 +19,7 @@ from ..const import DOMAIN
 from ..results import ToolError, format_duration, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import CANCELLED, Change, async_get_journal
+from ..toolbox.outside import marked, response_tells
 from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
@@ -61,7 +62,8 @@ class PerformActionTool(ExtendedTool):
         """Perform the action, or schedule it."""
         action = await _async_checked(call)
         if (due := _due(call)) is None:
-            return await async_perform(call, action)
+            answer = await async_perform(call, action)
+            return marked(answer, when=response_tells(action.name, answer.get("response")))
         item = await async_schedule(
             call,
             due,
@@ -71,7 +73,7 @@ class PerformActionTool(ExtendedTool):
             entity_ids=action.entity_ids,
             targeted=action.targeted,
         )
-        answer: JsonObjectType = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
+        answer = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
         if action.left_out:
             answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
         return answer

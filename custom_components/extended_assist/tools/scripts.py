@@ -15,6 +15,7 @@ from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes, visibl
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import has_words, marked
 from ..toolbox.plan import Frame, Plan
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
@@ -97,6 +98,7 @@ def _frame(place: str) -> Frame:
 
 def _cuttable(call: ToolCall, answer: JsonObjectType) -> JsonObjectType:
     """Return an answer whose response, where it is too long, is a text: this can be cut, and the rest be told."""
+    answer = marked(answer, when=has_words([answer.get("response"), answer.get("to_say")]))
     if "response" not in answer or size(answer) <= call.budget:
         return answer
     return answer | {"response": json_dumps(answer["response"])}
