@@ -16,7 +16,7 @@ from homeassistant.helpers.json import json_dumps
 from ..exposure import ExposedEntity
 from ..walk import texts_in
 from .call import ToolCall
-from .outside import first_mark, unwrapped
+from .outside import brings_outside_text, first_mark, unwrapped
 from .plan import Plan, Step
 
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -182,7 +182,8 @@ def _was_told(chat_log: ChatLog, call: ToolCall, entity: ExposedEntity) -> bool:
         result: Mapping[str, Any] = content.result.data
         if result.get("done") is False or (content.tool_name in reading and mark is not None and at >= mark):
             continue
-        told = json_dumps(result).casefold()
+        # Words of others name nothing for the user.
+        told = "" if brings_outside_text(chat_log, content) else json_dumps(result).casefold()
         if content.tool_name not in reading:
             told += asked.get(content.tool_call_id, "")
         elif sum(one in told for one in call.exposure.ids) > _MAX_TOLD or told.count("names: ") > _MAX_TOLD:
