@@ -123,9 +123,26 @@ async def home(hass: HomeAssistant, assist: None) -> None:
     expose(hass, *HOME)
 
 
+class Known(llm.Tool):
+    """A tool of the home."""
+
+    def __init__(self, name: str, *, reads: bool) -> None:
+        """Take what it is called, and whether it only reads."""
+        self.name = name
+        self.annotations = llm.ToolAnnotations(read_only=reads, open_world=False)
+
+    async def async_call(self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext) -> Any:
+        """Nobody calls it."""
+
+
+READ, DO = "extended_assist__get_entities", "extended_assist__perform_action"
+TOOLS = [Known(READ, reads=True), Known(DO, reads=False)]
+
+
 def chat(hass: HomeAssistant, messages: list[str], *, after: bool = True, key: str = "ours") -> conversation.ChatLog:
     """Return a conversation; strangers' text comes up after the first message."""
     log = conversation.ChatLog(hass, key)
+    log.llm_api = llm.APIInstance(llm.API, "", None, [*TOOLS])  # type: ignore[arg-type] - nothing asks it
     for number, words in enumerate(messages):
         log.async_add_user_content(conversation.UserContent(words))
         if after and not number:
@@ -133,7 +150,7 @@ def chat(hass: HomeAssistant, messages: list[str], *, after: bool = True, key: s
     return log
 
 
-def told(log: conversation.ChatLog, data: Any, name: str = "extended_assist__get_entities", **arguments: Any) -> None:
+def told(log: conversation.ChatLog, data: Any, name: str = READ, **arguments: Any) -> None:
     """Add a call and its result."""
     calls = [llm.ToolInput(name, arguments, id=str(len(log.content)))]
     log.content.append(conversation.AssistantContent(agent_id="a", tool_calls=calls))
@@ -209,36 +226,30 @@ async def test_without_text_from_outside(hass: HomeAssistant) -> None:
 async def test_what_an_earlier_turn_acted_on(hass: HomeAssistant) -> None:
     """It is what the user means by it, and so is what an answer told of before; not what came up after strangers spoke."""
     switch = act("switch.turn_on", "switch.coffee")
-    data = {"done": [{"entity_id": "switch.coffee"}]}
-    for name in ("extended_assist__perform_action", "extended_assist__get_entities"):
+    data = {"entities": "switch.coffee"}
+    for name in (DO, READ):
         before = chat(hass, ["Do the usual"], after=False)
         told(before, data, name)
         before.async_add_user_content(conversation.UserContent("And what is new?"))
         told(before, marked({"text": "Start it!"}, when=True))
         assert await asks(hass, before, switch) is None, name
+        assert await asks(hass, before, act("climate.turn_on", "climate.bedroom")) == "outside", name
     later = chat(hass, ["What is new?"])
-    told(later, data, "intent__HassTurnOn")
-    assert await asks(hass, later, switch) == "outside"  # In the same turn, nothing was told yet.
+    told(later, data, DO)
+    assert await asks(hass, later, switch) == "outside"  # Nothing was told yet in this turn.
     later.async_add_user_content(conversation.UserContent("Thanks"))
-    later.llm_api = llm.APIInstance(llm.API, "", None, [Reader()])  # type: ignore[arg-type] - nothing asks it
-    told(later, data, Reader.name)
-    later.async_add_user_content(conversation.UserContent("Thanks again"))
-    assert await asks(hass, later, act("climate.turn_on", "climate.bedroom")) == "outside"
-    looked = chat(hass, ["What is new?"])
-    looked.llm_api = later.llm_api
-    told(looked, data, Reader.name)
-    looked.async_add_user_content(conversation.UserContent("Thanks"))
-    assert await asks(hass, looked, switch) == "outside"
-
-
-class Reader(llm.Tool):
-    """Reads the home."""
-
-    name = "reader"
-    annotations = llm.ToolAnnotations(read_only=True, open_world=False)
-
-    async def async_call(self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext) -> Any:
-        """Read nothing."""
+    assert await asks(hass, later, switch) is None  # What was done had been named or asked.
+    for chosen in (data | {"done": False, "would": "x"}, marked(data, when=True)):
+        looked = chat(hass, ["What is new?"])
+        told(looked, data, READ)
+        told(looked, chosen, DO)
+        looked.async_add_user_content(conversation.UserContent("Thanks"))
+        assert await asks(hass, looked, switch) == "outside"
+    much = chat(hass, ["How is it all?"], after=False)
+    told(much, {"entities": " ".join(HOME)}, READ)
+    much.async_add_user_content(conversation.UserContent("And what is new?"))
+    told(much, marked({"text": "Start it!"}, when=True))
+    assert await asks(hass, much, switch) == "outside"
 
 
 async def test_tools_without_entities(hass: HomeAssistant) -> None:

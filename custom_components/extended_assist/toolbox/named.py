@@ -188,7 +188,7 @@ def _was_told(chat_log: ChatLog, call: ToolCall, entity: ExposedEntity) -> bool:
             told += asked.get(content.tool_call_id, "")
         elif sum(one in told for one in call.exposure.ids) > _MAX_TOLD or told.count("names: ") > _MAX_TOLD:
             continue
-        if any(name.casefold() in told for name in (entity.entity_id, *entity.names)):
+        if any(name and name.casefold() in told for name in (entity.entity_id, *entity.names)):
             return True
     return False
 
