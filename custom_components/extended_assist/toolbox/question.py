@@ -121,6 +121,12 @@ class Hearing:
             lines = [f"{lines[0]}."]
         return "\n".join([*parts, *lines, says["shall"]])
 
+    def sort(self, content: Sequence[object]) -> None:
+        """Put what is asked into the order of the calls, which run side by side."""
+        ids = [call.id for item in content if isinstance(item, AssistantContent) for call in item.tool_calls or ()]
+        known = {key: ids.index(asked.call_id) for key, asked in self.asked.items() if asked.call_id in ids}
+        self.asked = {key: self.asked[key] for key in sorted(self.asked, key=lambda key: known.get(key, len(ids)))}
+
     def agree(self, content: Sequence[object]) -> list[llm.ToolInput]:
         """Return the calls that were agreed to, as they are to be made now."""
         made = {
