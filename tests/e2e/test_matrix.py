@@ -268,7 +268,7 @@ async def check_third_party(home: Home) -> None:
     assert NOT_KNOWN in heard.results[0]["error"]
     assert not await home.is_on()
     heard = await home.say("extended_assist", MOVE)
-    assert heard.results == [{"moved": True}]
+    assert heard.results == [{"moved": True, "outcome": {"reached": {"Party": "on"}}}]
     assert await home.is_on()
     undone, again = (await home.say("extended_assist", UNDO, UNDO, conversation_id=heard.conversation_id)).results
     assert "undone" in undone

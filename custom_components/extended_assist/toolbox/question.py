@@ -71,7 +71,7 @@ class OpenQuestion:
     caller: Caller
     spoken: int
     """How many messages the user had sent."""
-    time: float = field(default_factory=monotonic)
+    time: float
 
     def is_open(self, caller: Caller) -> bool:
         """Return whether a message, the next one, answers it: in time, from who was asked where they were asked."""
@@ -174,7 +174,7 @@ def hearing_of(
         if outer is not None:
             hearings[key] = outer
         if hearing.is_told and hearing.asked:
-            questions[key] = OpenQuestion([*hearing.asked.values()], caller, _messages(caller.chat_log))
+            questions[key] = OpenQuestion([*hearing.asked.values()], caller, _messages(caller.chat_log), monotonic())
 
 
 async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
