@@ -1,5 +1,6 @@
 """The agent as a conversation entity."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Literal, override
 
@@ -19,6 +20,7 @@ from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
 from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
+from .toolbox.unfinished import abandon
 
 PARALLEL_UPDATES = 0
 
@@ -82,7 +84,11 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             )
             turn = self._turn(chat_log, user_input.language)
             turn.can_ask = True
-            await async_answer(turn)
+            try:
+                await async_answer(turn)
+            except asyncio.CancelledError:
+                abandon(self.hass, chat_log.conversation_id)
+                raise
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except TurnError as err:

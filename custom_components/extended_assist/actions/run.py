@@ -60,6 +60,7 @@ class SequenceRun:
         task = await self._async_end()
         call = as_of_now(call)
         acted = self._acted_on()
+        self._forget_failed(acted)
         await call.recording.async_settle(call.hass)
         answer: JsonObjectType = {"ended": _OVER}
         failures = self._failures(call.exposure)
@@ -136,6 +137,13 @@ class SequenceRun:
             f"{_place(path)}: {safe_reason(exposure, HomeAssistantError(failed[path]))}"
             for path in innermost[:_MAX_FAILURES]
         ]
+
+    def _forget_failed(self, acted: set[str]) -> None:
+        """Expect nothing of entities whose actions failed and changed nothing."""
+        acts = self._call.recording.acts
+        for entity_id in {entity_id for action in self._walker.actions for entity_id in action.entity_ids} - acted:
+            if entity_id in acts and self._call.hass.states.get(entity_id) is acts[entity_id].before:
+                del acts[entity_id]
 
     def _acted_on(self) -> set[str]:
         """Return the entities of the actions that were begun and did not fail."""

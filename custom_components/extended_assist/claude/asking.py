@@ -48,7 +48,10 @@ async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
 async def async_speak_question(turn: AgentTurn) -> bool:
     """Say the question that the calls so far ask; return whether it was said, which ends the turn."""
     hearing = turn.hearing
-    if hearing is None or not hearing.asked or turn.is_paused or (words := hearing.question) is None:
+    if hearing is None or not hearing.asked or turn.is_paused:
+        return False
+    hearing.sort(turn.chat_log.content)
+    if (words := hearing.question) is None:
         return False
     await _async_add(turn, {"role": "assistant", "content": words})
     return True

@@ -159,6 +159,7 @@ _LASTING: Final[Mapping[str, str]] = {
     **dict.fromkeys(("timer.cancel", "timer.change", "timer.finish"), "how long it had run cannot be brought back"),
     **dict.fromkeys(("vacuum.clean_area", "vacuum.clean_spot"), "where it had been cannot be brought back"),
     **dict.fromkeys(("camera.turn_off", "camera.turn_on"), "whether it was on before is not known"),
+    "update.install": "an update that was installed cannot be taken back",
     "input_select.set_options": "the options it had cannot be brought back",
 }
 """What of an action stays, whatever is set back."""
@@ -223,7 +224,7 @@ def status_of(before: State, now: State | None, wanted: Wanted | None) -> Status
     missing = {name: value for name, value in wanted.items() if not _is(before, now, name, value)}
     if not missing:
         return Status.UNDER_WAY if _is_at_work(now, wanted) else Status.REACHED
-    if all(_is_coming(before, now, name, value) for name, value in missing.items()):
+    if all(is_coming(before, now, name, value) for name, value in missing.items()):
         return Status.UNDER_WAY
     # What only was to be different may have been at its end; what an entity does not tell, nobody sees.
     if all(value is ANOTHER or (value_of(now, name) is None and value is not None) for name, value in missing.items()):
@@ -243,6 +244,11 @@ def is_settled(before: State, now: State | None, wanted: Wanted | None) -> bool:
             return status is Status.REACHED
 
 
+def is_passed(state: Any) -> bool:
+    """Return whether entities only pass a state, so that nothing brings it back; home is where what returns gets to."""
+    return state in _MOVES and state != "returning"
+
+
 def passes(state: str, wanted: str) -> bool:
     """Return whether an entity passes a state on its way to another one."""
     return wanted in _MOVES.get(state, ())
@@ -258,10 +264,12 @@ def _is(before: State, now: State, name: str, value: Any) -> bool:
     if name == STATE and isinstance(have, float):
         value = float(value)
     aspect = next((aspect for aspect in aspects_of(now) if name in aspect.reads), None)
+    if aspect and name not in aspect.read(now):
+        return True  # A colour that was given in another way than the light tells it.
     return aspect.same({name: have}, {name: value}) if aspect else bool(have == value)
 
 
-def _is_coming(before: State, now: State, name: str, value: Any) -> bool:
+def is_coming(before: State, now: State, name: str, value: Any) -> bool:
     """Return whether an entity is on its way to a value."""
     if name in _POSITIONS:
         if now.state in ("opening", "closing"):

@@ -14,7 +14,7 @@ from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 
 from ..domains import ONLY_RUN
-from ..effects.aims import ANOTHER, Status, Wanted, is_settled, lasting_of, status_of, wanted_of
+from ..effects.aims import ANOTHER, SLOW, Status, Wanted, is_settled, lasting_of, status_of, wanted_of
 from ..effects.aspects import STATE, Aspect, aspects_of
 from ..exposure import Exposure
 from ..groups import is_group, members_of
@@ -219,8 +219,10 @@ def _changed(aspect: Aspect, act: Act, now: State, *, failed: bool) -> dict[str,
     before, after = aspect.read(act.before), aspect.read(now)
     wanted: dict[str, list[Any]] = {}
     for name, value in (act.wanted or {}).items():
-        if name in aspect.reads and value is not ANOTHER:
-            wanted[name] = sorted(value) if isinstance(value, frozenset) else [value]
+        if name not in aspect.reads or (value is ANOTHER and act.before.domain not in SLOW):
+            continue
+        # Nothing stands for any value.
+        wanted[name] = [] if value is ANOTHER else sorted(value) if isinstance(value, frozenset) else [value]
     coming = not failed and any(before.get(name) not in values for name, values in wanted.items())
     if before == after and not coming:
         return None

@@ -61,11 +61,11 @@ def outcome_of(
             continue
         is_calm = status in (Status.REACHED, Status.CANNOT_BE_KNOWN)
         if (is_calm and (is_described or len(entities) > _MAX_NAMED)) or room <= 0:
-            told[status] = len(entities)
+            told[status.value] = len(entities)
             continue
         named = fitting(entities, room)
         room -= size(named)
-        told[status] = named | ({"more": len(entities) - len(named)} if len(named) < len(entities) else {})
+        told[status.value] = named | ({"more": len(entities) - len(named)} if len(named) < len(entities) else {})
     return told
 
 

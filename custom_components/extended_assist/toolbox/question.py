@@ -72,7 +72,7 @@ class OpenQuestion:
     caller: Caller
     spoken: int
     """How many messages the user had sent."""
-    time: float = field(default_factory=monotonic)
+    time: float
 
     def is_open(self, caller: Caller) -> bool:
         """Return whether a message, the next one, answers it: in time, from who was asked where they were asked."""
@@ -122,6 +122,12 @@ class Hearing:
             lines = [f"{lines[0]}."]
         return "\n".join([*parts, *lines, says["shall"]])
 
+    def sort(self, content: Sequence[object]) -> None:
+        """Put what is asked into the order of the calls, which run side by side."""
+        ids = [call.id for item in content if isinstance(item, AssistantContent) for call in item.tool_calls or ()]
+        known = {key: ids.index(asked.call_id) for key, asked in self.asked.items() if asked.call_id in ids}
+        self.asked = {key: self.asked[key] for key in sorted(self.asked, key=lambda key: known.get(key, len(ids)))}
+
     def agree(self, content: Sequence[object]) -> list[llm.ToolInput]:
         """Return the calls that were agreed to, as they are to be made now."""
         made = {
@@ -169,7 +175,7 @@ def hearing_of(
         if outer is not None:
             hearings[key] = outer
         if hearing.is_told and hearing.asked:
-            questions[key] = OpenQuestion([*hearing.asked.values()], caller, _messages(caller.chat_log))
+            questions[key] = OpenQuestion([*hearing.asked.values()], caller, _messages(caller.chat_log), monotonic())
 
 
 async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 import asyncio
 from collections.abc import Awaitable, Iterable
-from copy import copy
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, final, override
@@ -30,7 +29,7 @@ from .outside import is_from_outside, remember, unwrapped
 from .plan import Plan, Step
 from .policy import Tier, async_check_speaker
 from .question import async_ask
-from .unfinished import async_finish, async_watched, unheard
+from .unfinished import async_finish, async_watched
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
@@ -118,14 +117,15 @@ class ExtendedTool(llm.Tool):
             is_open=self.annotations.open_world,
             recording=Recording(self.name),
         )
-        async with asyncio.timeout(self.deadline):
-            call = replace(call, asks_first=self.asks_first(call))
-            if (acts or call.asks_first) and (asked := await async_ask(call, await self.async_plan(call))):
-                return asked
-            if not acts:
+        call = replace(call, asks_first=self.asks_first(call))
+        if acts or call.asks_first:
+            async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
+                if asked := await async_ask(call, await self.async_plan(call)):
+                    return asked
+        if not acts:
+            async with asyncio.timeout(self.deadline):
                 return await self.async_result(call)
-        result = await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
-        return _with_unheard(result, unheard(hass, caller, ended=True))
+        return await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
 
     async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
         """Return a result, or the result that tells what went wrong."""
@@ -256,15 +256,6 @@ def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> Tool
 def policed(tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
     """Return tools, with those that carry no rules of ours wrapped."""
     return [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
-
-
-def _with_unheard(result: llm.ToolResult, told: list[str]) -> llm.ToolResult:
-    """Return a result that also tells what became of earlier calls, its data of the same type as before."""
-    if not told:
-        return result
-    data = copy(result.data)
-    data["earlier"] = [*told]
-    return replace(result, data=data)
 
 
 def failure(message: str) -> llm.ToolResult:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from homeassistant.core import HomeAssistant, callback
@@ -25,7 +26,7 @@ LONGEST = 300.0
 _MAX_UNHEARD = 20
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class BegunCall:
     """A call whose end nobody waits for any more."""
 
@@ -58,6 +59,7 @@ class BegunCall:
         return f"{about}. What it changed can be undone."
 
 
+_RUNNING: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_running")
 _UNHEARD: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_unheard")
 
 
@@ -66,22 +68,41 @@ async def async_finish(
 ) -> llm.ToolResult:
     """Return the result of a call that acts, or after the deadline that it goes on; once begun, it is not cut off."""
     task = call.hass.async_create_background_task(work, f"{DOMAIN} {name}")
+    begun = BegunCall(call, name, task)
+    running = call.hass.data.setdefault(_RUNNING, [])
+    running.append(begun)
     try:
         done, _ = await asyncio.wait({task}, timeout=deadline)
     except asyncio.CancelledError:
-        _keep(BegunCall(call, name, task))
+        _keep(begun)
         raise
+    finally:
+        running.remove(begun)
     if done:
-        return task.result()
-    _keep(BegunCall(call, name, task))
-    data: dict[str, Any] = {
+        result = task.result()
+        is_heard = begun not in call.hass.data.get(_UNHEARD, ())
+        if not (is_heard and (told := unheard(call.hass, call.caller, ended=True))):
+            return result
+        data = copy(result.data)  # Of the same type as before.
+        data["earlier"] = [*told]
+        return replace(result, data=data)
+    _keep(begun)
+    about: dict[str, Any] = {
         "begun": call.recording.what or name,
         "note": f"It has not finished after {deadline:g} seconds and goes on; when it ends, that is told with the next "
         "answer, and it can be undone.",
     }
     if outcome := outcome_of(call.hass, call.exposure, call.recording.acts):
-        data[OUTCOME] = outcome
-    return llm.ToolResult(data=data)
+        about[OUTCOME] = outcome
+    return llm.ToolResult(data=about)
+
+
+@callback
+def abandon(hass: HomeAssistant, conversation_id: str) -> None:
+    """Note that nobody hears what comes of the calls of a turn that was cancelled, although they go on."""
+    for begun in hass.data.get(_RUNNING, ()):
+        if begun.caller.conversation_id == conversation_id:
+            _keep(begun)
 
 
 @callback
@@ -107,8 +128,9 @@ def check_nothing_goes_on(hass: HomeAssistant, caller: Caller) -> None:
 
 def _keep(begun: BegunCall) -> None:
     """Keep a call until its end was told; the oldest go."""
-    hass = begun.call.hass
-    hass.data[_UNHEARD] = [*hass.data.get(_UNHEARD, ()), begun][-_MAX_UNHEARD:]
+    kept = begun.call.hass.data.get(_UNHEARD, [])
+    if begun not in kept:
+        begun.call.hass.data[_UNHEARD] = [*kept, begun][-_MAX_UNHEARD:]
 
 
 async def async_watched(hass: HomeAssistant, name: str, work: Coroutine[Any, Any, llm.ToolResult]) -> llm.ToolResult:

@@ -5,10 +5,10 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.query import exposed_automations
 from ..automations.store import async_get_store
+from ..results import OverError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from ..toolbox.policy import Tier, async_check_speaker
-from .over import OverError
 
 
 async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:

@@ -5,9 +5,9 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.schedule import async_get_schedule
 from ..actions.scheduled import ScheduledAction
+from ..results import OverError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
-from .over import OverError
 
 
 async def async_unschedule(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:

@@ -10,29 +10,29 @@ import voluptuous as vol
 
 from homeassistant.const import ATTR_ASSUMED_STATE, ATTR_ENTITY_ID
 from homeassistant.core import State, split_entity_id
-from homeassistant.exceptions import HomeAssistantError, Unauthorized
+from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.perform import safe_reason
 from ..const import DOMAIN
 from ..domains import ONLY_RUN
-from ..effects.aims import LASTING, SLOW, passes
+from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
 from ..effects.aspects import NOT_KNOWN, STATE, Aspect, aspects_of, is_empty
 from ..groups import members_of
+from ..results import OverError
 from ..toolbox import acts
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import STATES, Change
 from ..toolbox.outcome import describe_change, fitting
 from ..toolbox.plan import Step
 from ..toolbox.telling import framed
-from .over import OverError
 
 ACTION_TIME = 6.0
 """Seconds until an action that sets something back is told as not finished."""
 
 _KEYS = ("undone", "under_way", "cannot_be_known", "changed_since", "cannot_be_undone")
-_NOTES = 150
-"""Characters kept free for what is said besides, of each part of an answer."""
+_NOTES = 600
+"""Characters kept free for what is said besides the entities."""
 _FIRST_RELEASE = "This change was made before the update: what somebody has changed since then is not known."
 
 
@@ -53,7 +53,8 @@ class _Part:
             return True
         targets = {**{name: [value] for name, value in self.after.items()}, **self.wanted}
         return all(
-            any(
+            not values
+            or any(
                 self.aspect.same({name: have.get(name)}, {name: value})
                 or (name == STATE and passes(now.state, str(value)))
                 for value in values
@@ -64,7 +65,7 @@ class _Part:
     @property
     def was_not_known(self) -> bool:
         """Return whether there is nothing to bring back, because it was not known."""
-        return self.before.get(STATE) in NOT_KNOWN
+        return self.before.get(STATE) in NOT_KNOWN or is_passed(self.before.get(STATE))
 
     def is_exactly_back(self, now: State) -> bool:
         """Return whether nothing has to be set."""
@@ -74,11 +75,11 @@ class _Part:
         """Return whether it is as before, as far as the device is exact."""
         return now is not None and self.aspect.same(self.aspect.read(now), self.before)
 
-    def is_coming(self, now: State | None) -> bool:
-        """Return whether it is on its way back."""
+    def is_coming(self, start: State, now: State | None) -> bool:
+        """Return whether it is on its way back since the undoing began."""
         if now is None or self.is_back(now):
             return False
-        return passes(now.state, str(self.before.get(STATE))) or now.state in ("opening", "closing")
+        return all(is_coming(start, now, name, value) for name, value in self.before.items())
 
 
 @dataclass(slots=True)
@@ -87,6 +88,8 @@ class _Entity:
 
     entity_id: str
     parts: list[_Part]
+    start: State | None
+    """How it is now, before anything is undone."""
     lasting: str | None = None
     reports: dict[str, str] = field(default_factory=dict)
     """What is told of it, under each key of the answer."""
@@ -109,7 +112,7 @@ async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectT
     keys = [key for key in _KEYS if any(key in entity.reports for entity in entities)]
     for key in keys:
         reports = {entity.entity_id: entity.reports[key] for entity in entities if key in entity.reports}
-        answer[key] = told = fitting(reports, call.budget // len(keys) - _NOTES)
+        answer[key] = told = fitting(reports, (call.budget - _NOTES) // len(keys))
         if more := len(reports) - len(told):
             answer[f"more_{key}"] = more
     if lasting := sorted({one.lasting for one in entities if one.lasting and "cannot_be_undone" not in one.reports}):
@@ -160,7 +163,7 @@ def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any]) -> _Entity:
             for name, one in kept["aspects"].items()
             if name in known
         ]
-        return _Entity(entity_id, parts, kept.get("lasting"))
+        return _Entity(entity_id, parts, now, kept.get("lasting"))
     # 1.0 kept whole states, and not what they became: what is not as it was then is taken to be of that change.
     before = State(entity_id, kept["state"], kept["attributes"])
     parts = [
@@ -170,12 +173,12 @@ def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any]) -> _Entity:
     ]
     if not known or kept["state"] in NOT_KNOWN:
         parts = [_Part(aspect, aspect.read(before), None, {}) for aspect in known.values() if aspect.name == STATE]
-    return _Entity(entity_id, parts, None if known else LASTING)
+    return _Entity(entity_id, parts, now, None if known else LASTING)
 
 
 async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
     """Set the aspects of an entity back, one action after the other, and say what became of it."""
-    start, parts = call.hass.states.get(entity.entity_id), entity.parts
+    start, parts = entity.start, entity.parts
     if start is None or start.state in NOT_KNOWN:
         entity.reports["cannot_be_undone"] = f"it is {start.state if start else 'gone'}"
         entity.left = {part.aspect.name for part in parts} if start else set()
@@ -192,7 +195,7 @@ async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
     todo = [part for part in parts if part not in since]
     if not todo and parts:
         return
-    failures = await _async_set_back(call, entity.entity_id, todo)
+    failures = await _async_set_back(call, start, todo)
     now = call.hass.states.get(entity.entity_id)
     report = describe_change(call.exposure, start, now)
     if failures:
@@ -214,9 +217,9 @@ def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
     return entity.lasting if not entity.parts else None
 
 
-async def _async_set_back(call: ToolCall, entity_id: str, parts: list[_Part]) -> dict[str, tuple[str, bool]]:
+async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> dict[str, tuple[str, bool]]:
     """Call what sets aspects back; return why some are not, by name, and whether that is so for good."""
-    hass, failures = call.hass, dict[str, tuple[str, bool]]()
+    hass, entity_id, failures = call.hass, start.entity_id, dict[str, tuple[str, bool]]()
     patience = acts.SETTLE_TIME
     called: set[str] = set()
     for part in parts:
@@ -235,20 +238,19 @@ async def _async_set_back(call: ToolCall, entity_id: str, parts: list[_Part]) ->
             ]
             called.add(step[0])
             data = {key: value for _, fields in together for key, value in fields.items()}
-            if reason := await _async_call(call, entity_id, step[0], data):
-                return failures | {one.aspect.name: (reason, False) for one, _ in together}
+            if failure := await _async_call(call, entity_id, step[0], data):
+                return failures | {one.aspect.name: failure for one, _ in together}
             begun = hass.loop.time()
             await acts.async_until(
-                hass, [entity_id], partial(_is_over, call, entity_id, [one for one, _ in together]), begun + patience
+                hass, [entity_id], partial(_is_over, call, start, [one for one, _ in together]), begun + patience
             )
             patience = max(0.0, patience - (hass.loop.time() - begun))
-    now = hass.states.get(entity_id)
-    await acts.async_until(hass, [entity_id], partial(_is_over, call, entity_id, parts), hass.loop.time() + patience)
+    await acts.async_until(hass, [entity_id], partial(_is_over, call, start, parts), hass.loop.time() + patience)
     now = hass.states.get(entity_id)
     if now is not None and now.attributes.get(ATTR_ASSUMED_STATE):
         return failures
     for part in parts:
-        if part.is_back(now) or part.is_coming(now):
+        if part.is_back(now) or part.is_coming(start, now):
             continue
         if part.was_not_known:
             failures[part.aspect.name] = (f"it was {part.before[STATE]} before", True)
@@ -259,16 +261,16 @@ async def _async_set_back(call: ToolCall, entity_id: str, parts: list[_Part]) ->
     return failures
 
 
-def _is_over(call: ToolCall, entity_id: str, parts: list[_Part]) -> bool:
+def _is_over(call: ToolCall, start: State, parts: list[_Part]) -> bool:
     """Return whether waiting longer would tell no more."""
-    now = call.hass.states.get(entity_id)
+    now = call.hass.states.get(start.entity_id)
     if now is None or now.attributes.get(ATTR_ASSUMED_STATE):
         return True
-    return all(part.is_back(now) or (part.is_coming(now) and now.domain in SLOW) for part in parts)
+    return all(part.is_back(now) or (part.is_coming(start, now) and now.domain in SLOW) for part in parts)
 
 
-async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[str, Any]) -> str | None:
-    """Call an action on an entity; return why it failed. What takes longer than ACTION_TIME goes on."""
+async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[str, Any]) -> tuple[str, bool] | None:
+    """Call an action on an entity; return why it failed, and whether it always will. What takes too long goes on."""
     domain = split_entity_id(entity_id)[0]
     work = call.hass.services.async_call(
         domain, service, data, blocking=True, context=call.llm_context.context, target={ATTR_ENTITY_ID: entity_id}
@@ -278,9 +280,14 @@ async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[s
     if not done:
         task.add_done_callback(lambda late: late.cancelled() or late.exception())
         return None
-    error = task.exception()
-    if isinstance(error, Unauthorized):
-        return "the user who speaks may not do this"
-    if isinstance(error, HomeAssistantError | vol.Invalid):
-        return safe_reason(call.exposure, error)
-    return f"the {domain} refused" if error else None
+    match error := task.exception():
+        case None:
+            return None
+        case Unauthorized():
+            return "the user who speaks may not do this", False
+        case ServiceValidationError() | vol.Invalid():
+            return safe_reason(call.exposure, error), True
+        case HomeAssistantError():
+            return safe_reason(call.exposure, error), False
+        case _:
+            return f"the {domain} refused", False

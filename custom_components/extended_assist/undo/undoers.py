@@ -9,11 +9,10 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..results import ToolError
+from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import ASPECTS, AUTOMATION, CANCELLED, SCHEDULED, STATES, Change, Journal
 from .automations import async_undo_automation
-from .over import OverError
 from .schedule import async_reschedule, async_unschedule
 from .states import async_undo_states
 
