@@ -111,7 +111,7 @@ async def house(
     hass: HomeAssistant, assist: None, hass_storage: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Set up the house, with devices that answer soon and nothing kept on the disk."""
-    monkeypatch.setattr("custom_components.extended_assist.actions.perform.SETTLE_TIME", 0.02)
+    monkeypatch.setattr("custom_components.extended_assist.toolbox.acts.SETTLE_TIME", 0.02)
     monkeypatch.setattr("homeassistant.components.demo.lock.LOCK_UNLOCK_DELAY", 0)
     monkeypatch.setattr("homeassistant.components.shopping_list.common.save_json", lambda *_: None)
     await _set_up(hass)

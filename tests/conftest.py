@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.config_flow import ExtendedAssistConfigFlow
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
@@ -71,7 +72,9 @@ def _flows_have_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def llm_context() -> llm.LLMContext:
     """Return the context of a speaker at a satellite: exposure as Assist has it, no user."""
-    return llm.LLMContext(platform=DOMAIN, context=Context(), language="en", assistant=ASSISTANT, device_id=None)
+    return llm.LLMContext(
+        platform=DOMAIN, context=Context(), language="en", assistant=ASSISTANT, device_id="a satellite"
+    )
 
 
 @pytest.fixture
@@ -118,6 +121,8 @@ async def async_set_up(hass: HomeAssistant, server: ClaudeServer, *subentries: C
         title="Extended Assist",
         data={CONF_API_KEY: "test-key", CONF_BASE_URL: server.url},
         subentries_data=subentries,
+        # As the dialog makes it: an older one is told what is new.
+        minor_version=ExtendedAssistConfigFlow.MINOR_VERSION,
     )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)

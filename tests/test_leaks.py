@@ -15,13 +15,13 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.actions import perform
 from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.actions.scheduled import Outcome, ScheduledAction
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
+from custom_components.extended_assist.toolbox import acts
 from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
@@ -315,7 +315,7 @@ async def home(
 ) -> None:
     """One visible sensor and group beside hidden things, all of it recorded."""
     # Nothing here tells that it was updated, and there is nothing to wait for.
-    monkeypatch.setattr(perform, "SETTLE_TIME", 0.02)
+    monkeypatch.setattr(acts, "SETTLE_TIME", 0.02)
     hidden_area = ar.async_get(hass).async_create("Axolotl Room")
     kitchen = ar.async_get(hass).async_create("Kitchen")
     registry = er.async_get(hass)

@@ -21,6 +21,7 @@ from .claude.refused import Refused
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .coordinator import ServerCoordinator
+from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
 from .issues import async_resolve_orphaned, async_watch_others
@@ -29,6 +30,9 @@ from .toolbox.journal import async_get_journal
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
 """What performs scheduled actions that are none of Home Assistant's."""
+
+_ASKS_FROM = 2
+"""The format of entries that were made since consequential actions ask first."""
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 
@@ -59,6 +63,14 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions."""
     async_register_actions(hass)
+    return True
+
+
+async def async_migrate_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
+    """Tell once what is new to an entry from before: consequential actions ask first. What is stored stays as it is."""
+    if entry.minor_version < _ASKS_FROM:
+        async_raise_entry_issue(hass, ASKS_NOW, entry.entry_id)
+        hass.config_entries.async_update_entry(entry, minor_version=_ASKS_FROM)
     return True
 
 

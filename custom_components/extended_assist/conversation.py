@@ -1,5 +1,6 @@
 """The agent as a conversation entity."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Literal, override
 
@@ -19,6 +20,7 @@ from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
 from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
+from .toolbox.unfinished import abandon
 
 PARALLEL_UPDATES = 0
 
@@ -81,7 +83,12 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
                 user_input.extra_system_prompt,
             )
             turn = self._turn(chat_log, user_input.language)
-            await async_answer(turn)
+            turn.can_ask = True
+            try:
+                await async_answer(turn)
+            except asyncio.CancelledError:
+                abandon(self.hass, chat_log.conversation_id)
+                raise
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except TurnError as err:

@@ -27,6 +27,10 @@ class ToolError(HomeAssistantError):
     """An expected failure of a tool; the message tells the model what to do next and names nothing hidden."""
 
 
+class OverError(ToolError):
+    """What can never be undone any more; the change before it is the last one then."""
+
+
 def format_number(value: float) -> str:
     """Return a number with six significant digits and without an exponent for everyday sizes."""
     text = f"{value:.6g}"

@@ -213,6 +213,7 @@ async def test_response_without_a_change(hass: HomeAssistant, call_tool: CallToo
     assert await call_tool(PerformActionTool(), **arguments) == {
         "action": "jukebox.play",
         "response": {"title": "Song"},
+        "outcome": {"cannot_be_known": {"Bed Light": "off"}},
     }
     data = await call_tool(PerformActionTool(), **arguments, data={"last": True})
     assert data["entities"] == {"light.bed_light": "removed"}

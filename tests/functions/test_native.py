@@ -1,7 +1,6 @@
 """Tests of functions that stand for something built in: what they refuse, and what they say before they are confirmed."""
 
 from datetime import timedelta
-import json
 import re
 from typing import Any
 
@@ -20,8 +19,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 from tests.automating import StartHome, start_home, switching
-from tests.claude_server import ClaudeServer, Turn, text, tool_use
+from tests.claude_server import ClaudeServer, Turn, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse, expose
+from tests.talking import speech
 
 from . import recipes
 from .conftest import Ask, Install
@@ -71,16 +71,14 @@ class TestActions:
         options = {"ask_first": ["perform_action"]}
         hass.config_entries.async_update_entry(entry, options=options)
         await hass.async_block_till_done()
-        said = "Turn on: Bed Light (light.turn_on), brightness 40 %"
-        for name, arguments, would in (
-            ("execute_service_single", BED, said),
-            ("execute_service", {"list": [BED, {**BED, "service": "turn_off"}]}, f"{said}; Turn off: Bed Light"),
+        said = "Turn on: Bed Light, brightness 40 %"
+        both = {"list": [BED, {**BED, "service": "turn_off", "service_data": {"entity_id": "light.bed_light"}}]}
+        for name, arguments, lines in (
+            ("execute_service_single", BED, [f"{said}."]),
+            ("execute_service", both, ["I would do 2 things:", f"- {said}", "- Turn off: Bed Light"]),
         ):
-            await converse("Do it.", Turn([tool_use(name, arguments)]), Turn([text("Shall I?")]))
-            block = claude_server.message_requests[-1]["messages"][-1]["content"][-1]
-            data = json.loads(block["content"])
-            assert data["done"] is False
-            assert data["would"].startswith(would)
+            asked = await converse("Do it.", Turn([tool_use(name, arguments)]), device_id="speaker")
+            assert speech(asked).splitlines() == [*lines, "Shall I do that?"]
         assert hass.states.is_state("light.bed_light", "off")
 
 
@@ -188,5 +186,5 @@ async def test_delay_is_said(hass: HomeAssistant, assist: None, llm_context: llm
         caller=Caller(llm_context),
         options=ToolboxOptions(),
     )
-    preview = await UserFunctionTool(read_definition(recipes.TIMER.strip())).async_preview(call)
-    assert re.fullmatch(r'At 20.* .*: .*\{"item":"milk","list":"todo.shopping_list"\}', preview)
+    preview = (await UserFunctionTool(read_definition(recipes.TIMER.strip())).async_plan(call)).words
+    assert re.fullmatch(r'In 1:00:00: .*\{"item":"milk","list":"todo.shopping_list"\}', preview)

@@ -281,13 +281,13 @@ async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLM
         )
 
     before = old_home.read_bytes()
-    text = await UPDATE.async_preview(call(automation="porch", changes={"alias": "New", "mode": "queued"}))
+    text = (await UPDATE.async_plan(call(automation="porch", changes={"alias": "New", "mode": "queued"}))).words
     assert text.startswith(
         "Change alias, mode of the automation 'Porch'. Then: When Motion turns on, turn on Porch light"
     )
     assert [line for line in text.splitlines() if line[0] in "+-"] == ["-alias: Porch", "+alias: New", "+mode: queued"]
-    text = await REMOVE.async_preview(call(automation="alarm"))
+    text = (await REMOVE.async_plan(call(automation="alarm"))).words
     assert "-    entity_id: '!secret lamp'" in text
     assert PORCH not in text
-    assert "+alias: Porch at dusk" in await ADD.async_preview(call(automation=switching()))
+    assert "+alias: Porch at dusk" in (await ADD.async_plan(call(automation=switching()))).words
     assert old_home.read_bytes() == before

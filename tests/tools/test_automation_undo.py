@@ -12,7 +12,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from tests.automating import ADD, FREE, REMOVE, UPDATE, File, StartHome, old_home, start_home, switching
 from tests.automations.files import HAND_WRITTEN
-from tests.conftest import CallTool
+from tests.conftest import CallTool, expose
 
 __all__ = ["old_home", "start_home"]
 
@@ -37,6 +37,33 @@ async def test_undo_whole(hass: HomeAssistant, old_home: File, call_tool: CallTo
     assert hass.states.get("automation.porch").attributes["friendly_name"] == "Porch"
     assert hass.states.get("automation.porch_at_dusk") is None
     assert "changed nothing" in (await call_tool(UNDO, error=True))["error"]
+
+
+BROKEN = """\
+- id: broken
+  alias: Broken
+  triggers: []
+  actions:
+  - {no_such_step: 1}
+"""
+
+
+async def test_undo_of_a_broken_one(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, old_home: File
+) -> None:
+    """An automation that Home Assistant cannot load comes back to the byte when its removal is undone."""
+    old_home.write_text(f"{HAND_WRITTEN}{BROKEN}")
+    await hass.services.async_call("automation", "reload", blocking=True)
+    before = old_home.read_bytes()
+    expose(hass, "automation.broken")
+    assert hass.states.get("automation.broken").state == "unavailable"
+    await call_tool(REMOVE, automation="automation.broken")
+    assert b"broken" not in old_home.read_bytes()
+    data = await call_tool(UNDO)
+    assert old_home.read_bytes() == before
+    assert data["undone"] == {"automation.broken": "as it was before"}
+    assert data["note"] == "Home Assistant loaded the automation as invalid; its repairs say why."
+    assert hass.states.get("automation.broken").state == "unavailable"
 
 
 async def test_undo_one_when_others_changed(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:

@@ -28,6 +28,7 @@ from tests.conftest import ASSISTANT, CallTool, Converse, expose
 from tests.random_sequences import Grammar
 from tests.seeds import seeds
 from tests.steps import BED, LEVEL, NOTE, PARTY, PARTY_ON, act, answer
+from tests.talking import speech
 
 AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()), budget=20_000)
 """Options under which sequences run without a question."""
@@ -237,9 +238,11 @@ async def test_sequences_ask_first(
     def use(arguments: dict[str, Any]) -> list[Turn]:
         return [Turn([tool_use("extended_assist__execute_script", arguments)]), Turn([text("Well.")])]
 
-    asked = await converse("Party!", *use(sequence))
+    asked = await converse("Party!", *use(sequence), device_id="speaker")
+    assert speech(asked).endswith("Shall I do that?")
     assert (found(hass, PARTY), found(hass, BED)) == ("off", "off")
-    await converse("Yes", *use(sequence), conversation_id=asked.conversation_id)
+    done = Turn([text("Well.")])
+    await converse("Yes", done, conversation_id=asked.conversation_id, device_id="speaker")
     assert (found(hass, PARTY), found(hass, BED)) == ("on", "on")
     await reset(hass)
     await converse("Party!", *use({"script": "script.visible"}))
@@ -260,13 +263,14 @@ async def test_preview(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
     )
     tool = ExecuteScriptTool()
     assert tool.asks_first(call)
-    assert await tool.async_preview(call) == (
-        "Run 3 steps, some of which may depend on conditions: Turn on: Party (input_boolean.turn_on); "
-        "Turn on: Bed Light (light.turn_on), brightness {{ 1 }}"
-    )
+    assert (await tool.async_plan(call)).words.splitlines() == [
+        "Run a sequence of 3 steps, 2 of them actions",
+        "- Turn on: Party (input_boolean.turn_on)",
+        "- Depending on conditions: Turn on: Bed Light (light.turn_on), brightness {{ 1 }}",
+    ]
     call = replace(call, arguments={"script": "Party time"})
     assert not tool.asks_first(call)
-    assert await tool.async_preview(call) == "Visible: Party time (script.visible)"
+    assert (await tool.async_plan(call)).words == "Visible: Party time (script.visible)"
 
 
 async def test_long_answers(hass: HomeAssistant, house: None, call_tool: CallTool) -> None:

@@ -21,9 +21,9 @@ from ..exposure import Exposure, is_secret_text
 from ..groups import is_group
 from ..results import ToolError
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import changed_in_context
+from ..toolbox.outcome import describe_change, fitting
 from ..walk import texts_in
-from .perform import ChangeWatch, describe_change, fitting, safe_reason
+from .perform import safe_reason
 from .sequences import SequenceWalker
 
 SEQUENCE_TIME = 30.0
@@ -57,13 +57,11 @@ class SequenceRun:
         """Run to the end, or to the end of the time; raises ToolError when it failed before it changed anything."""
         call = self._call
         before = {state.entity_id: state for state in call.hass.states.async_all()}
-        acted_on = {entity_id for action in self._walker.actions for entity_id in action.entity_ids}
-        with ChangeWatch(call.hass, acted_on) as watch:
-            task = await self._async_end()
-            call = as_of_now(call)
-            acted = self._acted_on()
-            call.recording.targets |= acted
-            await watch.async_settle(acted)
+        task = await self._async_end()
+        call = as_of_now(call)
+        acted = self._acted_on()
+        self._forget_failed(acted)
+        await call.recording.async_settle(call.hass)
         answer: JsonObjectType = {"ended": _OVER}
         failures = self._failures(call.exposure)
         if task.done() and not task.cancelled():
@@ -140,6 +138,13 @@ class SequenceRun:
             for path in innermost[:_MAX_FAILURES]
         ]
 
+    def _forget_failed(self, acted: set[str]) -> None:
+        """Expect nothing of entities whose actions failed and changed nothing."""
+        acts = self._call.recording.acts
+        for entity_id in {entity_id for action in self._walker.actions for entity_id in action.entity_ids} - acted:
+            if entity_id in acts and self._call.hass.states.get(entity_id) is acts[entity_id].before:
+                del acts[entity_id]
+
     def _acted_on(self) -> set[str]:
         """Return the entities of the actions that were begun and did not fail."""
         begun: set[str] = set()
@@ -163,13 +168,12 @@ def as_of_now(call: ToolCall) -> ToolCall:
 
 def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -> JsonObjectType:
     """Return what became of the exposed entities that were acted on, or were changed by what was run."""
-    changed = changed_in_context(call.hass, before, call.caller.context)
     # Groups follow their members.
-    touched = {*acted} | {entity_id for entity_id in changed if not is_group(call.hass, entity_id)}
-    reports: dict[str, str] = {}
-    for entity_id in sorted(filter(call.exposure.is_exposed, touched)):
-        old, new = before.get(entity_id), call.hass.states.get(entity_id)
-        reports[entity_id] = describe_change(call, old, new) + (", as before" if new is old else "")
+    touched = {*acted} | {entity_id for entity_id in call.recording.acts if not is_group(call.hass, entity_id)}
+    reports = {
+        entity_id: describe_change(call.exposure, before.get(entity_id), call.hass.states.get(entity_id))
+        for entity_id in sorted(filter(call.exposure.is_exposed, touched))
+    }
     told = fitting(reports, call.budget // 2)
     if more := len(reports) - len(told):
         told["more"] = f"{more} more entities"

@@ -20,8 +20,9 @@ from ..const import CONF_FAMILIES, DOMAIN, LOGGER
 from ..exposure import Exposure
 from ..results import ToolError
 from ..storage import async_load
+from ..toolbox.acts import Recording, recording
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import SCHEDULED, Change, Recording, async_get_journal, recording
+from ..toolbox.journal import SCHEDULED, Change, async_get_journal
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.policy import Tier, async_check_speaker
 from .check import async_check_action

@@ -86,6 +86,8 @@ class SequenceWalker:
         """How many steps there are."""
         self.actions: list[ResolvedAction] = []
         """Every action that was found, in order."""
+        self.places: list[str] = []
+        """Where each of them stands."""
 
     @property
     def entity_ids(self) -> set[str]:
@@ -204,6 +206,7 @@ class SequenceWalker:
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         self.actions.append(replace(resolved, data=resolved.data | computed))
+        self.places.append(place)
         members = {member for entity_id in resolved.entity_ids for member in members_of(self._call.hass, entity_id)}
         self._moved |= set(filter(self._call.exposure.is_exposed, members))
         if self._keep:

@@ -10,7 +10,7 @@ from typing import Any
 
 from homeassistant.util.yaml import dump
 
-from ..results import ToolError
+from ..results import OverError, ToolError
 from .yaml_index import IndexedAutomation, IndexedKey, Meaning, YamlIndex, indented, index_yaml, load_automation
 
 KEY_ORDER = ("id", "alias", "description", "triggers", "conditions", "actions")
@@ -115,7 +115,7 @@ def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) 
     """Return start and end of the lines of an automation; raise ToolError unless they are the expected ones."""
     start, end = index.span(item)
     if expected is not None and index.text[start:end].split() != expected.split():
-        raise ToolError("This automation was changed since by somebody else, so it was left as it is.")
+        raise OverError("This automation was changed since by somebody else, so it was left as it is.")
     return start, end
 
 

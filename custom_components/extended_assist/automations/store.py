@@ -41,6 +41,8 @@ class VerifiedChange:
 
     entity_id: str
     change: Change
+    problem: str | None = None
+    """What Home Assistant has against what was put back, as it had before."""
 
 
 class AutomationStore:
@@ -76,9 +78,13 @@ class AutomationStore:
         return await self._async_finish(self._async_change(call, automation_id, make, may_be_off=may_be_off))
 
     async def async_restore(self, call: ToolCall, details: dict[str, Any]) -> VerifiedChange:
-        """Undo a change: restore the whole file if it is as the change left it, otherwise the one automation."""
+        """Undo a change: restore the whole file if it is as the change left it, otherwise the one automation.
+
+        What was there before is put back as it was, also where Home Assistant could not load it then either.
+        """
         make = partial(_reverse, self._copies, details)
-        return await self.async_change(call, details["id"], make, may_be_off=True)
+        work = self._async_change(call, details["id"], make, may_be_off=True, may_be_broken=True)
+        return await self._async_finish(work)
 
     async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for work that goes on when the waiting is cancelled."""
@@ -87,7 +93,13 @@ class AutomationStore:
         return await asyncio.shield(task)
 
     async def _async_change(
-        self, call: ToolCall, automation_id: str, make: Callable[[str], Edit], *, may_be_off: bool
+        self,
+        call: ToolCall,
+        automation_id: str,
+        make: Callable[[str], Edit],
+        *,
+        may_be_off: bool,
+        may_be_broken: bool = False,
     ) -> VerifiedChange:
         """Write, load and verify under the lock."""
         async with self._lock:
@@ -98,7 +110,7 @@ class AutomationStore:
             made = Change(AUTOMATION, _what(written.edit), _details(automation_id, name, written))
             call.recording.changes.append(made)
             problem = await self._async_load(automation_id, gone=written.edit.after is None, may_be_off=may_be_off)
-            if problem:
+            if problem and not may_be_broken:
                 await self._async_put_back(made.details)
                 call.recording.changes.remove(made)
                 raise ToolError(f"{problem} Everything was put back as it was before.")
@@ -108,7 +120,7 @@ class AutomationStore:
             {"id": automation_id, "entity_id": entity_id, "change": _kind(written.edit)},
             context=call.llm_context.context,
         )
-        return VerifiedChange(entity_id, made)
+        return VerifiedChange(entity_id, made, problem)
 
     async def _async_write(self, write: Callable[[], FileChange]) -> FileChange:
         """Write while the editor of Home Assistant does not."""

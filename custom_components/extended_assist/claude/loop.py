@@ -14,7 +14,10 @@ from homeassistant.helpers.json import json_bytes
 from homeassistant.util import dt as dt_util
 
 from ..const import LOGGER
+from ..toolbox.caller import Caller
 from ..toolbox.tool import policed_instance
+from ..toolbox.unfinished import unheard
+from .asking import async_do_agreed, async_speak_question, heard, told_of_answer
 from .attachments import async_read
 from .caching import with_marks
 from .client import async_stream
@@ -48,7 +51,18 @@ async def async_answer(turn: AgentTurn) -> None:
     if chat_log.llm_api is not None:
         chat_log.llm_api = policed_instance(chat_log.llm_api, turn.toolbox)
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
-    request = _begin(turn)
+    with heard(turn):
+        request = _begin(turn)
+        if not await async_do_agreed(turn, request):
+            await _async_answer(turn, request)
+        if turn.hearing:
+            # Where it was not said by code, the model has worded it.
+            turn.hearing.is_told = True
+
+
+async def _async_answer(turn: AgentTurn, request: dict[str, Any]) -> None:
+    """Ask the model until there is an answer, or a question for the user."""
+    chat_log, options = turn.chat_log, turn.options
     for round_number in range(options.max_tool_rounds + 1):
         if "tools" in request and round_number == options.max_tool_rounds:
             # The tools stay in the request, because the calls so far refer to them, but none may be called.
@@ -59,7 +73,7 @@ async def async_answer(turn: AgentTurn) -> None:
         turn.is_paused = response.stop_reason == "pause_turn"
         if response.stop_reason == "refusal":
             raise TurnError("refused")
-        if turn.is_done():
+        if turn.is_done() or await async_speak_question(turn):
             return
         if response.has_calls or turn.is_paused:
             continue
@@ -102,7 +116,7 @@ def _begin(turn: AgentTurn) -> dict[str, Any]:
         system_prompt(content),
         [*tools, *options.web_tools],
         message,
-        notes=(refusal,) if refusal else (),
+        notes=[*((refusal,) if refusal else ()), *told_of_answer(turn), *_ended_since(turn)],
         # What is found on the web is old or new only for who knows the day.
         date=dt_util.now().strftime("%Y-%m-%d, %A") if options.web_tools else "",
         earlier=without_refused(content, turn.agent_id),
@@ -117,6 +131,14 @@ def _begin(turn: AgentTurn) -> dict[str, Any]:
     # The service refuses an empty text.
     request |= {"system": system} if (system := turn.ledger.system or "").strip() else {}
     return _with_tools(turn, request)
+
+
+def _ended_since(turn: AgentTurn) -> list[str]:
+    """Return notes about what was begun before this message and not waited for."""
+    if (instance := turn.chat_log.llm_api) is None:
+        return []
+    caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
+    return [f"({told})" for told in unheard(turn.chat_log.hass, caller)]
 
 
 def _offered(turn: AgentTurn) -> list[ToolParam]:

@@ -10,6 +10,7 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 
 from ..toolbox.call import ToolCall
+from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from .yaml_source import PartError
 
@@ -44,8 +45,8 @@ class FunctionType(ABC):
     async def async_check(self, hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
         """Raise PartError for settings that only Home Assistant can know to be wrong."""
 
-    async def async_preview(self, run: FunctionRun, settings: Mapping[str, Any]) -> str | None:
-        """Describe what a run would do, in words that a person can hear; None where its arguments say it."""
+    async def async_plan(self, run: FunctionRun, settings: Mapping[str, Any]) -> Plan | None:
+        """Return what a run would do; None where its arguments say it."""
         return None
 
     def tier(self, settings: Mapping[str, Any]) -> Tier:

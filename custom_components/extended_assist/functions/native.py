@@ -10,11 +10,12 @@ from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import HomeAssistant
 
 from ..actions.check import ResolvedAction, async_check_action
-from ..actions.describe import describe
 from ..actions.perform import async_perform
 from ..actions.targets import PLACES
 from ..results import ToolError
+from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
+from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
 from ..tools.automation_changes import AddAutomationTool
 from .base import FunctionRun, FunctionType
@@ -71,13 +72,12 @@ def _listed(value: Any) -> Any:
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
-async def _async_preview_services(run: FunctionRun) -> str:
-    """Describe the actions that would be performed."""
+async def _async_plan_services(run: FunctionRun) -> Plan:
+    """Return the actions that would be performed."""
     wanted = run.variables.get("list")
     actions = [await _async_action(run, each) for each in (wanted if isinstance(wanted, list) else [run.variables])]
-    return "; ".join(
-        describe(run.call.exposure, action.name, action.entity_ids, action.data) for action in actions[:MAX_ACTIONS]
-    )
+    steps = tuple(step_for(run.call, one.name, one.entity_ids, one.data) for one in actions)
+    return Plan(steps, steps[0].words if len(steps) == 1 else f"Perform {len(steps)} actions")
 
 
 def _automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
@@ -104,10 +104,10 @@ async def _async_add_automation(run: FunctionRun) -> Any:
     return await tool.async_run(run.call)
 
 
-async def _async_preview_automation(run: FunctionRun) -> str:
-    """Describe the automation that would be added."""
+async def _async_plan_automation(run: FunctionRun) -> Plan:
+    """Return the automation that would be added."""
     tool, run = _automation(run)
-    return await tool.async_preview(run.call)
+    return await tool.async_plan(run.call)
 
 
 async def _async_get_user(run: FunctionRun) -> Any:
@@ -123,19 +123,15 @@ class _NativeFunction:
     run: Callable[[FunctionRun], Awaitable[Any]]
     tier: Tier = Tier.READ
     stands_for: str | None = None
-    preview: Callable[[FunctionRun], Awaitable[str]] | None = None
+    plan: Callable[[FunctionRun], Awaitable[Plan]] | None = None
 
 
 _NATIVES: Final[Mapping[str, _NativeFunction]] = {
-    "execute_service": _NativeFunction(
-        _async_execute_services, Tier.CONTROL, "perform_action", _async_preview_services
-    ),
+    "execute_service": _NativeFunction(_async_execute_services, Tier.CONTROL, "perform_action", _async_plan_services),
     "execute_service_single": _NativeFunction(
-        _async_execute_service, Tier.CONTROL, "perform_action", _async_preview_services
+        _async_execute_service, Tier.CONTROL, "perform_action", _async_plan_services
     ),
-    "add_automation": _NativeFunction(
-        _async_add_automation, Tier.ADMINISTER, "add_automation", _async_preview_automation
-    ),
+    "add_automation": _NativeFunction(_async_add_automation, Tier.ADMINISTER, "add_automation", _async_plan_automation),
     "get_history": _NativeFunction(async_legacy_history),
     "get_energy": _NativeFunction(async_legacy_energy),
     "get_statistics": _NativeFunction(async_legacy_statistics),
@@ -165,10 +161,10 @@ class NativeType(FunctionType):
         return await _NATIVES[settings["name"]].run(run)
 
     @override
-    async def async_preview(self, run: FunctionRun, settings: Mapping[str, Any]) -> str | None:
-        """Describe a run of the built-in function; None where its arguments say it."""
-        preview = _NATIVES[settings["name"]].preview
-        return None if preview is None else await preview(run)
+    async def async_plan(self, run: FunctionRun, settings: Mapping[str, Any]) -> Plan | None:
+        """Return what the built-in function would do; None where its arguments say it."""
+        plan = _NATIVES[settings["name"]].plan
+        return None if plan is None else await plan(run)
 
     @override
     def tier(self, settings: Mapping[str, Any]) -> Tier:

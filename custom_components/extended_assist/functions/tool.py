@@ -13,14 +13,18 @@ from homeassistant.util.json import JsonObjectType, json_loads
 
 from ..actions.schedule import MAX_DELAY, async_schedule
 from ..const import DOMAIN
-from ..results import ToolError, format_time, size
+from ..results import ToolError, format_duration, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.options import ToolboxOptions
+from ..toolbox.outside import has_words, marked, repeats
+from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.policy import Tier
+from ..toolbox.telling import framed
 from ..toolbox.tool import ExtendedTool
 from .arguments import check_named
 from .base import FunctionRun
 from .definition import DELAY, Definition
+from .template import TemplateType
 
 CALL_FUNCTION: Final = f"{DOMAIN}.call_function"
 """The action that calls a function, and the name under which a call waits for its time."""
@@ -72,17 +76,25 @@ class UserFunctionTool(ExtendedTool):
         if not isinstance(plain, str) and size(plain) > call.budget:
             # A text can be cut; the model sees where.
             plain = json_dumps(plain)
-        return {"result": plain}
+        computes = isinstance(self._definition.type, TemplateType)
+        tells = repeats(plain, call.exposure.states()) if computes else has_words(plain)
+        return marked({"result": plain}, when=tells)
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Describe the call, and when it would be made."""
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what the function would do, and when."""
         arguments = dict(call.arguments)
-        when = ""
+        frame: Frame = ()
         if self._definition.can_wait and (delay := _delay(arguments.pop(DELAY, None))):
-            when = f"At {format_time(dt_util.now() + delay)}: "
-        spoken = await self._definition.type.async_preview(self._run(call, arguments), self._definition.settings)
-        return when + (spoken or f"{self.title}: {json_dumps(arguments)}")
+            frame = (("in", format_duration(delay.total_seconds())),)
+        plan = await self._definition.type.async_plan(self._run(call, arguments), self._definition.settings)
+        if plan is None:
+            words = f"{self.title}: {json_dumps(arguments)}"
+            plan = Plan((Step(f"{DOMAIN}.{self.name}", (), arguments, words),), words)
+        if not frame:
+            return plan
+        steps = tuple(framed(call.exposure, step, frame) for step in plan.steps)
+        return Plan(steps, steps[0].words if len(steps) == 1 else plan.sentence)
 
     def _run(self, call: ToolCall, arguments: Mapping[str, Any]) -> FunctionRun:
         """Return the run of a call; what the function does not declare, it does not get."""

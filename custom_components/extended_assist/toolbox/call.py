@@ -7,9 +7,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..exposure import Exposure
+from .acts import Recording
 from .caller import Caller
-from .journal import Recording
 from .options import ToolboxOptions
+from .policy import Tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +25,14 @@ class ToolCall:
     options: ToolboxOptions
     tool_input: llm.ToolInput | None = None
     """The call as it came, for tools that others wrote."""
+    tier: Tier = Tier.READ
+    """How far the tool reaches."""
+    is_open: bool = False
+    """Whether the tool reaches beyond the home."""
+    asks_first: bool = False
+    """Whether the options want the user's word before it."""
     recording: Recording = field(default_factory=Recording)
-    """Takes what the call changes beyond states, so that it can be undone."""
+    """Takes what the call does, so that it can be looked at and undone."""
 
     @property
     def llm_context(self) -> llm.LLMContext:

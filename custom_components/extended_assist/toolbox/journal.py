@@ -1,19 +1,16 @@
 """What assistants changed, so that it can be undone: kept over restarts, the last changes only."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Protocol
 
-from homeassistant.core import Context, HomeAssistant, State, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util, ulid as ulid_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from ..exposure import Exposure
-from ..groups import is_group, members_of
 from ..storage import NUMBER, TEXT_OR_NONE, async_load, shape
 from .caller import Caller
 
@@ -25,13 +22,34 @@ MAX_ALL_STATES = 1_000
 MAX_ATTRIBUTE = 300
 """Characters of an attribute that is kept; longer ones list what could be chosen, which nothing is brought back with."""
 STATES = "states"
+ASPECTS = "aspects"
 SCHEDULED = "scheduled"
 CANCELLED = "cancelled"
 AUTOMATION = "automation"
-"""The kinds of changes: states that were set, an action that was scheduled or cancelled, an automation that was written."""
+"""The kinds of changes: states that were set, as 1.0 kept them whole and as what of them changed, an action that was scheduled or cancelled, an automation that was written."""
 
 _SAVE_DELAY = 10.0
 _VERSION = 1
+
+
+class Speaking(Protocol):
+    """Whoever something was done for."""
+
+    @property
+    def assistant(self) -> str | None:
+        """Return the assistant whose exposure counts."""
+
+    @property
+    def user_id(self) -> str | None:
+        """Return who was logged in."""
+
+    @property
+    def device_id(self) -> str | None:
+        """Return what was spoken to."""
+
+    @property
+    def conversation_id(self) -> str | None:
+        """Return the conversation."""
 
 
 @dataclass(slots=True)
@@ -91,7 +109,10 @@ class Journal:
     @callback
     def last(self, caller: Caller) -> Change | None:
         """Return the caller's last change that is not undone yet."""
-        return next((change for change in reversed(self._changes) if _is_own(change, caller)), None)
+        return next(
+            (change for change in reversed(self._changes) if not change.undone and is_same_speaker(change, caller)),
+            None,
+        )
 
     @callback
     def mark(self, change: Change, *, undone: bool) -> None:
@@ -127,15 +148,18 @@ def _stored(change: Change) -> dict[str, Any]:
     return {one.name: getattr(change, one.name) for one in fields(change)}
 
 
-def _is_own(change: Change, caller: Caller) -> bool:
-    """Return whether a change may be undone from here: same conversation, same user, or nobody known at the same device."""
-    if change.undone or change.assistant != caller.assistant:
+def is_same_speaker(speaker: Speaking, caller: Caller) -> bool:
+    """Return whether a caller is who spoke: in the same conversation, as the same user, or unknown at the same device.
+
+    Two that are not known, at no device, are nobody to each other.
+    """
+    if speaker.assistant != caller.assistant:
         return False
-    if caller.conversation_id is not None and change.conversation_id == caller.conversation_id:
+    if caller.conversation_id is not None and speaker.conversation_id == caller.conversation_id:
         return True
-    if caller.user_id is not None or change.user_id is not None:
-        return change.user_id == caller.user_id
-    return change.device_id == caller.device_id
+    if caller.user_id is not None or speaker.user_id is not None:
+        return speaker.user_id == caller.user_id
+    return caller.device_id is not None and speaker.device_id == caller.device_id
 
 
 _JOURNAL: HassKey[Journal] = HassKey(f"{DOMAIN}_journal")
@@ -147,88 +171,3 @@ async def async_get_journal(hass: HomeAssistant) -> Journal:
     journal = Journal(hass)
     await journal.async_load()
     return journal
-
-
-@dataclass(slots=True)
-class Recording:
-    """What one call of a tool adds to what is seen by itself."""
-
-    what: str = ""
-    targets: set[str] = field(default_factory=set)
-    """Entities that were acted on, whether or not their states changed in time."""
-    changes: list[Change] = field(default_factory=list)
-    """Changes of other kinds than states."""
-
-
-@contextmanager
-def recording(
-    hass: HomeAssistant,
-    journal: Journal,
-    exposure: Exposure,
-    caller: Caller,
-    recorded: Recording,
-) -> Iterator[None]:
-    """Record what a call changes, also when it fails: states set in the speaker's context, and what the tool adds.
-
-    Only exposed entities are kept; a change seen by two calls that ran side by side is kept once.
-    """
-    before = {state.entity_id: state for state in hass.states.async_all()}
-    try:
-        yield
-    finally:
-        touched = _single(hass, recorded.targets | changed_in_context(hass, before, caller.context), recorded.targets)
-        seen = hass.data.setdefault(_SEEN, {})
-        snapshot = {}
-        for entity_id in sorted(touched):
-            old, new = before.get(entity_id), hass.states.get(entity_id)
-            if old is None or new is None or not exposure.is_exposed(entity_id):
-                continue
-            if new is not old:
-                if seen.get(entity_id) is new:
-                    continue
-                seen[entity_id] = new
-            snapshot[entity_id] = _kept(exposure, old)
-        if snapshot:
-            kept = dict(list(snapshot.items())[:MAX_STATES])
-            details = {STATES: kept, "more": len(snapshot) - len(kept)}
-            recorded.changes.append(Change(STATES, recorded.what, details))
-        for change in recorded.changes:
-            change.assistant, change.conversation_id = caller.assistant, caller.conversation_id
-            change.user_id, change.device_id = caller.user_id, caller.device_id
-            journal.add(change)
-
-
-_SEEN: HassKey[dict[str, State]] = HassKey(f"{DOMAIN}_seen_changes")
-"""The last recorded change of each entity."""
-
-
-def changed_in_context(hass: HomeAssistant, before: Mapping[str, State], context: Context | None) -> set[str]:
-    """Return the entities whose states were changed in a context, or in one that was begun by it."""
-    if context is None:
-        return set()
-    states = [state for state in hass.states.async_all() if before.get(state.entity_id) is not state]
-    contexts, changed = {context.id}, set[str]()
-    # A script runs in a context below that of its caller, and a script that it runs in one below that.
-    while found := [
-        state
-        for state in states
-        if state.entity_id not in changed and contexts & {state.context.id, state.context.parent_id}
-    ]:
-        changed |= {state.entity_id for state in found}
-        contexts |= {state.context.id for state in found}
-    return changed
-
-
-def _single(hass: HomeAssistant, entity_ids: set[str], targets: set[str]) -> set[str]:
-    """Return entities without groups, which follow their members: for a target, its members take its place."""
-    found = entity_ids.union(*(members_of(hass, target) for target in targets if is_group(hass, target)))
-    return {entity_id for entity_id in found if not is_group(hass, entity_id)}
-
-
-def _kept(exposure: Exposure, state: State) -> dict[str, Any]:
-    """Return what of a state is needed to bring it back."""
-    visible = exposure.visible_attributes(state)
-    return {
-        "state": state.state,
-        "attributes": {name: value for name, value in visible.items() if len(str(value)) <= MAX_ATTRIBUTE},
-    }

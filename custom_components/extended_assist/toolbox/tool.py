@@ -2,14 +2,14 @@
 
 from abc import abstractmethod
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, final, override
 
 import voluptuous as vol
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
@@ -18,19 +18,18 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN, LOGGER
 from ..exposure import Exposure
 from ..results import ToolError, enforce
+from .acts import Recording, recording
 from .call import ToolCall
 from .caller import Caller
-from .journal import async_get_journal, recording
+from .intents import plan_of
+from .journal import async_get_journal
 from .options import ToolboxOptions
-from .policy import (
-    Tier,
-    async_check_speaker,
-    confirmation_needed,
-    heard_outside_text,
-    is_confirmed,
-    is_from_outside,
-    unwrapped,
-)
+from .outcome import with_outcome
+from .outside import is_from_outside, remember, unwrapped
+from .plan import Plan, Step
+from .policy import Tier, async_check_speaker
+from .question import async_ask
+from .unfinished import async_finish, async_watched
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
@@ -70,9 +69,10 @@ class ExtendedTool(llm.Tool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Answer a call; raise ToolError with a sentence that teaches."""
 
-    async def async_preview(self, call: ToolCall) -> str:
-        """Return what a call would do, in words that a person can hear; raises ToolError when it cannot be done."""
-        return f"{self.title}: {json_dumps(call.arguments)}"
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return all that a call would do, resolved as of now; raises ToolError when it cannot be done."""
+        words = f"{self.title}: {json_dumps(call.arguments)}"
+        return Plan((Step(self.name.replace("__", ".", 1), (), call.arguments, words),), words)
 
     def asks_first(self, call: ToolCall) -> bool:
         """Return whether the options want the user's word before a call."""
@@ -93,30 +93,51 @@ class ExtendedTool(llm.Tool):
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
         """Validate, ask the policy, run under the deadline and record what changes; failures become results."""
-        caller = Caller.of(llm_context)
-        try:
-            options = self._options.as_of_now(hass)
-            arguments = self.validated(tool_input.tool_args)
-            await async_check_speaker(hass, options.policy, self.tier, caller)
-            call = ToolCall(
-                hass=hass,
-                arguments=arguments,
-                exposure=Exposure(hass, caller.assistant, options.external_statistics),
-                caller=caller,
-                options=options,
-                tool_input=tool_input,
-            )
+        acts = self.tier > Tier.READ
+        caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
+        result = await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
+        remember(hass, caller, self, result)
+        return result
+
+    async def _async_checked(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, caller: Caller, *, acts: bool
+    ) -> llm.ToolResult:
+        """Answer a call that is allowed."""
+        options = self._options.as_of_now(hass)
+        arguments = self.validated(tool_input.tool_args)
+        await async_check_speaker(hass, options.policy, self.tier, caller)
+        call = ToolCall(
+            hass=hass,
+            arguments=arguments,
+            exposure=Exposure(hass, caller.assistant, options.external_statistics),
+            caller=caller,
+            options=options,
+            tool_input=tool_input,
+            tier=self.tier,
+            is_open=self.annotations.open_world,
+            recording=Recording(self.name),
+        )
+        call = replace(call, asks_first=self.asks_first(call))
+        if acts or call.asks_first:
+            async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
+                if asked := await async_ask(call, await self.async_plan(call)):
+                    return asked
+        if not acts:
             async with asyncio.timeout(self.deadline):
-                if self.asks_first(call) or (self.tier > Tier.READ and heard_outside_text(caller)):
-                    preview = await self.async_preview(call)
-                    if not is_confirmed(hass, options.policy, tool_input, caller, options.entry_id):
-                        return confirmation_needed(preview)
-                return await self._async_recorded(call)
+                return await self.async_result(call)
+        return await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
+
+    async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
+        """Return a result, or the result that tells what went wrong."""
+        try:
+            return await work
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
         except ToolError as err:
             return failure(str(err))
         except TimeoutError:
+            if self.tier > Tier.READ:
+                return failure(f"{self.name} ran out of time; look at what became of the entities.")
             span = f"longer than {self.deadline:g} seconds" if self.deadline else "too long"
             return failure(f"{self.name} took {span}. Ask for less, such as a shorter span.")
         except asyncio.CancelledError:
@@ -127,14 +148,17 @@ class ExtendedTool(llm.Tool):
             LOGGER.exception("Unexpected error in tool %s", self.name)
             return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
 
-    async def _async_recorded(self, call: ToolCall) -> llm.ToolResult:
-        """Run, and record what is changed so that it can be undone."""
-        if self.tier is Tier.READ or not self.can_be_undone:
+    async def _async_act(self, call: ToolCall) -> llm.ToolResult:
+        """Run, record what is changed so that it can be undone, and look at what became of it."""
+        if not self.can_be_undone:
             return await self.async_result(call)
-        call.recording.what = self.name
         journal = await async_get_journal(call.hass)
         with recording(call.hass, journal, call.exposure, call.caller, call.recording):
-            return await self.async_result(call)
+            result = await async_watched(call.hass, self.name, self.async_result(call))
+            call.recording.failed = result.error
+            if not result.error:
+                await call.recording.async_settle(call.hass)
+        return result if result.error else with_outcome(call, result)
 
 
 class PolicedTool(ExtendedTool):
@@ -172,6 +196,11 @@ class PolicedTool(ExtendedTool):
         return arguments
 
     @override
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what the tool would do, as far as it can be known."""
+        return plan_of(call, unwrapped(self.tool), self.title)
+
+    @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Return the data of the result."""
         return (await self.async_result(call)).data
@@ -204,6 +233,13 @@ class ToolboxInstance(llm.APIInstance):
         if tool_input.tool_name not in names:
             return unknown_tool(tool_input.tool_name, names)
         return await super().async_call_tool(tool_input)
+
+
+def in_context_of_its_own(llm_context: llm.LLMContext) -> llm.LLMContext:
+    """Return a speaker's context for one call: what happens in it was done by this call and by nothing else."""
+    outer = llm_context.context
+    own = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
+    return replace(llm_context, context=own)
 
 
 def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> ToolboxInstance:

@@ -1,9 +1,8 @@
 """Perform any action on exposed entities, now or later, and undo what was changed."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, override
+from typing import override
 
 import voluptuous as vol
 
@@ -13,16 +12,21 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
-from ..actions.describe import describe, spoken_list
 from ..actions.perform import async_perform
 from ..actions.schedule import MAX_DELAY, Schedule, async_get_schedule, async_schedule
 from ..actions.scheduled import ScheduledAction
-from ..results import ToolError, format_time
+from ..const import DOMAIN
+from ..results import ToolError, format_duration, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import CANCELLED, Change, async_get_journal
+from ..toolbox.outside import marked, response_tells
+from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.policy import Tier
+from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
-from ..undo.undoers import async_undo
+from ..toolbox.unfinished import check_nothing_goes_on
+from ..undo.plan import async_plan_undo
+from ..undo.undoers import async_undo, undo_lock
 
 _NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."
 
@@ -34,11 +38,12 @@ class PerformActionTool(ExtendedTool):
     title = "Perform action"
     description = (
         "Perform any action on exposed entities, e.g. light.turn_on, weather.get_forecasts. Returns the response, or what "
-        "each entity was and is: report that, not what was wanted."
+        "each entity was and is, and the outcome: report that, not what was wanted."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
     family = "actions"
     tier = Tier.CONTROL
+    deadline = 8.0
     parameters = vol.Schema(
         {
             vol.Required("action", description="domain.action"): cv.string,
@@ -57,7 +62,8 @@ class PerformActionTool(ExtendedTool):
         """Perform the action, or schedule it."""
         action = await _async_checked(call)
         if (due := _due(call)) is None:
-            return await async_perform(call, action)
+            answer = await async_perform(call, action)
+            return marked(answer, when=response_tells(action.name, answer.get("response")))
         item = await async_schedule(
             call,
             due,
@@ -67,18 +73,22 @@ class PerformActionTool(ExtendedTool):
             entity_ids=action.entity_ids,
             targeted=action.targeted,
         )
-        answer: JsonObjectType = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
+        answer = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
         if action.left_out:
             answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
         return answer
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be done to what."""
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return the action on the entities that the target means now."""
         action = await _async_checked(call)
-        due = _due(call)
-        spoken = describe(call.exposure, action.name, action.entity_ids, action.data)
-        return spoken if due is None else f"At {format_time(due)}: {spoken}"
+        frame: Frame = ()
+        if (due := _due(call)) is not None:
+            # What is to come after a delay comes later, the later the user agrees.
+            delay = call.arguments.get("delay")
+            frame = (("at", format_time(due)),) if delay is None else (("in", format_duration(delay)),)
+        step = step_for(call, action.name, action.entity_ids, action.data, frame)
+        return Plan((step,), step.words)
 
 
 class ScheduledActionsTool(ExtendedTool):
@@ -120,10 +130,12 @@ class ScheduledActionsTool(ExtendedTool):
         return answer
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be cancelled."""
-        item = _to_cancel(call, await async_get_schedule(call.hass))
-        return f"Cancel: {item.describe(call.exposure)}" if item else "List what is scheduled"
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be cancelled; nothing where it only lists."""
+        if (item := _to_cancel(call, await async_get_schedule(call.hass))) is None:
+            return Plan((), "List what is scheduled")
+        words = f"Cancel: {item.describe(call.exposure)}"
+        return Plan((Step(f"{DOMAIN}.cancel", tuple(item.entity_ids), {"id": item.id}, words),), words)
 
 
 class UndoLastChangeTool(ExtendedTool):
@@ -145,24 +157,21 @@ class UndoLastChangeTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Undo the last change."""
         journal = await async_get_journal(call.hass)
-        if (change := journal.last(call.caller)) is None:
-            raise ToolError(_NOTHING)
-        about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
-        return about | await async_undo(call, journal, change)
+        async with undo_lock(call.hass):
+            check_nothing_goes_on(call.hass, call.caller)
+            if (change := journal.last(call.caller)) is None:
+                raise ToolError(_NOTHING)
+            about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
+            return about | await async_undo(call, journal, change)
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be undone."""
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be brought back of the very change that is the last one now."""
+        check_nothing_goes_on(call.hass, call.caller)
         if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
         spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
-        states: Mapping[str, Any] = change.details.get("states", {})
-        wanted = [
-            f"{call.exposure.resolve(entity_id)[0].name} back to {kept['state']}"
-            for entity_id, kept in states.items()
-            if call.exposure.is_exposed(entity_id)
-        ]
-        return f"{spoken}: {spoken_list(wanted)}" if wanted else spoken
+        return await async_plan_undo(call, change, spoken)
 
 
 def _what(call: ToolCall, change: Change) -> str:

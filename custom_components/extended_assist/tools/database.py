@@ -14,6 +14,7 @@ from ..exposure import ExposedEntity
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
 from ..results import ToolError, fit_rows, to_csv
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import has_words, marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .history import time_span
@@ -82,7 +83,9 @@ class QueryDatabaseTool(ExtendedTool):
         if not answer.rows:
             return {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
         rows = fit_rows(answer.rows, call.budget - _NOTES - sum(map(len, answer.header)))
-        data: JsonObjectType = {"result": to_csv(answer.header, rows)}
+        names = {name for entity in call.exposure.entities.values() for name in (*entity.names, *entity.area_names)}
+        tells = any(has_words(cell) and cell not in names for row in rows for cell in row)
+        data = marked({"result": to_csv(answer.header, rows)}, when=tells)
         if left_out := len(answer.rows) - len(rows):
             least = "" if answer.complete else "more than "
             data["note"] = (

@@ -11,6 +11,7 @@ from homeassistant.util.json import JsonArrayType, JsonObjectType
 
 from ..results import ToolError, format_time, size
 from ..toolbox.call import ToolCall
+from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
 from ..web import fetch, json_path, page, read, select
@@ -48,9 +49,11 @@ class _WebTool(ExtendedTool):
         )
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
+    async def async_plan(self, call: ToolCall) -> Plan:
         """Say where."""
-        return f"Request {call.arguments['url']}, which the user did not write, after text of strangers was read."
+        address = call.arguments.get("url", "")
+        words = f"Request {address}, which the user did not write, after text of strangers was read."
+        return Plan((Step(self.name.replace("__", ".", 1), (), {"url": address}, words),), words)
 
     async def _async_request(self, call: ToolCall, method: Method = "GET") -> FetchedResponse:
         """Request the address, within the options and the rate."""

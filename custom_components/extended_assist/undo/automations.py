@@ -5,20 +5,24 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.query import exposed_automations
 from ..automations.store import async_get_store
-from ..results import ToolError
+from ..results import OverError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from ..toolbox.policy import Tier, async_check_speaker
 
 
-async def async_undo_automation(call: ToolCall, change: Change) -> JsonObjectType:
+async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
     """Write an automation as it was before a change."""
     await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
     store, details = async_get_store(call.hass), change.details
     if details["after"] is not None and not any(found.id == details["id"] for found in exposed_automations(call)):
-        raise ToolError("The automation of the last change is gone or not exposed any more, so nothing was undone.")
+        raise OverError("The automation of the last change is gone or not exposed any more, so nothing was undone.")
     made = await store.async_restore(call, details)
-    if details["after"] is None:
+    if details["after"] is None and made.entity_id:
         async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
-    done = "removed again" if details["before"] is None else "as it was before"
-    return {"undone": {made.entity_id: done}}
+    answer: JsonObjectType = {
+        "undone": {
+            made.entity_id or details["id"]: "removed again" if details["before"] is None else "as it was before"
+        }
+    }
+    return answer | ({"note": made.problem} if made.problem else {}), True

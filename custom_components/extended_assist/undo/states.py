@@ -1,114 +1,293 @@
-"""Bring back the states that entities had before a change."""
+"""Bring back what a change did to entities: each aspect with the action that sets it, and only where it is still so."""
 
 import asyncio
-from types import ModuleType
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
-from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
-from homeassistant.core import HomeAssistant, State, split_entity_id
-from homeassistant.exceptions import HomeAssistantError, Unauthorized
-from homeassistant.helpers.state import async_reproduce_state
-from homeassistant.loader import IntegrationNotFound, async_get_integration
+import voluptuous as vol
+
+from homeassistant.const import ATTR_ASSUMED_STATE, ATTR_ENTITY_ID
+from homeassistant.core import State, split_entity_id
+from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
-from ..actions.perform import ACTION_TIME, ChangeWatch, describe_change, fitting, safe_reason
+from ..actions.perform import safe_reason
+from ..const import DOMAIN
 from ..domains import ONLY_RUN
+from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
+from ..effects.aspects import NOT_KNOWN, STATE, Aspect, aspects_of, is_empty
 from ..groups import members_of
-from ..results import ToolError
+from ..results import OverError
+from ..toolbox import acts
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import Change
+from ..toolbox.journal import STATES, Change
+from ..toolbox.outcome import describe_change, fitting
+from ..toolbox.plan import Step
+from ..toolbox.telling import framed
 
-_NOTES = 250
-"""Characters kept free for what is said besides, of each half of an answer."""
-_LIMITS = {
-    "media_player": "what was playing and where in it",
-    "vacuum": "where it had been",
-}
+ACTION_TIME = 6.0
+"""Seconds until an action that sets something back is told as not finished."""
 
-
-async def async_undo_states(call: ToolCall, change: Change) -> JsonObjectType:
-    """Bring states back as far as the entities are still exposed and can take a state."""
-    before = {
-        entity_id: State(entity_id, kept["state"], kept["attributes"])
-        for entity_id, kept in change.details["states"].items()
-    }
-    exposed = {entity_id: state for entity_id, state in before.items() if call.exposure.is_exposed(entity_id)}
-    wanted: list[State] = []
-    not_undone: dict[str, str] = {}
-    for entity_id, state in exposed.items():
-        if reason := await _async_hindrance(call, state):
-            # Having been run is nothing to bring back; what it changed is recorded for each entity.
-            if state.domain not in ONLY_RUN or len(exposed) == 1:
-                not_undone[entity_id] = reason
-        else:
-            wanted.append(state)
-    answer: JsonObjectType = {}
-    undone = await _async_restore(call, wanted, not_undone) if wanted else {}
-    room = call.budget // 2 - _NOTES
-    for key, reports in (("undone", undone), ("cannot_be_undone", not_undone)):
-        if reports:
-            answer[key] = told = fitting(reports, room)
-            if more := len(reports) - len(told):
-                answer[f"more_{key}"] = more
-    if limits := sorted({_LIMITS[state.domain] for state in wanted if state.domain in _LIMITS}):
-        answer["not_restored"] = f"This cannot be brought back: {'; '.join(limits)}."
-    if hidden := len(before) - len(exposed) + change.details.get("more", 0):
-        answer["note"] = f"{hidden} more of that change cannot be reached any more, and stayed as they are."
-    if not undone and not not_undone:
-        raise ToolError("Nothing of the last change can be reached any more, so nothing was undone.")
-    return answer
+_KEYS = ("undone", "under_way", "cannot_be_known", "changed_since", "cannot_be_undone")
+_NOTES = 600
+"""Characters kept free for what is said besides the entities."""
+_FIRST_RELEASE = "This change was made before the update: what somebody has changed since then is not known."
 
 
-async def _async_hindrance(call: ToolCall, state: State) -> str | None:
-    """Return why a state cannot be brought back, or None."""
-    if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, state.entity_id)):
-        return "it would also move what is not exposed"
-    if await _async_platform(call.hass, state.domain) is None:
-        return "what it did cannot be taken back"
-    if state.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
-        return f"it was {state.state} before"
-    return None
+@dataclass(slots=True)
+class _Part:
+    """One aspect of an entity that a change changed."""
 
+    aspect: Aspect
+    before: Mapping[str, Any]
+    after: Mapping[str, Any] | None
+    """None where it is not known."""
+    wanted: Mapping[str, list[Any]]
 
-async def _async_platform(hass: HomeAssistant, domain: str) -> ModuleType | None:
-    """Return what brings states of a domain back, if it can."""
-    try:
-        return await (await async_get_integration(hass, domain)).async_get_platform("reproduce_state")
-    except ImportError, IntegrationNotFound:
-        return None
-
-
-async def _async_restore(call: ToolCall, wanted: list[State], not_undone: dict[str, str]) -> dict[str, str]:
-    """Bring states back side by side and say what each became; failures are added to not_undone."""
-    entity_ids = [state.entity_id for state in wanted]
-    with ChangeWatch(call.hass, entity_ids) as watch:
-        tasks = {
-            state.entity_id: call.hass.async_create_task(
-                async_reproduce_state(call.hass, state, context=call.llm_context.context)
+    def is_as_left(self, now: State) -> bool:
+        """Return whether it is as the change left it, or is on the way there: nobody changed it since."""
+        have = self.aspect.read(now)
+        if self.after is None or self.aspect.same(have, self.after):
+            return True
+        targets = {**{name: [value] for name, value in self.after.items()}, **self.wanted}
+        return all(
+            not values
+            or any(
+                self.aspect.same({name: have.get(name)}, {name: value})
+                or (name == STATE and passes(now.state, str(value)))
+                for value in values
             )
-            for state in wanted
-        }
-        # What takes longer goes on by itself, and is reported as not back yet.
-        await asyncio.wait(tasks.values(), timeout=ACTION_TIME)
-        failed = {entity_id: task.exception() if task.done() else None for entity_id, task in tasks.items()}
-        await watch.async_settle(
-            {state.entity_id for state in wanted if failed[state.entity_id] is None and not _is_back(call.hass, state)}
-        )
-    done: dict[str, str] = {}
-    for state in wanted:
-        entity_id = state.entity_id
-        if isinstance(error := failed[entity_id], Unauthorized):
-            not_undone[entity_id] = "the user who speaks may not do this"
-        elif isinstance(error, HomeAssistantError):
-            not_undone[entity_id] = safe_reason(call.exposure, error)
-        elif isinstance(error, BaseException):
-            not_undone[entity_id] = f"the {split_entity_id(entity_id)[0]} refused"
+            for name, values in targets.items()
+        ) or bool(self.wanted and now.state in ("opening", "closing"))
+
+    @property
+    def was_not_known(self) -> bool:
+        """Return whether there is nothing to bring back, because it was not known."""
+        return self.before.get(STATE) in NOT_KNOWN or is_passed(self.before.get(STATE))
+
+    def is_exactly_back(self, now: State) -> bool:
+        """Return whether nothing has to be set."""
+        return replace(self.aspect, tolerance=0).same(self.aspect.read(now), self.before)
+
+    def is_back(self, now: State | None) -> bool:
+        """Return whether it is as before, as far as the device is exact."""
+        return now is not None and self.aspect.same(self.aspect.read(now), self.before)
+
+    def is_coming(self, start: State, now: State | None) -> bool:
+        """Return whether it is on its way back since the undoing began."""
+        if now is None or self.is_back(now):
+            return False
+        return all(is_coming(start, now, name, value) for name, value in self.before.items())
+
+
+@dataclass(slots=True)
+class _Entity:
+    """One entity of a change, while it is undone."""
+
+    entity_id: str
+    parts: list[_Part]
+    start: State | None
+    """How it is now, before anything is undone."""
+    lasting: str | None = None
+    reports: dict[str, str] = field(default_factory=dict)
+    """What is told of it, under each key of the answer."""
+    left: set[str] = field(default_factory=set)
+    """The aspects that may be tried again."""
+
+
+async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
+    """Set back what is still as a change left it; what failed stays in the change, to be tried again."""
+    stored: Mapping[str, Any] = change.details[STATES]
+    entities = [
+        _entity(call, entity_id, kept) for entity_id, kept in stored.items() if call.exposure.is_exposed(entity_id)
+    ]
+    if not entities:
+        raise OverError("Nothing of the last change can be reached any more, so nothing was undone.")
+    if len(entities) > 1:
+        entities = [one for one in entities if one.parts or split_entity_id(one.entity_id)[0] not in ONLY_RUN]
+    await asyncio.gather(*(_async_undo_entity(call, entity) for entity in entities))
+    answer: JsonObjectType = {}
+    keys = [key for key in _KEYS if any(key in entity.reports for entity in entities)]
+    for key in keys:
+        reports = {entity.entity_id: entity.reports[key] for entity in entities if key in entity.reports}
+        answer[key] = told = fitting(reports, (call.budget - _NOTES) // len(keys))
+        if more := len(reports) - len(told):
+            answer[f"more_{key}"] = more
+    if lasting := sorted({one.lasting for one in entities if one.lasting and "cannot_be_undone" not in one.reports}):
+        answer["not_restored"] = f"{'; '.join(lasting).capitalize()}."
+    if hidden := sum(not call.exposure.is_exposed(one) for one in stored) + change.details.get("more", 0):
+        answer["note"] = f"{hidden} more of that change cannot be reached any more, and stayed as they are."
+    if any("attributes" in kept for kept in stored.values()):
+        answer["careful"] = _FIRST_RELEASE
+    left = {entity.entity_id: entity.left for entity in entities if entity.left}
+    if left:
+        answer["again"] = "What failed was kept: undo again to try it once more."
+        change.details[STATES] = {entity_id: _rest(stored[entity_id], names) for entity_id, names in left.items()}
+    return answer, not left
+
+
+def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
+    """Yield what undoing a change would bring back, by entity and by the action that does it."""
+    for entity_id, kept in change.details.get(STATES, {}).items():
+        if not call.exposure.is_exposed(entity_id) or (now := call.hass.states.get(entity_id)) is None:
+            continue
+        for part in _entity(call, entity_id, kept).parts:
+            values = [
+                str(value) if name == STATE else f"{name} {value}"
+                for name, value in part.before.items()
+                if value is not None
+            ]
+            if values:
+                setter = part.aspect.setter(part.before, now)
+                action = f"{now.domain}.{setter[0]}" if setter else f"{DOMAIN}.undo"
+                step = Step(action, (entity_id,), dict(part.before))
+                yield framed(call.exposure, step, (("back", ", ".join(values)),))
+
+
+def _rest(kept: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    """Return what is left to be undone of an entity."""
+    if "aspects" not in kept:
+        return dict(kept)
+    return {"aspects": {name: value for name, value in kept["aspects"].items() if name in names}}
+
+
+def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any]) -> _Entity:
+    """Return what is to be undone of an entity, as it was stored."""
+    now = call.hass.states.get(entity_id)
+    known = {aspect.name: aspect for aspect in aspects_of(now)} if now else {}
+    if "aspects" in kept:
+        parts = [
+            _Part(known[name], one["before"], one["after"], one.get("wanted", {}))
+            for name, one in kept["aspects"].items()
+            if name in known
+        ]
+        return _Entity(entity_id, parts, now, kept.get("lasting"))
+    # 1.0 kept whole states, and not what they became: what is not as it was then is taken to be of that change.
+    before = State(entity_id, kept["state"], kept["attributes"])
+    parts = [
+        _Part(aspect, values, None, {})
+        for aspect in known.values()
+        if not is_empty(values := aspect.read(before)) and (aspect.read(now) != values if now else True)
+    ]
+    if not known or kept["state"] in NOT_KNOWN:
+        parts = [_Part(aspect, aspect.read(before), None, {}) for aspect in known.values() if aspect.name == STATE]
+    return _Entity(entity_id, parts, now, None if known else LASTING)
+
+
+async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
+    """Set the aspects of an entity back, one action after the other, and say what became of it."""
+    start, parts = entity.start, entity.parts
+    if start is None or start.state in NOT_KNOWN:
+        entity.reports["cannot_be_undone"] = f"it is {start.state if start else 'gone'}"
+        entity.left = {part.aspect.name for part in parts} if start else set()
+        return
+    if reason := _hindrance(call, entity):
+        entity.reports["cannot_be_undone"] = reason
+        return
+    since = [part for part in parts if not part.is_as_left(start) and not part.is_exactly_back(start)]
+    if any(is_empty(part.before) for part in since):
+        # Somebody set what is there only since the entity is as it is: its state is theirs by now.
+        since += [part for part in parts if part.aspect.name == STATE and part not in since]
+    if since:
+        entity.reports["changed_since"] = f"{', '.join(part.aspect.name for part in since)}: left as it is now"
+    todo = [part for part in parts if part not in since]
+    if not todo and parts:
+        return
+    failures = await _async_set_back(call, start, todo)
+    now = call.hass.states.get(entity.entity_id)
+    report = describe_change(call.exposure, start, now)
+    if failures:
+        entity.reports["cannot_be_undone"] = "; ".join(dict.fromkeys(reason for reason, _ in failures.values()))
+        entity.left = {name for name, (_, is_final) in failures.items() if not is_final}
+        todo = [part for part in todo if part.aspect.name not in failures and not is_empty(part.before)]
+        if not todo:
+            return
+    if now is not None and now.attributes.get(ATTR_ASSUMED_STATE):
+        entity.reports["cannot_be_known"] = f"{report}; assumed, not seen"
+    else:
+        entity.reports["undone" if all(part.is_back(now) for part in todo) else "under_way"] = report
+
+
+def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
+    """Return why nothing of an entity can be brought back, or None."""
+    if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, entity.entity_id)):
+        return "it would also move what is not exposed"
+    return entity.lasting if not entity.parts else None
+
+
+async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> dict[str, tuple[str, bool]]:
+    """Call what sets aspects back; return why some are not, by name, and whether that is so for good."""
+    hass, entity_id, failures = call.hass, start.entity_id, dict[str, tuple[str, bool]]()
+    patience = acts.SETTLE_TIME
+    called: set[str] = set()
+    for part in parts:
+        while (now := hass.states.get(entity_id)) and not part.is_exactly_back(now) and not part.was_not_known:
+            if (step := part.aspect.setter(part.before, now)) is None or step[0] in called:
+                break
+            # What one action sets is set at once, such as brightness and colour.
+            together = [
+                (one, data)
+                for one in parts
+                if not one.is_exactly_back(now)
+                and not one.was_not_known
+                and (other := one.aspect.setter(one.before, now))
+                and other[0] == step[0]
+                for data in [other[1]]
+            ]
+            called.add(step[0])
+            data = {key: value for _, fields in together for key, value in fields.items()}
+            if failure := await _async_call(call, entity_id, step[0], data):
+                return failures | {one.aspect.name: failure for one, _ in together}
+            begun = hass.loop.time()
+            await acts.async_until(
+                hass, [entity_id], partial(_is_over, call, start, [one for one, _ in together]), begun + patience
+            )
+            patience = max(0.0, patience - (hass.loop.time() - begun))
+    await acts.async_until(hass, [entity_id], partial(_is_over, call, start, parts), hass.loop.time() + patience)
+    now = hass.states.get(entity_id)
+    if now is not None and now.attributes.get(ATTR_ASSUMED_STATE):
+        return failures
+    for part in parts:
+        if part.is_back(now) or part.is_coming(start, now):
+            continue
+        if part.was_not_known:
+            failures[part.aspect.name] = (f"it was {part.before[STATE]} before", True)
+        elif now is None or part.aspect.setter(part.before, now) is None:
+            failures[part.aspect.name] = (f"nothing sets its {part.aspect.name} back", True)
         else:
-            report = describe_change(call, watch.before[entity_id], call.hass.states.get(entity_id))
-            done[entity_id] = report if _is_back(call.hass, state) else f"{report}; it was {state.state} before"
-    return done
+            failures[part.aspect.name] = (f"it did not follow within {acts.SETTLE_TIME:g} seconds", False)
+    return failures
 
 
-def _is_back(hass: HomeAssistant, wanted: State) -> bool:
-    """Return whether an entity has a state again."""
-    state = hass.states.get(wanted.entity_id)
-    return state is not None and state.state == wanted.state
+def _is_over(call: ToolCall, start: State, parts: list[_Part]) -> bool:
+    """Return whether waiting longer would tell no more."""
+    now = call.hass.states.get(start.entity_id)
+    if now is None or now.attributes.get(ATTR_ASSUMED_STATE):
+        return True
+    return all(part.is_back(now) or (part.is_coming(start, now) and now.domain in SLOW) for part in parts)
+
+
+async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[str, Any]) -> tuple[str, bool] | None:
+    """Call an action on an entity; return why it failed, and whether it always will. What takes too long goes on."""
+    domain = split_entity_id(entity_id)[0]
+    work = call.hass.services.async_call(
+        domain, service, data, blocking=True, context=call.llm_context.context, target={ATTR_ENTITY_ID: entity_id}
+    )
+    task = call.hass.async_create_background_task(work, f"extended_assist undo {entity_id}")
+    done, _ = await asyncio.wait({task}, timeout=ACTION_TIME)
+    if not done:
+        task.add_done_callback(lambda late: late.cancelled() or late.exception())
+        return None
+    match error := task.exception():
+        case None:
+            return None
+        case Unauthorized():
+            return "the user who speaks may not do this", False
+        case ServiceValidationError() | vol.Invalid():
+            return safe_reason(call.exposure, error), True
+        case HomeAssistantError():
+            return safe_reason(call.exposure, error), False
+        case _:
+            return f"the {domain} refused", False

@@ -1,41 +1,52 @@
 """What takes back each kind of change."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
+from homeassistant.core import HomeAssistant
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
-from ..results import ToolError
+from ..const import DOMAIN
+from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import AUTOMATION, CANCELLED, SCHEDULED, STATES, Change, Journal
-from ..toolbox.policy import NotAllowedError
+from ..toolbox.journal import ASPECTS, AUTOMATION, CANCELLED, SCHEDULED, STATES, Change, Journal
 from .automations import async_undo_automation
 from .schedule import async_reschedule, async_unschedule
 from .states import async_undo_states
 
-type Undoer = Callable[[ToolCall, Change], Awaitable[JsonObjectType]]
-"""Undoes a change and says what came back and what did not; raises ToolError when nothing can be undone."""
+type Undoer = Callable[[ToolCall, Change], Awaitable[tuple[JsonObjectType, bool]]]
+"""Undoes a change and says what came back and what did not, and whether nothing is left to be tried again.
+
+Raises OverError when it can never be undone, and ToolError when it was not.
+"""
 
 UNDOERS: Final[Mapping[str, Undoer]] = {
     STATES: async_undo_states,
+    ASPECTS: async_undo_states,
     SCHEDULED: async_unschedule,
     CANCELLED: async_reschedule,
     AUTOMATION: async_undo_automation,
 }
+_LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
+
+
+def undo_lock(hass: HomeAssistant) -> asyncio.Lock:
+    """Return what lets one undo wait for the other: which change is the last one depends on what became of it."""
+    return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
 async def async_undo(call: ToolCall, journal: Journal, change: Change) -> JsonObjectType:
-    """Undo a change; it counts as undone even where only parts of it came back, but not where this speaker may not.
-
-    It counts from the beginning, so that a call at the same time undoes the change before it.
-    """
+    """Undo a change; what failed of it stays the last change, to be tried again."""
     if (undoer := UNDOERS.get(change.kind)) is None:
         raise ToolError(
             "The last change was made by a newer version of Extended Assist, so it cannot be undone by this one."
         )
-    journal.mark(change, undone=True)
     try:
-        return await undoer(call, change)
-    except NotAllowedError:
-        journal.mark(change, undone=False)
+        answer, is_over = await undoer(call, change)
+    except OverError:
+        journal.mark(change, undone=True)
         raise
+    journal.mark(change, undone=is_over)
+    return answer

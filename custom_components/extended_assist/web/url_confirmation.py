@@ -8,7 +8,7 @@ from homeassistant.components.conversation import ToolResultContent, UserContent
 from homeassistant.helpers.json import json_dumps
 
 from ..toolbox.caller import Caller
-from ..toolbox.policy import brings_outside_text
+from ..toolbox.outside import brings_outside_text
 from .guard import Guard
 
 _LINK = re.compile(r"""https?://[^\s"'<>|\\^`{}()\[\]]+""", re.IGNORECASE)

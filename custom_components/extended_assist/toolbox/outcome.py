@@ -1,0 +1,134 @@
+"""What became of the entities that a call acted on: looked at, and told shortly."""
+
+from collections import defaultdict
+from collections.abc import Container, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import llm
+from homeassistant.util.json import JsonObjectType
+
+from ..effects.aims import Status
+from ..effects.aspects import STATE
+from ..exposure import Exposure
+from ..groups import is_group, members_of
+from ..results import format_state, size
+from .acts import Act
+from .call import ToolCall
+from .outside import is_outside
+
+OUTCOME = "outcome"
+
+_MAX_NAMED = 4
+"""Entities that are named although they are as wanted."""
+_ROOM = 600
+"""Characters that the names of one outcome may take."""
+_COUNTS = 100
+"""The same for numbers alone."""
+_MAX_ATTRIBUTES = 6
+_MAX_VALUE = 60
+
+
+def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
+    """Return a result that tells what became of the entities, its data of the same type as before."""
+    room = max(0, min(_ROOM, call.budget - size(result.data) - _COUNTS))
+    exposure = Exposure(call.hass, call.caller.assistant)  # What was hidden meanwhile is not told.
+    told = outcome_of(call.hass, exposure, call.recording.acts, room, is_described="entities" in result.data)
+    if not told or OUTCOME in result.data:
+        return result
+    data = copy(result.data)
+    data[OUTCOME] = told
+    return replace(result, data=data)
+
+
+def outcome_of(
+    hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], room: int = _ROOM, *, is_described: bool = False
+) -> JsonObjectType:
+    """Return the entities by what became of them: names where something is to be said, otherwise how many there are."""
+    found: defaultdict[Status, dict[str, str]] = defaultdict(dict)
+    for entity_id, act in sorted(acts.items()):
+        if not exposure.is_exposed(entity_id) or _is_told_by_members(hass, exposure, acts, entity_id):
+            continue
+        now = hass.states.get(entity_id)
+        name = exposure.entities[entity_id].name
+        status = act.status(hass)
+        found[status][name if name not in found[status] else entity_id] = _as_it_is(exposure, now, act, status)
+    told: JsonObjectType = {}
+    for status in (Status.NOT_REACHED, Status.UNDER_WAY, Status.CANNOT_BE_KNOWN, Status.REACHED):
+        if not (entities := found.get(status)):
+            continue
+        is_calm = status in (Status.REACHED, Status.CANNOT_BE_KNOWN)
+        if (is_calm and (is_described or len(entities) > _MAX_NAMED)) or room <= 0:
+            told[status.value] = len(entities)
+            continue
+        named = fitting(entities, room)
+        room -= size(named)
+        told[status.value] = named | ({"more": len(entities) - len(named)} if len(named) < len(entities) else {})
+    return told
+
+
+def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], entity_id: str) -> bool:
+    """Return whether an entity is a group of which at least a member is told."""
+    return is_group(hass, entity_id) and any(
+        member in acts and exposure.is_exposed(member) for member in members_of(hass, entity_id)
+    )
+
+
+def _as_it_is(exposure: Exposure, now: State | None, act: Act, status: Status) -> str:
+    """Return how an entity is, with what was to be set of it."""
+    if now is None:
+        return "removed"
+    visible = exposure.visible_attributes(now)
+    set_now = [
+        f"{name} {_short(visible[name])}"
+        for name in (act.wanted or {})
+        if name != STATE and visible.get(name) is not None
+    ]
+    if status is Status.UNDER_WAY and (measured := visible.get("current_temperature")) is not None:
+        set_now.append(f"measured {measured}")
+    return ", ".join([state_text(now), *set_now])
+
+
+def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
+    """Return as many of the first reports as fit into a number of characters."""
+    kept: JsonObjectType = {}
+    for name, report in reports.items():
+        if (room := room - size({name: report})) < 0:
+            break
+        kept[name] = report
+    return kept
+
+
+def describe_change(
+    exposure: Exposure, before: State | None, after: State | None, asked: Container[str] = frozenset()
+) -> str:
+    """Return what an entity was and is, such as 'off → on, brightness 128', first what was asked for."""
+    if after is None:
+        return "removed"
+    was = state_text(before) if before else "nothing"
+    parts = [state_text(after) if was == state_text(after) else f"{was} → {state_text(after)}"]
+    old = before.attributes if before else {}
+    changed = [
+        (name, value)
+        for name, value in exposure.visible_attributes(after).items()
+        if old.get(name) != value
+        and value is not None
+        and (name in asked or (isinstance(value, str | int | float) and not is_outside(name, value)))
+    ]
+    changed.sort(key=lambda item: item[0] not in asked)
+    parts += [f"{name} {_short(value)}" for name, value in changed[:_MAX_ATTRIBUTES]]
+    return ", ".join(parts) + (", as before" if after is before else "")
+
+
+def state_text(state: State) -> str:
+    """Return a state with its unit."""
+    unit = state.attributes.get("unit_of_measurement")
+    return f"{format_state(state.state)} {unit}" if unit else format_state(state.state)
+
+
+def _short(value: Any) -> str:
+    """Return a value as a short text."""
+    text = str(value)
+    return text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"

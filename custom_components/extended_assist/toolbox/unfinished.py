@@ -1,0 +1,149 @@
+"""Calls that act go on when nobody waits for them any more; what became of them is told with the next answer."""
+
+import asyncio
+from collections.abc import Coroutine
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..const import DOMAIN
+from ..exposure import Exposure
+from ..results import ToolError, format_time
+from .call import ToolCall
+from .caller import Caller
+from .journal import is_same_speaker
+from .outcome import OUTCOME, outcome_of
+
+LONGEST = 300.0
+"""Seconds after which a call that does not end is watched no more."""
+
+_MAX_UNHEARD = 20
+
+
+@dataclass(slots=True, eq=False)
+class BegunCall:
+    """A call whose end nobody waits for any more."""
+
+    call: ToolCall
+    name: str
+    """The tool's."""
+    task: asyncio.Task[llm.ToolResult] = field(repr=False)
+    begun: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
+
+    @property
+    def caller(self) -> Caller:
+        """Return who called."""
+        return self.call.caller
+
+    def told(self, exposure: Exposure) -> str:
+        """Return what became of it, as far as that may be told by now."""
+        what = exposure.visible_value(self.call.recording.what) or self.name
+        about = f"{what}, begun at {format_time(self.begun)},"
+        if not self.task.done():
+            return f"{about} still goes on."
+        if self.task.cancelled():
+            about += " was broken off"
+        elif (result := self.task.result()).error:
+            reason = str(result.data.get("error"))
+            about += f" failed: {reason}" if not exposure.names_hidden(reason) else " failed"
+        else:
+            about += " has ended"
+        if outcome := outcome_of(self.call.hass, exposure, self.call.recording.acts):
+            about += f"; {OUTCOME} {json_dumps(outcome)}"
+        return f"{about}. What it changed can be undone."
+
+
+_RUNNING: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_running")
+_UNHEARD: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_unheard")
+
+
+async def async_finish(
+    call: ToolCall, name: str, work: Coroutine[Any, Any, llm.ToolResult], deadline: float | None
+) -> llm.ToolResult:
+    """Return the result of a call that acts, or after the deadline that it goes on; once begun, it is not cut off."""
+    task = call.hass.async_create_background_task(work, f"{DOMAIN} {name}")
+    begun = BegunCall(call, name, task)
+    running = call.hass.data.setdefault(_RUNNING, [])
+    running.append(begun)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=deadline)
+    except asyncio.CancelledError:
+        _keep(begun)
+        raise
+    finally:
+        running.remove(begun)
+    if done:
+        result = task.result()
+        is_heard = begun not in call.hass.data.get(_UNHEARD, ())
+        if not (is_heard and (told := unheard(call.hass, call.caller, ended=True))):
+            return result
+        data = copy(result.data)  # Of the same type as before.
+        data["earlier"] = [*told]
+        return replace(result, data=data)
+    _keep(begun)
+    about: dict[str, Any] = {
+        "begun": call.recording.what or name,
+        "note": f"It has not finished after {deadline:g} seconds and goes on; when it ends, that is told with the next "
+        "answer, and it can be undone.",
+    }
+    if outcome := outcome_of(call.hass, call.exposure, call.recording.acts):
+        about[OUTCOME] = outcome
+    return llm.ToolResult(data=about)
+
+
+@callback
+def abandon(hass: HomeAssistant, conversation_id: str) -> None:
+    """Note that nobody hears what comes of the calls of a turn that was cancelled, although they go on."""
+    for begun in hass.data.get(_RUNNING, ()):
+        if begun.caller.conversation_id == conversation_id:
+            _keep(begun)
+
+
+@callback
+def unheard(hass: HomeAssistant, caller: Caller, *, ended: bool = False) -> list[str]:
+    """Return what became of a caller's calls that they have not heard the end of; what has ended is told once.
+
+    With ended, what still goes on is left for later.
+    """
+    begun = hass.data.get(_UNHEARD, [])
+    mine = [one for one in begun if is_same_speaker(one.caller, caller) and (one.task.done() or not ended)]
+    hass.data[_UNHEARD] = [one for one in begun if one not in mine or not one.task.done()]
+    exposure = Exposure(hass, caller.assistant)
+    return [one.told(exposure) for one in mine]
+
+
+@callback
+def check_nothing_goes_on(hass: HomeAssistant, caller: Caller) -> None:
+    """Raise ToolError while a call of the caller goes on: what it will have changed comes before what is older."""
+    for one in hass.data.get(_UNHEARD, ()):
+        if is_same_speaker(one.caller, caller) and not one.task.done():
+            raise ToolError(f"{one.told(Exposure(hass, caller.assistant))} It can be undone when it has ended.")
+
+
+def _keep(begun: BegunCall) -> None:
+    """Keep a call until its end was told; the oldest go."""
+    kept = begun.call.hass.data.get(_UNHEARD, [])
+    if begun not in kept:
+        begun.call.hass.data[_UNHEARD] = [*kept, begun][-_MAX_UNHEARD:]
+
+
+async def async_watched(hass: HomeAssistant, name: str, work: Coroutine[Any, Any, llm.ToolResult]) -> llm.ToolResult:
+    """Return the result of what acts, or after LONGEST that it goes on unseen; a script of the user's is not cut in two."""
+    task = hass.async_create_background_task(work, f"{DOMAIN} {name}")
+    try:
+        done, _ = await asyncio.wait({task}, timeout=LONGEST)
+    except asyncio.CancelledError:  # Home Assistant stops.
+        task.cancel()
+        raise
+    if done:
+        return task.result()
+    task.add_done_callback(lambda late: late.cancelled() or late.exception())
+    return llm.ToolResult(
+        data={"note": f"It was not over after {LONGEST:g} seconds. What it does from then on is not seen."}
+    )

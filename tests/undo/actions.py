@@ -1,0 +1,188 @@
+"""Actions of the entity components, with data that means something to the demo platforms: what the survey of undo performs."""
+
+from typing import Any
+
+type Case = tuple[str, str, dict[str, Any]]
+
+
+def _each(entity_id: str, **services: Any) -> list[Case]:
+    """Return actions on one entity: a service with its data, or with several."""
+    domain = entity_id.split(".", maxsplit=1)[0]
+    return [
+        (f"{domain}.{service}", entity_id, one)
+        for service, data in services.items()
+        for one in (data if isinstance(data, list) else [data])
+    ]
+
+
+_COLOURS: list[dict[str, Any]] = [
+    {"brightness": 20},
+    {"brightness_pct": 50},
+    {"brightness_step_pct": -30},
+    {"color_temp_kelvin": 4000},
+    {"hs_color": [300, 70]},
+    {"rgb_color": [10, 200, 30]},
+    {"xy_color": [0.5, 0.4]},
+    {"color_name": "red", "brightness": 9},
+    {},
+]
+_PLAYER: dict[str, Any] = {
+    "volume_set": {"volume_level": 0.3},
+    "volume_mute": {"is_volume_muted": True},
+    "shuffle_set": {"shuffle": True},
+    "select_sound_mode": {"sound_mode": "Movie"},
+    "media_pause": {},
+    "media_play_pause": {},
+    "media_play": {},
+    "turn_off": {},
+    "toggle": {},
+    "media_stop": {},
+}
+
+CASES: list[Case] = [
+    *_each("light.bed_light", turn_on=[{}, {"brightness": 20}, {"effect": "off"}], turn_off={}, toggle={}),
+    *_each("light.ceiling_lights", turn_on=_COLOURS, turn_off={}, toggle={}),
+    *_each("light.kitchen_lights", turn_on=_COLOURS, turn_off={}),
+    *_each("light.office_rgbw_lights", turn_on=[*_COLOURS, {"rgbw_color": [1, 2, 3, 200]}], turn_off={}),
+    *_each("light.living_room_rgbww_lights", turn_on=[*_COLOURS, {"rgbww_color": [1, 2, 3, 4, 200]}]),
+    *_each("light.entrance_color_white_lights", turn_on=[*_COLOURS, {"white": 99}], turn_off={}),
+    *_each("light.whole", turn_off={}, turn_on={"brightness": 33}, toggle={}),
+    *_each("switch.ac", turn_on={}, turn_off={}, toggle={}),
+    *_each("switch.decorative_lights", turn_on={}, turn_off={}, toggle={}),
+    *_each("input_boolean.party", turn_on={}, turn_off={}, toggle={}),
+    *_each("siren.siren", turn_off={}, turn_on={}, toggle={}),
+    *_each("siren.siren_with_all_features", turn_off={}, turn_on={"tone": "fire", "volume_level": 0.5, "duration": 3}),
+    *_each("remote.remote_one", turn_on={}, toggle={}, send_command={"command": ["up"]}),
+    *_each("remote.remote_two", turn_off={}),
+    *_each("cover.kitchen_window", open_cover={}, close_cover={}, toggle={}, stop_cover={}),
+    *_each(
+        "cover.hall_window",
+        open_cover={},
+        close_cover={},
+        toggle={},
+        set_cover_position=[{"position": 90}, {"position": 0}, {"position": 10}],
+    ),
+    *_each(
+        "cover.living_room_window",
+        open_cover={},
+        set_cover_position={"position": 30},
+        open_cover_tilt={},
+        close_cover_tilt={},
+        toggle_cover_tilt={},
+        set_cover_tilt_position={"tilt_position": 20},
+        stop_cover={},
+        stop_cover_tilt={},
+    ),
+    *_each("cover.garage_door", open_cover={}, toggle={}),
+    *_each("cover.pergola_roof", open_cover_tilt={}, set_cover_tilt_position={"tilt_position": 10}),
+    *_each("valve.front_garden", close_valve={}, open_valve={}, toggle={}),
+    *_each("valve.orchard", open_valve={}),
+    *_each("valve.back_garden", set_valve_position={"position": 20}, close_valve={}, stop_valve={}),
+    *_each("climate.heatpump", set_temperature={"temperature": 15}, set_hvac_mode={"hvac_mode": "off"}, turn_off={}),
+    *_each(
+        "climate.hvac",
+        set_temperature=[{"temperature": 18}, {"temperature": 19, "hvac_mode": "heat"}],
+        set_humidity={"humidity": 55},
+        set_fan_mode={"fan_mode": "on_low"},
+        set_swing_mode={"swing_mode": "auto"},
+        set_swing_horizontal_mode={"swing_horizontal_mode": "rangefull"},
+        set_hvac_mode=[{"hvac_mode": "dry"}, {"hvac_mode": "off"}],
+        turn_off={},
+        turn_on={},
+        toggle={},
+    ),
+    *_each(
+        "climate.ecobee",
+        set_temperature={"target_temp_low": 18, "target_temp_high": 26},
+        set_preset_mode={"preset_mode": "away"},
+        set_hvac_mode={"hvac_mode": "cool"},
+        set_fan_mode={"fan_mode": "on_low"},
+    ),
+    *_each(
+        "fan.living_room_fan",
+        turn_on=[{}, {"percentage": 33}, {"preset_mode": "sleep"}],
+        set_percentage={"percentage": 66},
+        set_preset_mode={"preset_mode": "auto"},
+        set_direction={"direction": "reverse"},
+        oscillate={"oscillating": True},
+        toggle={},
+        increase_speed={},
+        decrease_speed={},
+    ),
+    *_each("fan.ceiling_fan", turn_on={}, set_percentage={"percentage": 40}, turn_off={}, increase_speed={}),
+    *_each("fan.preset_only_limited_fan", turn_on={"preset_mode": "smart"}, set_preset_mode={"preset_mode": "auto"}),
+    *_each("humidifier.humidifier", turn_off={}, toggle={}, set_humidity={"humidity": 40}),
+    *_each("humidifier.dehumidifier", turn_on={}, set_humidity={"humidity": 60}),
+    *_each("humidifier.hygrostat", set_mode={"mode": "eco"}, turn_off={}),
+    *_each("lock.front_door", unlock={}, lock={}),
+    *_each("lock.kitchen_door", lock={}, unlock={}),
+    *_each("lock.poorly_installed_door", lock={}, unlock={}),
+    *_each("lock.openable_lock", open={}, unlock={}),
+    *_each(
+        "media_player.walkman",
+        **_PLAYER,
+        repeat_set={"repeat": "all"},
+        media_next_track={},
+        join={"group_members": ["media_player.kitchen"]},
+        volume_up={},
+        volume_down={},
+    ),
+    *_each("media_player.walkman", unjoin={}, clear_playlist={}),
+    *_each(
+        "media_player.living_room",
+        **_PLAYER,
+        play_media={"media_content_type": "movie", "media_content_id": "x"},
+    ),
+    *_each("media_player.lounge_room", select_source={"source": "youtube"}, media_next_track={}, turn_off={}),
+    *_each("number.volume", set_value={"value": 50}),
+    *_each("number.pwm_1", set_value={"value": 0.44}),
+    *_each("number.temperature_setting", set_value={"value": 23}),
+    *_each("select.speed", select_option={"option": "light_speed"}, select_next={}, select_previous={}),
+    *_each("select.speed", select_first={}, select_last={}),
+    *_each("text.text", set_value=[{"value": "x"}, {"value": "Hello world"}]),
+    *_each("text.text_with_1_to_5_characters", set_value={"value": "abc"}),
+    *_each("date.date", set_value={"date": "2021-02-03"}),
+    *_each("time.time", set_value={"time": "01:02:03"}),
+    *_each("datetime.date_and_time", set_value={"datetime": "2022-01-01T10:00:00+00:00"}),
+    *_each("water_heater.demo_water_heater", set_temperature={"temperature": 130}, turn_off={}, turn_on={}),
+    *_each(
+        "water_heater.demo_water_heater",
+        set_away_mode={"away_mode": True},
+        set_operation_mode={"operation_mode": "gas"},
+    ),
+    *_each("water_heater.demo_water_heater_celsius", set_away_mode={"away_mode": False}),
+    *_each(
+        "vacuum.demo_vacuum_0_ground_floor", start={}, pause={}, stop={}, return_to_base={}, clean_spot={}, locate={}
+    ),
+    *_each(
+        "vacuum.demo_vacuum_1_first_floor", set_fan_speed={"fan_speed": "max"}, start={}, pause={}, return_to_base={}
+    ),
+    *_each("vacuum.demo_vacuum_0_ground_floor", send_command={"command": "dance"}),
+    *_each("lawn_mower.mower_can_do_all", start_mowing={}, pause={}, dock={}),
+    *_each("lawn_mower.mower_can_dock", dock={}),
+    *_each("alarm_control_panel.security", alarm_disarm={"code": "1234"}, alarm_arm_home={"code": "1234"}),
+    *_each("alarm_control_panel.security", alarm_arm_away={"code": "1234"}, alarm_trigger={}),
+    *_each("update.demo_add_on", skip={}, clear_skipped={}, install={}),
+    *_each("camera.demo_camera", disable_motion_detection={}, enable_motion_detection={}, turn_off={}, turn_on={}),
+    *_each("button.push", press={}),
+    *_each("input_button.bell", press={}),
+    *_each("notify.notifier", send_message={"message": "Hello"}),
+    *_each("input_number.level", set_value={"value": 4}, increment={}, decrement={}),
+    *_each("input_select.mode", select_option={"option": "b"}, select_next={}, select_previous={}, select_last={}),
+    *_each("input_select.mode", select_first={}, set_options={"options": ["a", "b"]}),
+    *_each("input_text.note", set_value=[{"value": "a note"}, {"value": ""}]),
+    *_each("input_datetime.both", set_datetime={"datetime": "2024-05-06 07:08:09"}),
+    *_each("input_datetime.day", set_datetime={"date": "2024-05-06"}),
+    *_each("input_datetime.clock", set_datetime={"time": "07:08:09"}),
+    *_each("counter.laps", increment={}, decrement={}, set_value={"value": 7}, reset={}),
+    *_each("timer.eggs", start={}, cancel={}),
+    *_each("timer.running", pause={}, start={}, change={"duration": "-00:00:10"}, finish={}),
+    *_each("automation.visible", turn_off={}, turn_on={}, toggle={}, trigger={}),
+    *_each("scene.visible", turn_on={}),
+    *_each("script.visible", turn_on={}),
+    ("script.visible", "", {}),
+    ("homeassistant.turn_on", "group.visible", {}),
+    ("homeassistant.turn_off", "group.visible", {}),
+    ("homeassistant.toggle", "input_boolean.party", {}),
+    *_each("todo.shopping_list", add_item={"item": "Eggs"}),
+]
