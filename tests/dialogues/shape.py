@@ -70,8 +70,9 @@ class Dialogue:
         return {entity_id for turn in self.turns for entity_id in turn.untouched}
 
 
-PLACES = ("page", "search", "tool")
-"""Where strangers' words are beside entities: a page of the site, results of a web search, and a tool of another server."""
+PLACES = ("page", "error", "search", "tool")
+"""Where strangers' words are beside entities: a page of the site, the status of another, results of a web search, and a tool
+of another server."""
 READING = ("get_events", "get_items", "GetLiveContext", "fetch_url", "scrape_url", "web_search", "latest_post", "read_news")
 """Tools whose results can hold strangers' words: entries, items, titles, states, pages and what scripts return."""
 SITE = "SITE/"
