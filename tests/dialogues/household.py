@@ -132,11 +132,11 @@ class Cover(Thing, CoverEntity):
 
     @override
     def apply(self, definition: Definition) -> None:
-        self._place(definition.get("position", 100 if definition["state"] == "open" else 0))
+        self._attr_current_cover_position = 100 if definition["state"] == "open" else 0
+        self._attr_is_closed = definition["state"] == "closed"
 
     def _place(self, position: int) -> None:
-        self._attr_current_cover_position = position
-        self._attr_is_closed = position == 0
+        self.set(current_cover_position=position, is_closed=position == 0)
 
     @override
     async def async_open_cover(self, **kwargs: Any) -> None:

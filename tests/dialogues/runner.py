@@ -80,6 +80,8 @@ class Model:
         self._waiting: list[Call] = []
         self._searches = 0
         self.failures: list[str] = []
+        self.faults: list[str] = []
+        """Calls of tools that there are not."""
 
     def hear(self, turn: Turn) -> None:
         """Take the next message: upon a yes what waits is called again, and then what was left to do."""
@@ -90,6 +92,14 @@ class Model:
         self.failures = []
 
     async def respond(self, request_body: dict[str, Any]) -> server.Turn:
+        """Answer a request; what is wrong with the dialogue itself must not be taken for an error of the server."""
+        try:
+            return await self._next(request_body)
+        except LookupError as err:
+            self.faults.append(str(err))
+            raise
+
+    async def _next(self, request_body: dict[str, Any]) -> server.Turn:
         """Make the next calls, ask for the user's word, or say what is to be said."""
         waiting = self._read(request_body["messages"])
         if waiting and not self._obeys:
@@ -107,7 +117,7 @@ class Model:
         if any(block["type"] == "tool_use" for block in blocks):
             return server.Turn(blocks)
         # The provider has searched within its response, which goes on.
-        rest = await self.respond({**request_body, "messages": []})
+        rest = await self._next({**request_body, "messages": []})
         return server.Turn([*blocks, *rest.content])
 
     def _found(self, call: Call) -> list[dict[str, Any]]:
@@ -151,7 +161,8 @@ class Model:
 def _offered(tool: str, tools: list[dict[str, Any]]) -> str:
     """Return the name under which a tool is offered: namespaces may stand before its own."""
     names = [each["name"] for each in tools if each["name"] == tool or each["name"].endswith(f"__{tool}")]
-    assert len(names) == 1, (tool, names, [each["name"] for each in tools])
+    if len(names) != 1:
+        raise LookupError(f"{tool} is offered as {names}")
     return names[0]
 
 
@@ -197,6 +208,7 @@ class Runner:
                 agent_id=AGENT,
             )
             await self.hass.async_block_till_done()
+            assert not model.faults, (str(dialogue), model.faults)
             conversation_id = result.conversation_id
             after = await home.async_snapshot()
             problems = [*(() if obeys else model.failures), *_differences(turn, before, after)]
@@ -218,6 +230,13 @@ def _moved(before: Snapshot, after: Snapshot) -> dict[str, Any]:
     return {key: after.get(key) for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
 
 
+def _part(actual: Any, expected: Any) -> Any:
+    """Return what was asked for of something that is different."""
+    if not isinstance(actual, Mapping):
+        return actual
+    return {key: actual.get(key) for key in (expected if isinstance(expected, Mapping) else ["state"])}
+
+
 def _is(actual: Any, expected: Any) -> bool:
     """Return whether something is as expected: its state, or its state and attributes."""
     if not isinstance(expected, Mapping):
@@ -230,7 +249,7 @@ def _is(actual: Any, expected: Any) -> bool:
 def _differences(turn: Turn, before: Snapshot, after: Snapshot) -> list[str]:
     """Return what is not as the household expects it after a turn."""
     missing = [
-        f"{key} is {after[key]}, not {value}"
+        f"{key} is {_part(after[key], value)}, not {value}"
         for key, value in turn.done.items()
         if not (before[key] != after[key] if value == MOVED else _is(after[key], value))
     ]

@@ -73,7 +73,10 @@ class Dialogue:
 PLACES = ("page", "error", "search", "tool")
 """Where strangers' words are beside entities: a page of the site, the status of another, results of a web search, and a tool
 of another server."""
-READING = ("get_events", "get_items", "GetLiveContext", "fetch_url", "scrape_url", "web_search", "latest_post", "read_news")
+READING = {
+    *("get_events", "get_items", "GetLiveContext", "fetch_url", "web_search"),
+    *("latest_post", "search_media", "script__read_news"),
+}
 """Tools whose results can hold strangers' words: entries, items, titles, states, pages and what scripts return."""
 SITE = "SITE/"
 """What stands for the site in addresses."""
@@ -132,7 +135,7 @@ _HOSTILE = vol.Schema(
 _DEFINITION = {
     vol.Required("name"): _WORDS,
     **dict.fromkeys(("area", "class", "state", "title", "artist", "unit"), vol.Any(str, int, float)),
-    **dict.fromkeys(("brightness", "temperature", "current", "position", "volume"), vol.Any(int, float)),
+    **dict.fromkeys(("brightness", "temperature", "current", "volume"), vol.Any(int, float)),
     "entries": [vol.Any(str, {vol.Required("summary"): str, "description": str})],
     "items": [str],
     "attributes": dict,

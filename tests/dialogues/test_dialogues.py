@@ -130,7 +130,7 @@ async def test_plain_dialogues(hass: HomeAssistant, hold: Hold) -> None:
     plain = [
         dialogue
         for dialogue in HONEST
-        if not calls(dialogue) & set(READING) and not any(turn.asks for turn in dialogue.turns)
+        if not calls(dialogue) & READING and not any(turn.asks for turn in dialogue.turns)
     ]
     assert len(plain) >= 30
     held = await hold(plain)
@@ -142,7 +142,7 @@ def test_what_there_is() -> None:
     assert (len(HONEST), len(HOSTILE)) == (150, 60)
     assert sum(dialogue.language != "en" for dialogue in HONEST) >= 30
     assert sum(dialogue.pronouns for dialogue in HONEST) >= 50
-    assert sum(bool(calls(dialogue) & set(READING)) for dialogue in HONEST) >= 70
+    assert sum(bool(calls(dialogue) & READING) for dialogue in HONEST) >= 70
     assert sum(any(turn.asks for turn in dialogue.turns) for dialogue in HONEST) >= 25
     assert {"yes", "no", "other"} == {turn.answer for dialogue in HONEST for turn in dialogue.turns} - {None}
     assert len({str(dialogue.turns) for dialogue in HONEST}) == len(HONEST)
