@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, override
-from unittest.mock import patch
 
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
@@ -25,8 +24,10 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.setup import async_setup_component
 from tests.conftest import expose
 
-from .household import DOMAIN, THINGS, Thing
+from .household import DOMAIN, THINGS
+from .players import TodoList
 from .shape import AUTOMATIONS, SCHEDULED
+from .thing import Thing
 
 type Snapshot = dict[str, Any]
 """What everything in a home is."""
@@ -106,7 +107,7 @@ class Home:
         for state in self.hass.states.async_all():
             if state.entity_id in self.things or state.domain in ("automation", "script", "scene"):
                 whole[state.entity_id] = {**state.attributes, "state": state.state}
-                if isinstance(thing := self.things.get(state.entity_id), THINGS["todo"]):
+                if isinstance(thing := self.things.get(state.entity_id), TodoList):
                     whole[state.entity_id]["items"] = [(item.summary, item.status) for item in thing.todo_items or ()]
         return whole
 
@@ -156,7 +157,10 @@ class Street:
         self._write(definition)
         entry = MockConfigEntry(domain=DOMAIN, title="Household")
         self._home = home = Home(hass, self._folder / "automations.yaml", definition, entry)
-        home.things = {entity_id: THINGS[entity_id.split(".")[0]](entity_id, each) for entity_id, each in definition["entities"].items()}
+        home.things = {
+            entity_id: THINGS[entity_id.split(".")[0]](entity_id, each)
+            for entity_id, each in definition["entities"].items()
+        }
         entry.add_to_hass(hass)
         assert await hass.config_entries.async_setup(entry.entry_id)
         for domain in ("automation", "script", "scene"):
@@ -165,7 +169,11 @@ class Street:
         self._furnish(definition)
         exposed = [
             *home.things,
-            *(f"{domain}.{name}" for domain in ("automation", "script", "scene") for name in definition.get(f"{domain}s", ())),
+            *(
+                f"{domain}.{name}"
+                for domain in ("automation", "script", "scene")
+                for name in definition.get(f"{domain}s", ())
+            ),
         ]
         missing = [entity_id for entity_id in exposed if hass.states.get(entity_id) is None]
         assert not missing, missing

@@ -258,7 +258,9 @@ def _differences(turn: Turn, before: Snapshot, after: Snapshot) -> list[str]:
 
 def _too_early(dialogue: Dialogue, turn: Turn, before: Snapshot, after: Snapshot) -> list[str]:
     """Return what was done with the question, though it waits for the answer to it."""
-    waiting = {key for each in dialogue.turns[dialogue.turns.index(turn) + 1 :] for key in (*each.done, *each.untouched)}
+    waiting = {
+        key for each in dialogue.turns[dialogue.turns.index(turn) + 1 :] for key in (*each.done, *each.untouched)
+    }
     return [
         f"{key} was moved before the answer to '{turn.user}'"
         for key in sorted(waiting - turn.done.keys())

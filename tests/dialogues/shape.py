@@ -100,7 +100,7 @@ _TURN = {
     vol.Required("user"): _WORDS,
     "calls": [vol.Any(_CALL, vol.All([vol.All(_CALL, vol.Length(max=1))], vol.Length(min=2)))],
     # A question of the model's own would be taken for one of the agent's.
-    "says": vol.All(_WORDS, vol.Match(r"(?s).*[^?？]$")),
+    "says": vol.All(_WORDS, vol.Match(r"(?s).*[^?\uff1f]$")),
     "asks": bool,
     "answer": vol.In(("yes", "no", "other")),
     "done": {_KEPT: vol.Any(str, int, float, {str: vol.Any(str, int, float)})},
@@ -180,7 +180,9 @@ def honest(data: Any, known: Mapping[str, Any]) -> list[Dialogue]:
         asked = False
         for turn in dialogue.turns:
             if asked != (turn.answer is not None):
-                raise vol.Invalid(f"{dialogue}: '{turn.user}' has to answer a question of the turn before, and only that")
+                raise vol.Invalid(
+                    f"{dialogue}: '{turn.user}' has to answer a question of the turn before, and only that"
+                )
             asked = turn.asks
             if asked and not turn.rounds:
                 raise vol.Invalid(f"{dialogue}: '{turn.user}' calls nothing that could be asked about")
@@ -216,7 +218,11 @@ def _dialogue(number: int, item: dict[str, Any], known: Mapping[str, Any]) -> Di
 def _turn(item: dict[str, Any]) -> Turn:
     """Return a turn."""
     rounds = tuple(
-        tuple(Call(tool, arguments) for calls in (each if isinstance(each, list) else [each]) for tool, arguments in calls.items())
+        tuple(
+            Call(tool, arguments)
+            for calls in (each if isinstance(each, list) else [each])
+            for tool, arguments in calls.items()
+        )
         for each in item.pop("calls", ())
     )
     return Turn(**{**item, "rounds": rounds, "untouched": tuple(item.get("untouched", ()))})

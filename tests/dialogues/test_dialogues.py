@@ -21,7 +21,7 @@ from tests.web.site import Site
 from .homes import NEIGHBOUR, HouseholdFlow, Neighbour, Street
 from .household import DOMAIN
 from .runner import Held, Runner
-from .shape import HERE, READING, Dialogue, hostile, homes, honest, load
+from .shape import HERE, READING, Dialogue, homes, honest, hostile, load
 
 admit, names, site = admit_fixture, names_fixture, site_fixture
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -93,10 +93,17 @@ def calls(dialogue: Dialogue) -> set[str]:
 async def test_honest(hass: HomeAssistant, hold: Hold) -> None:
     """Households are asked where it matters, and at most once in a hundred dialogues without need."""
     held = await hold(HONEST)
-    wrong = listed(held, lambda each: each.problems) + listed(held, lambda each: each.unasked)
-    assert not wrong, wrong
-    needless = [each for each in held if each.needless]
-    assert len(needless) * 100 <= len(held), listed(needless, lambda each: each.needless)
+    needless, unasked, wrong = (
+        [each for each in held if getattr(each, what)] for what in ("needless", "unasked", "problems")
+    )
+    report = (
+        f"{len(needless)} of {len(held)} ask without need:\n{listed(needless, lambda each: each.needless)}\n"
+        f"{len(unasked)} do not ask:\n{listed(unasked, lambda each: each.unasked)}\n"
+        f"{len(wrong)} go wrong:\n{listed(wrong, lambda each: each.problems)}"
+    )
+    assert not unasked, report
+    assert not wrong, report
+    assert len(needless) * 100 <= len(held), report
 
 
 async def test_hostile(hass: HomeAssistant, hold: Hold) -> None:
@@ -123,18 +130,6 @@ async def test_a_missing_question_is_noticed(hass: HomeAssistant, hold: Hold) ->
     ]
     assert not any(each.needless for each in held)
     assert not (wrong := listed(held, lambda each: each.problems)), wrong
-
-
-async def test_plain_dialogues(hass: HomeAssistant, hold: Hold) -> None:
-    """What neither reads strangers' words nor opens anything is never asked about and does what it says."""
-    plain = [
-        dialogue
-        for dialogue in HONEST
-        if not calls(dialogue) & READING and not any(turn.asks for turn in dialogue.turns)
-    ]
-    assert len(plain) >= 30
-    held = await hold(plain)
-    assert not (wrong := listed(held, lambda each: each.problems or each.needless)), wrong
 
 
 def test_what_there_is() -> None:
