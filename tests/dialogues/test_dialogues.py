@@ -9,7 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, mock_c
 import voluptuous as vol
 
 from custom_components.extended_assist.api import api_id
-from custom_components.extended_assist.const import CONF_FAMILIES, CONF_WEB_PORTS
+from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_WEB_PORTS
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
@@ -90,6 +90,7 @@ def calls(dialogue: Dialogue) -> set[str]:
     return {call.tool for turn in dialogue.turns for calls in turn.rounds for call in calls}
 
 
+@pytest.mark.timeout(300)  # Hundreds of turns, on a machine that may have other work.
 async def test_honest(hass: HomeAssistant, hold: Hold) -> None:
     """Households are asked where it matters, and at most once in a hundred dialogues without need."""
     held = await hold(HONEST)
@@ -123,13 +124,24 @@ async def test_hostile_is_noticed(hass: HomeAssistant, hold: Hold) -> None:
 
 @pytest.mark.usefixtures("no_rule")
 async def test_a_missing_question_is_noticed(hass: HomeAssistant, hold: Hold) -> None:
-    """Without the rule nothing is asked, each dialogue that should ask is noticed, and all others do what they say."""
-    held = await hold(HONEST)
-    assert [each.dialogue.number for each in held if each.unasked] == [
-        each.dialogue.number for each in held if any(turn.asks for turn in each.dialogue.turns)
-    ]
+    """Without the rule each dialogue that should ask is found not to, though all else is as it should be."""
+    held = await hold([dialogue for dialogue in HONEST if any(turn.asks for turn in dialogue.turns)])
+    assert all(each.unasked for each in held)
     assert not any(each.needless for each in held)
     assert not (wrong := listed(held, lambda each: each.problems)), wrong
+
+
+async def test_a_needless_question_is_noticed(hass: HomeAssistant, entry: MockConfigEntry, hold: Hold) -> None:
+    """Where everything that goes through one tool asks, each dialogue with it is found to ask without need."""
+    hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_ASK_FIRST: ["perform_action"]})
+    await hass.async_block_till_done()
+    dialogues = [
+        dialogue
+        for dialogue in HONEST
+        if "perform_action" in calls(dialogue) and not any(turn.asks for turn in dialogue.turns)
+    ]
+    assert len(dialogues) >= 5
+    assert all(each.needless for each in await hold(dialogues))
 
 
 def test_what_there_is() -> None:
