@@ -43,7 +43,7 @@ async def hold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncGenerator[Hold]:
     """Return a function that holds dialogues, home by home, with an agent that has every tool a household may need."""
-    monkeypatch.setattr("custom_components.extended_assist.actions.perform.SETTLE_TIME", 0.02)
+    monkeypatch.setattr("custom_components.extended_assist.toolbox.acts.SETTLE_TIME", 0.02)
     street, neighbour = Street(hass, tmp_path), Neighbour(hass)
     await street.async_build()
     llm.async_register_api(hass, neighbour)
