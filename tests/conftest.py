@@ -11,6 +11,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.extended_assist.config_flow import ExtendedAssistConfigFlow
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
@@ -97,9 +99,14 @@ type CallTool = Callable[..., Any]
 
 @pytest.fixture
 def call_tool(hass: HomeAssistant, llm_context: llm.LLMContext) -> CallTool:
-    """Return a function that calls a tool as an agent does and returns the result's data; errors are asserted."""
+    """Return a function that calls a tool and returns the result's data; errors are asserted.
+
+    There is nobody to ask: a tool whose options a test does not set may go without.
+    """
 
     async def call(tool: ExtendedTool, *, error: bool = False, **arguments: Any) -> dict[str, Any]:
+        if tool._options == ToolboxOptions():
+            tool = type(tool)(ToolboxOptions(policy=Policy(allow_without_chat=True)))
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
         assert result.error is error, result.data
         return result.data

@@ -306,7 +306,7 @@ async def test_where_nobody_can_be_asked(hass: HomeAssistant) -> None:
     plan, ours = act("lock.unlock", "lock.front"), "01KAMZB3H5EGGSTVR5WDXR7R3A"
     alone = chat(hass, ["Unlock the door"], after=False, key=ours)
     for who in ({"user_id": None}, {"assistant": "ai_task"}):
-        with pytest.raises(NotAllowedError, match="nobody is there"):
+        with pytest.raises(NotAllowedError, match="nobody can give it"):
             await asks(hass, alone, plan, entry_id=entry.entry_id, **who)
     issue = ir.async_get(hass).async_get_issue(DOMAIN, f"nobody_to_ask_{entry.entry_id}")
     assert issue is not None

@@ -30,7 +30,7 @@ _NO_CHAT: Final = (
     "conversation agent, or an administrator can allow it in the options of Extended Assist."
 )
 _NO_ANSWER: Final = (
-    "This needs the user's own word, and nobody is there to give it: this was asked by an automation or a task. It was not "
+    "This needs the user's own word, and nobody can give it here: an automation or a task has asked for it. It was not "
     "done. An administrator can allow it; a notice in Home Assistant under Settings, Repairs says how."
 )
 _HEARD_OUTSIDE: Final = (
