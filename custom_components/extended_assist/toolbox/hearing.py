@@ -34,14 +34,15 @@ class Heard(Enum):
     OTHER = "other"
 
 
-def hear(message: str, language: str | None) -> Heard:
+def hear(message: str, language: str | None, repeatable: str = "") -> Heard:
     """Return whether a message is nothing but a yes, is a refusal, or something else.
 
-    English words count in every language.
+    English words count in every language. A yes may repeat words of what was asked, where that was one thing.
     """
     tokens = _tokens(message)
     heard = {kind: _phrases(kind, known_language(language)) for kind in ("yes", "polite", "no", "negation", "unclear")}
-    if not any(mark in message for mark in "?\uff1f") and _is_only(tokens, heard["yes"], heard["polite"]):
+    polite = heard["polite"] | ({(word,) for word in (*_tokens(repeatable), "it", "the")} if repeatable else set())
+    if not any(mark in message for mark in "?\uff1f") and _is_only(tokens, heard["yes"], polite):
         return Heard.YES
     start = 0
     while skipped := _length_at(tokens, start, heard["polite"] - heard["no"]):

@@ -6,7 +6,7 @@ import voluptuous as vol
 
 from homeassistant.core import Context, State
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import intent, llm
+from homeassistant.helpers import config_validation as cv, intent, llm
 from homeassistant.helpers.json import json_dumps
 
 from .call import ToolCall
@@ -16,6 +16,7 @@ from .telling import step_for
 _OWN = "homeassistant.components."
 """Where the intents come from that do what they say; what the user wrote as one may do anything."""
 _WRITTEN = "homeassistant.components.intent_script"
+_PLAY = "media_player__play_media"
 _TURN_ON = "turn_on"
 # What turning on and off means where Assist has another action for it.
 _ON_OFF = {
@@ -36,13 +37,35 @@ def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
             return _plan_of_intent(call, tool, handler, said)
         module = type(handler).__module__
         if module.startswith(_OWN) and not module.startswith(_WRITTEN):
-            return Plan((Step(f"intent.{tool.intent_type}", (), call.arguments, said),), said)
+            return Plan((Step(f"intent.{tool.intent_type}", _meant(call), call.arguments, said),), said)
+    elif tool.name == _PLAY and tool.integration == "media_player":
+        step = step_for(call, "media_player.play_media", _meant(call, "player_", "media_player"), call.arguments)
+        return Plan((step,), step.words)
     elif isinstance(tool, llm.ActionTool):
         domain, action = tool._domain, tool._action  # noqa: SLF001 - nothing else tells which script it runs
         entity_ids = [entity_id] if call.exposure.is_exposed(entity_id := tool.name.replace("__", ".", 1)) else []
         step = step_for(call, f"{domain}.{action}", entity_ids, call.arguments)
         return Plan((step,), step.words)
     return Plan((Step("", (), call.arguments, said),), said, is_whole=False)
+
+
+def _meant(call: ToolCall, prefix: str = "", domain: str | None = None) -> tuple[str, ...]:
+    """Return the entities that the name, area and floor among the arguments mean; none where none is given."""
+    name, area, floor = (call.arguments.get(f"{prefix}{key}") or None for key in ("name", "area", "floor"))
+    if not (name or area or floor):
+        return ()
+    given = call.arguments.get("domain") or domain
+    found = intent.async_match_targets(
+        call.hass,
+        intent.MatchTargetsConstraints(
+            name=name,
+            area_name=area,
+            floor_name=floor,
+            domains=set(cv.ensure_list(given)) or None,
+            assistant=call.caller.assistant,
+        ),
+    )
+    return tuple(state.entity_id for state in found.states)
 
 
 def _plan_of_intent(

@@ -34,12 +34,14 @@ _MORE_KINDS: Final = {
     "input_boolean": ("helper",),
     "input_select": ("helper",),
     "list": ("todo",),
+    "media": ("media_player",),
     "outlet": ("switch",),
     "remote": ("media_player",),
     "select": ("helper",),
     "shade": ("cover",),
     "shutter": ("cover",),
     "switch": ("switch",),
+    "volume": ("media_player",),
     "water_heater": ("water_heater", "climate"),
 }
 _ENDS: Final = frozenset(
@@ -53,6 +55,10 @@ _EVERYWHERE: Final = frozenset(
     }
 )
 """Words of names that say too little."""
+_ENDINGS: Final = ("", "s", "es", "ed", "d", "ing", "n", "en", "e")
+"""The forms of short words."""
+_PROTECTING: Final = frozenset({"alarm_control_panel", "automation", "siren"})
+"""Domains that are not meant by everything, nor by a part of their names."""
 _MAX_TOLD: Final = 5
 """Entities that an answer tells of, at most, for each to be what the user then means by it."""
 _LETTERS = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i"})
@@ -69,12 +75,11 @@ def folded(text: str) -> str:
 
 
 class Said:
-    """What the user said in a conversation."""
+    """What the user said in one message."""
 
-    def __init__(self, chat_log: ChatLog) -> None:
-        """Read the user's messages."""
-        messages = [one.content for one in chat_log.content if isinstance(one, UserContent)]
-        self._text = folded(" ".join(messages))
+    def __init__(self, message: str) -> None:
+        """Read the message."""
+        self._text = folded(message)
         self._unspaced = self._text.replace(" ", "")
         self._words = set(self._text.split())
 
@@ -87,7 +92,7 @@ class Said:
         if _UNSPACED.search(word):
             return word in self._unspaced
         if len(word) < 5:
-            return word in self._words or f"{word}s" in self._words
+            return any(f"{word}{end}" in self._words for end in _ENDINGS)
         stem = word[: max(4, len(word) - 2)]
         return any(said.startswith(stem) or word in said or (len(said) >= 5 and said in word) for said in self._words)
 
@@ -100,7 +105,9 @@ class Said:
         """Return whether a telling word of one of some names was said, other than words of other names."""
         left_out = {*_EVERYWHERE, *(word for name in but for word in folded(name).split())}
         words = {word for name in names for word in folded(name).split()} - left_out
-        return any(self.has_word(word) for word in words if len(word) >= 4 or _UNSPACED.search(word))
+        return any(
+            self.has_word(word) for word in words if (len(word) >= 4 or _UNSPACED.search(word)) and not _is_kind(word)
+        )
 
     def _has_beginning(self, word: str) -> bool:
         if _UNSPACED.search(word):
@@ -114,6 +121,12 @@ class Said:
         return any(said.startswith(word) for said in self._words)
 
 
+@lru_cache(maxsize=2_000)
+def _is_kind(word: str) -> bool:
+    """Return whether a word of a name only says what kind of thing it is; that is heard as such."""
+    return any(map(Said(word).has_kind, KINDS))
+
+
 def is_named(call: ToolCall, plan: Plan) -> bool:
     """Return whether the user named all that a plan would move, in this message or before in the conversation.
 
@@ -122,19 +135,19 @@ def is_named(call: ToolCall, plan: Plan) -> bool:
     """
     if (chat_log := call.caller.chat_log) is None:
         return False
-    said = Said(chat_log)
-    return all(_is_step_named(call, chat_log, said, step) for step in plan.steps)
+    messages = [Said(one.content) for one in chat_log.content if isinstance(one, UserContent)]
+    return all(_is_step_named(call, chat_log, messages, step) for step in plan.steps)
 
 
-def _is_step_named(call: ToolCall, chat_log: ChatLog, said: Said, step: Step) -> bool:
+def _is_step_named(call: ToolCall, chat_log: ChatLog, messages: list[Said], step: Step) -> bool:
     domain, _, service = step.action.partition(".")
-    if service in _ENDS and said.has_kind("all"):
+    if service in _ENDS and domain not in _PROTECTING and any(said.has_kind("all") for said in messages):
         return True
     if not step.entity_ids:
-        return _is_tool_named(call, said, domain)
+        return any(_is_tool_named(call, said, domain) for said in messages)
     return all(
         (entity := call.exposure.entity(entity_id)) is not None
-        and (_is_entity_named(call.hass, said, entity) or _was_told(chat_log, call, entity))
+        and (any(_is_entity_named(call, said, entity) for said in messages) or _was_told(chat_log, call, entity))
         for entity_id in step.entity_ids
     )
 
@@ -151,15 +164,28 @@ def _is_tool_named(call: ToolCall, said: Said, domain: str) -> bool:
     return bool(values) and all(map(said.has_name, values))
 
 
-def _is_entity_named(hass: HomeAssistant, said: Said, entity: ExposedEntity) -> bool:
-    kind = str(entity.state.attributes.get("device_class", ""))
-    kinds = {entity.domain, kind, *_MORE_KINDS.get(entity.domain, ()), *_MORE_KINDS.get(kind, ())}
-    places = entity.area_names + _floor_names(hass, entity.area)
-    return (
-        said.has_kind(*kinds)
-        or any(map(said.has_name, (*entity.names, *places)))
-        or said.has_words_of(entity.names, but=places)
+def _is_entity_named(call: ToolCall, said: Said, entity: ExposedEntity) -> bool:
+    """Return whether a message names an entity; its kind does so where it names no other thing of that kind."""
+    if _is_itself_named(call.hass, said, entity):
+        return True
+    return said.has_kind(*_kinds(entity)) and not any(
+        other.domain == entity.domain and _is_itself_named(call.hass, said, other)
+        for other in call.exposure.entities.values()
     )
+
+
+def _is_itself_named(hass: HomeAssistant, said: Said, entity: ExposedEntity) -> bool:
+    """Return whether a message names an entity by its name, or a part of it, or by where it is."""
+    places = entity.area_names + _floor_names(hass, entity.area)
+    if any(map(said.has_name, (*entity.names, *places))):
+        return True
+    return entity.domain not in _PROTECTING and said.has_words_of(entity.names, but=places)
+
+
+def _kinds(entity: ExposedEntity) -> set[str]:
+    """Return the kinds of things that an entity is one of."""
+    kind = str(entity.state.attributes.get("device_class", ""))
+    return {entity.domain, kind, *_MORE_KINDS.get(entity.domain, ()), *_MORE_KINDS.get(kind, ())}
 
 
 def _floor_names(hass: HomeAssistant, area_name: str) -> tuple[str, ...]:

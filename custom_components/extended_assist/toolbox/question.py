@@ -74,6 +74,12 @@ class OpenQuestion:
     """How many messages the user had sent."""
     time: float
 
+    @property
+    def repeatable(self) -> str:
+        """Return the words that a yes may repeat, where one thing was asked: those of another would choose among several."""
+        steps = [step for asked in self.calls for step in asked.plan.steps]
+        return " ".join([steps[0].words, *self.calls[0].lines]) if len(steps) == 1 else ""
+
     def is_open(self, caller: Caller) -> bool:
         """Return whether a message, the next one, answers it: in time, from who was asked where they were asked."""
         return (
@@ -165,7 +171,7 @@ def hearing_of(
     if (question := questions.pop(key, None)) is not None:
         hearing.answered = question.calls
         if question.is_open(caller):
-            hearing.heard = hear(caller.last_message or "", language)
+            hearing.heard = hear(caller.last_message or "", language, question.repeatable)
     outer = hearings.get(key)
     hearings[key] = hearing
     try:
