@@ -21,6 +21,8 @@ from .plan import Plan, Step
 from .policy import NotAllowedError
 
 _TASKS: Final = "ai_task"
+_GUARDS: Final = CONSEQUENTIAL_DOMAINS - {"cover", "valve"}
+"""Domains of which undoing is consequential; what opens an entrance is that by itself."""
 _OUTWARD: Final = frozenset({"conversation", "image", "mail", "notify", "stt"})
 """Domains of entities whose actions tell something to somebody outside."""
 _HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "intent", "persistent_notification", DOMAIN}
@@ -126,6 +128,8 @@ def _is_consequential(call: ToolCall, plan: Plan) -> bool:
                 continue
             if one.action == f"{DOMAIN}.undo" and names & CONSEQUENTIAL_DOMAINS:
                 return True
+            if plan.bound_to and names & _GUARDS:
+                return True  # Undoing, whichever way it goes.
             if one.action and any(counts(call.hass, leaf) and not inner & never for inner, leaf in found):
                 return True
     # What a tool of somebody else does is not known; what ours cannot tell may be anything.
