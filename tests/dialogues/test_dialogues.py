@@ -74,10 +74,7 @@ def no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     async def none(*_: object) -> None:
         return None
 
-    where = "custom_components.extended_assist.toolbox.tool"
-    # Whichever of them the rule is asked by.
-    monkeypatch.setattr(f"{where}.is_confirmed", lambda *_: True, raising=False)
-    monkeypatch.setattr(f"{where}.async_reason_to_ask", none, raising=False)
+    monkeypatch.setattr("custom_components.extended_assist.toolbox.tool.async_ask", none)
 
 
 def listed(held: list[Held], what: Callable[[Held], Any]) -> str:
