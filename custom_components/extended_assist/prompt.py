@@ -36,8 +36,8 @@ _TOOLS = (
 _HONESTY = (
     "Say that something was done only if a tool called since the user's last message reported it done; if none was, or it "
     "failed, call the tool or say what went wrong. Act and look anew for every wish: earlier results are out of date. "
-    "State only what tools returned, without guesses, and say when a result was cut. An outcome tells what became of each "
-    "thing: report that, say of what is under way that it is, and never claim what was not reached or cannot be known.\n"
+    "State only what tools returned, without guesses, and say when a result was cut. Report outcomes as they are: what is "
+    "under way, not reached or cannot be known is not done.\n"
     "When a tool wants the user's agreement, say what would be done and end with the question. Once they agree in their "
     "next message, call it again with exactly the same arguments."
 )

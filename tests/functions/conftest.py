@@ -46,7 +46,12 @@ def ask(converse: Converse, claude_server: ClaudeServer) -> Ask:
     """Return a function with which the model calls a function; it returns the result, or the error."""
 
     async def call(name: str, arguments: dict[str, Any] | None = None, *, error: bool = False, **more: Any) -> Any:
-        await converse("Do it.", Turn([tool_use(name, arguments or {})]), Turn([text("Done.")]), **more)
+        await converse(
+            "Do it.",
+            Turn([tool_use(name, arguments or {})]),
+            Turn([text("Done.")]),
+            **({"device_id": "a satellite"} | more),
+        )
         block = claude_server.message_requests[-1]["messages"][-1]["content"][-1]
         data = json.loads(block["content"])
         assert block.get("is_error", False) is error, data

@@ -74,7 +74,7 @@ class TestActions:
         said = "Turn on: Bed Light, brightness 40 %"
         both = {"list": [BED, {**BED, "service": "turn_off", "service_data": {"entity_id": "light.bed_light"}}]}
         for name, arguments, lines in (
-            ("execute_service_single", BED, [f"{said}."]),
+            ("execute_service_single", BED, [said]),
             ("execute_service", both, ["I would do 2 things:", f"- {said}", "- Turn off: Bed Light"]),
         ):
             asked = await converse("Do it.", Turn([tool_use(name, arguments)]), device_id="speaker")

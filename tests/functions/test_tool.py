@@ -18,6 +18,7 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse, expose
+from tests.talking import speech
 
 from . import recipes
 from .conftest import Ask, Install, Site
@@ -135,10 +136,11 @@ async def test_what_strangers_wrote_moves_nothing(
         content = claude_server.message_requests[-1]["messages"][-1]["content"]
         return [json.loads(block["content"]) for block in content if block["type"] == "tool_result"]
 
-    first = await converse("News?", Turn([tool_use("news")]), Turn([tool_use("gate")]), Turn([text("?")]))
-    assert results()[0]["done"] is False
+    here: dict[str, Any] = {"device_id": "speaker"}
+    first = await converse("News?", Turn([tool_use("news")]), Turn([tool_use("gate")]), **here)
+    assert speech(first).endswith("Shall I do that?")
     assert hass.states.get("input_boolean.gate").state == "off"
-    await converse("Yes.", Turn([tool_use("gate")]), Turn([text("!")]), conversation_id=first.conversation_id)
+    await converse("Yes.", Turn([text("!")]), conversation_id=first.conversation_id, **here)
     assert results() == [{"result": "Success"}]
     assert hass.states.get("input_boolean.gate").state == "on"
     # What only asks goes on asking.

@@ -208,7 +208,7 @@ async def test_update_what_is_elsewhere(old_home: File, call_tool: CallTool) -> 
 
 
 async def test_update_of_what_uses_hidden_things(
-    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, llm_context: llm.LLMContext
 ) -> None:
     """An automation that also moves what is hidden cannot be changed, and what that is is not told."""
     path = await start_home(
@@ -220,7 +220,7 @@ async def test_update_of_what_uses_hidden_things(
     error = await call_tool(UPDATE, automation="A", changes={"alias": "B"}, error=True)
     assert "also uses something that is not exposed" in error["error"]
     assert "zebra" not in json_dumps(error)
-    preview = await UPDATE.async_call(hass, llm.ToolInput(UPDATE.name, {}), None)  # type: ignore[arg-type]
+    preview = await UPDATE.async_call(hass, llm.ToolInput(UPDATE.name, {}), llm_context)
     assert preview.error
     assert path.read_bytes() == before
     fine = [{"action": "input_boolean.turn_on", "target": {"entity_id": PORCH}}]

@@ -19,6 +19,7 @@ from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.service import async_get_all_descriptions
 from tests import honest_sequences
 from tests.acting import device_of, hidden_states, traces
 from tests.attacks import sequences as attacks
@@ -201,9 +202,10 @@ async def test_a_slow_script_goes_on(
     with patch("homeassistant.config.load_yaml_config_file", return_value=slow):
         await hass.services.async_call("script", "reload", blocking=True)
     expose(hass, "script.slow")
-    monkeypatch.setattr("custom_components.extended_assist.tools.scripts.SEQUENCE_TIME", 0.01)
+    await async_get_all_descriptions(hass)
+    monkeypatch.setattr(ExecuteScriptTool, "deadline", 0.05)
     data = await call_tool(ExecuteScriptTool(), script="script.slow")
-    assert data["note"] == "It has not finished after 0.01 seconds and goes on."
+    assert data["note"].startswith("It has not finished after 0.05 seconds and goes on")
     assert found(hass, PARTY) == "off"
     await asyncio.sleep(0.15)
     assert found(hass, PARTY) == "on"
@@ -214,17 +216,20 @@ async def test_a_slow_script_that_fails(
     house: None,
     call_tool: CallTool,
     monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A script that fails after it was reported as going on leaves a line in the log."""
+    """That a script fails after it was reported as going on is told with the next result."""
     slow = {"script": {"slow": {"sequence": [{"delay": {"milliseconds": 100}}, {"action": "light.fly"}]}}}
     with patch("homeassistant.config.load_yaml_config_file", return_value=slow):
         await hass.services.async_call("script", "reload", blocking=True)
     expose(hass, "script.slow")
-    monkeypatch.setattr("custom_components.extended_assist.tools.scripts.SEQUENCE_TIME", 0.01)
+    await async_get_all_descriptions(hass)
+    monkeypatch.setattr(ExecuteScriptTool, "deadline", 0.05)
     assert "goes on" in (await call_tool(ExecuteScriptTool(), script="script.slow"))["note"]
     await asyncio.sleep(0.15)
-    assert "script.slow failed after it was reported as going on: Action light.fly not found" in caplog.text
+    monkeypatch.setattr(ExecuteScriptTool, "deadline", 5)
+    (told,) = (await call_tool(ExecuteScriptTool(AT_ONCE), sequence=[PARTY_ON]))["earlier"]
+    assert told.startswith("script.slow, begun at ")
+    assert "failed: script.slow failed: Action light.fly not found" in told
 
 
 async def test_sequences_ask_first(

@@ -29,16 +29,21 @@ _TARGET_KEYS = (ATTR_ENTITY_ID, *PLACES)
 
 async def _async_execute_services(run: FunctionRun) -> Any:
     """Perform a list of actions; one that fails does not stop the others."""
-    wanted = run.variables.get("list")
-    if not isinstance(wanted, list) or not 0 < len(wanted) <= MAX_ACTIONS:
-        raise ToolError(f"Give a list of 1 to {MAX_ACTIONS} actions, each with domain, service and service_data.")
     results: list[Any] = []
-    for each in wanted:
+    for each in _wanted(run):
         try:
             results.append(await _async_execute(run, each))
         except ToolError as err:
             results.append({"error": str(err)})
     return results
+
+
+def _wanted(run: FunctionRun) -> list[Any]:
+    """Return the list of actions."""
+    wanted = run.variables.get("list")
+    if not isinstance(wanted, list) or not 0 < len(wanted) <= MAX_ACTIONS:
+        raise ToolError(f"Give a list of 1 to {MAX_ACTIONS} actions, each with domain, service and service_data.")
+    return wanted
 
 
 async def _async_execute_service(run: FunctionRun) -> Any:
@@ -74,10 +79,24 @@ def _listed(value: Any) -> Any:
 
 async def _async_plan_services(run: FunctionRun) -> Plan:
     """Return the actions that would be performed."""
-    wanted = run.variables.get("list")
-    actions = [await _async_action(run, each) for each in (wanted if isinstance(wanted, list) else [run.variables])]
-    steps = tuple(step_for(run.call, one.name, one.entity_ids, one.data) for one in actions)
-    return Plan(steps, steps[0].words if len(steps) == 1 else f"Perform {len(steps)} actions")
+    return await _async_plan(run, _wanted(run))
+
+
+async def _async_plan_service(run: FunctionRun) -> Plan:
+    """Return the action that would be performed."""
+    return await _async_plan(run, [run.variables])
+
+
+async def _async_plan(run: FunctionRun, wanted: list[Any]) -> Plan:
+    """Return the actions that would be performed; of one that cannot be, the run itself says why."""
+    steps = []
+    for each in wanted:
+        try:
+            action = await _async_action(run, each)
+        except ToolError:
+            continue
+        steps.append(step_for(run.call, action.name, action.entity_ids, action.data))
+    return Plan(tuple(steps), steps[0].words if len(steps) == 1 else f"Perform {len(steps)} actions")
 
 
 def _automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
@@ -96,17 +115,22 @@ def _automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
     return AddAutomationTool(run.call.options), replace(run, call=replace(run.call, arguments={"automation": config}))
 
 
-async def _async_add_automation(run: FunctionRun) -> Any:
-    """Add an automation with the tool of ours."""
+async def _async_automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
+    """Return the same where automations are set up."""
     if not await (automation := _automation(run))[0].async_available(run.hass):
         raise ToolError("Automations are not set up in this home. Tell the user.")
-    tool, run = automation
+    return automation
+
+
+async def _async_add_automation(run: FunctionRun) -> Any:
+    """Add an automation with the tool of ours."""
+    tool, run = await _async_automation(run)
     return await tool.async_run(run.call)
 
 
 async def _async_plan_automation(run: FunctionRun) -> Plan:
     """Return the automation that would be added."""
-    tool, run = _automation(run)
+    tool, run = await _async_automation(run)
     return await tool.async_plan(run.call)
 
 
@@ -129,7 +153,7 @@ class _NativeFunction:
 _NATIVES: Final[Mapping[str, _NativeFunction]] = {
     "execute_service": _NativeFunction(_async_execute_services, Tier.CONTROL, "perform_action", _async_plan_services),
     "execute_service_single": _NativeFunction(
-        _async_execute_service, Tier.CONTROL, "perform_action", _async_plan_services
+        _async_execute_service, Tier.CONTROL, "perform_action", _async_plan_service
     ),
     "add_automation": _NativeFunction(_async_add_automation, Tier.ADMINISTER, "add_automation", _async_plan_automation),
     "get_history": _NativeFunction(async_legacy_history),

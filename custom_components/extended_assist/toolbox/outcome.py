@@ -20,20 +20,20 @@ from .call import ToolCall
 from .outside import is_outside
 
 OUTCOME = "outcome"
+COUNTS = 100
+"""Characters that an outcome takes at least: how many entities there are of each kind."""
 
 _MAX_NAMED = 4
 """Entities that are named although they are as wanted."""
 _ROOM = 600
 """Characters that the names of one outcome may take."""
-_COUNTS = 100
-"""The same for numbers alone."""
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
 
 
 def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
     """Return a result that tells what became of the entities, its data of the same type as before."""
-    room = max(0, min(_ROOM, call.budget - size(result.data) - _COUNTS))
+    room = max(0, min(_ROOM, call.budget - size(result.data) - COUNTS))
     exposure = Exposure(call.hass, call.caller.assistant)  # What was hidden meanwhile is not told.
     told = outcome_of(call.hass, exposure, call.recording.acts, room, is_described="entities" in result.data)
     if not told or OUTCOME in result.data:

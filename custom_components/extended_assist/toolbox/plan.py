@@ -40,7 +40,9 @@ class Plan:
     @property
     def words(self) -> str:
         """Return all that is to be told: one sentence first, then each step that it does not say itself."""
-        lines = [step.words for step in self.steps if step.words != self.sentence]
+        lines = [step.words for step in self.steps]
+        if len(lines) == 1 and lines[0].startswith(self.sentence):
+            return lines[0]
         return "\n".join([self.sentence, *(f"- {line}" for line in lines)])
 
     def fingerprint(self) -> str:

@@ -24,7 +24,7 @@ from .caller import Caller
 from .intents import plan_of
 from .journal import async_get_journal
 from .options import ToolboxOptions
-from .outcome import with_outcome
+from .outcome import COUNTS, with_outcome
 from .outside import is_from_outside, remember, unwrapped
 from .plan import Plan, Step
 from .policy import Tier, async_check_speaker
@@ -85,7 +85,8 @@ class ExtendedTool(llm.Tool):
 
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
         """Return the result of a call, cut to the budget."""
-        return llm.ToolResult(data=enforce(await self.async_run(call), call.budget))
+        room = call.budget - (COUNTS if self.tier > Tier.READ else 0)
+        return llm.ToolResult(data=enforce(await self.async_run(call), room))
 
     @final
     @override
