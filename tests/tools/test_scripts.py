@@ -31,7 +31,7 @@ from tests.seeds import seeds
 from tests.steps import BED, LEVEL, NOTE, PARTY, PARTY_ON, act, answer
 from tests.talking import speech
 
-AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()), budget=20_000)
+AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset(), allow_without_chat=True), budget=20_000)
 """Options under which sequences run without a question."""
 START = {PARTY: "off", LEVEL: "0", NOTE: "", BED: "off", "lock.front_door": "locked", "switch.decorative_lights": "on"}
 
