@@ -155,6 +155,8 @@ class Home:
         self, entry_id: str, *apis: tuple[str, str], more: dict[str, Any] | None = None, **fields: Any
     ) -> None:
         """Give the agent of an entry its tools, and wait until it is there again."""
+        # A toolbox whose options were just chosen is loaded anew, and cannot be selected meanwhile.
+        await self.client.wait_until_loaded("extended_assist")
         (agent,) = (one for one in await self.client.subentries(entry_id) if one["subentry_type"] == "conversation")
         self.apis = [*apis]
         form = {**fields, "llm_hass_api": [api_id for _, api_id in apis]}
