@@ -23,13 +23,13 @@ def exposed_views(
     statistics = f"SELECT id FROM {base}statistics_meta WHERE statistic_id IN ({_texts(statistic_ids)})"  # noqa: S608 - quoted
     states = f"FROM {base}states WHERE metadata_id IN ({entities})"
     return {
-        "states_meta": f"SELECT metadata_id, entity_id FROM {base}states_meta WHERE entity_id IN ({_texts(entity_ids)})",  # noqa: S608
+        "states_meta": f"SELECT metadata_id, entity_id FROM {base}states_meta WHERE entity_id IN ({_texts(entity_ids)})",  # noqa: S608 - quoted
         "states": f"SELECT {_STATES} {states}",
-        "state_attributes": f"SELECT attributes_id, {attributes} AS shared_attrs FROM {base}state_attributes "  # noqa: S608
+        "state_attributes": f"SELECT attributes_id, {attributes} AS shared_attrs FROM {base}state_attributes "  # noqa: S608 - quoted
         f"WHERE attributes_id IN (SELECT attributes_id {states})",
-        "statistics_meta": f"SELECT * FROM {base}statistics_meta WHERE statistic_id IN ({_texts(statistic_ids)})",  # noqa: S608
-        "statistics": f"SELECT {_STATISTICS} FROM {base}statistics WHERE metadata_id IN ({statistics})",  # noqa: S608
-        "statistics_short_term": f"SELECT {_STATISTICS} FROM {base}statistics_short_term WHERE metadata_id IN ({statistics})",  # noqa: S608
+        "statistics_meta": f"SELECT * FROM {base}statistics_meta WHERE statistic_id IN ({_texts(statistic_ids)})",  # noqa: S608 - quoted
+        "statistics": f"SELECT {_STATISTICS} FROM {base}statistics WHERE metadata_id IN ({statistics})",  # noqa: S608 - quoted
+        "statistics_short_term": f"SELECT {_STATISTICS} FROM {base}statistics_short_term WHERE metadata_id IN ({statistics})",  # noqa: S608 - quoted
     }
 
 

@@ -56,7 +56,8 @@ class BegunCall:
             about += " has ended"
         if outcome := outcome_of(self.call.hass, exposure, self.call.recording.acts):
             about += f"; {OUTCOME} {json_dumps(outcome)}"
-        return f"{about}. What it changed can be undone."
+        # Only what was recorded: what cannot be undone, or did nothing, is not promised.
+        return f"{about}. What it changed can be undone." if self.call.recording.changes else f"{about}."
 
 
 _RUNNING: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_running")

@@ -84,8 +84,8 @@ async def async_preferences(hass: HomeAssistant) -> Preferences | None:
     if _ENERGY not in hass.config.components:
         return None
     # The package needs the frontend's requirements, which are there only where energy is set up.
-    from homeassistant.components.energy import is_configured  # noqa: PLC0415
-    from homeassistant.components.energy.data import async_get_manager  # noqa: PLC0415
+    from homeassistant.components.energy import is_configured  # noqa: PLC0415 - see above
+    from homeassistant.components.energy.data import async_get_manager  # noqa: PLC0415 - see above
 
     if not await is_configured(hass):
         return None
