@@ -76,6 +76,21 @@ async def test_deadline(hass: HomeAssistant, call_tool: CallTool, slow: Slow) ->
     assert (await call_tool(UndoLastChangeTool()))["undone"]["light.bed_light"].startswith("on → off")
 
 
+async def test_nothing_to_undo(hass: HomeAssistant, call_tool: CallTool, slow: Slow) -> None:
+    """Where a call that went on has changed nothing, no undo of it is promised."""
+    slow.let.set()
+    await call_tool(PerformActionTool(), **TURN_ON)
+    await asyncio.sleep(0.1)
+    slow.let.clear()
+    assert "begun" in await call_tool(PerformActionTool(), **TURN_ON)
+    slow.let.set()
+    await asyncio.sleep(0.1)
+    party = {"action": "input_boolean.turn_on", "target": {"entity_id": "input_boolean.party"}}
+    told = (await call_tool(PerformActionTool(), **party))["earlier"]
+    assert "has ended" in told[-1]
+    assert "undone" not in told[-1]
+
+
 async def test_cancelled(hass: HomeAssistant, llm_context: llm.LLMContext, call_tool: CallTool, slow: Slow) -> None:
     """A call whose turn is cancelled goes on, and whoever spoke is told with the next result; nobody else is."""
     tool = PerformActionTool()
