@@ -36,8 +36,10 @@ CONVERSATIONS = (
         "Start 'Garden lights at sunset' half an hour earlier.",
         "Yes.",
         "Run 'Garden lights at sunset'.",
+        "Yes.",
         "Undo that.",
         "Undo that.",
+        "Yes.",
     ),
 )
 # The last two are off unless a user turns them on.

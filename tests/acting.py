@@ -6,6 +6,9 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
@@ -188,6 +191,12 @@ def _furnish(hass: HomeAssistant) -> None:
     shared = registry.async_get("light.kitchen_lights")
     assert shared
     registry.async_update_entity("light.narwhal", device_id=shared.device_id)
+
+
+def listing(*actions: str) -> PerformActionTool:
+    """Return a tool whose options list actions, and that may act where there is nobody to ask."""
+    policy = Policy(allow_without_chat=True)
+    return PerformActionTool(ToolboxOptions(policy=policy, targetless_actions=frozenset(actions)))
 
 
 def device_of(hass: HomeAssistant, entity_id: str) -> str:

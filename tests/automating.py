@@ -26,7 +26,10 @@ input_boolean: {lamp: {name: Lamp}, porch: {name: Porch light}, motion: {name: M
 input_number: {level: {name: Level, min: 0, max: 100}}
 """
 EXPOSED = ("input_boolean.lamp", "input_boolean.porch", "input_boolean.motion", "input_number.level")
-FREE = ToolboxOptions(budget=40_000, policy=Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset()))
+FREE = ToolboxOptions(
+    budget=40_000,
+    policy=Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset(), allow_without_chat=True),
+)
 """Options under which nobody is asked and everybody may: what is tested elsewhere."""
 PORCH, MOTION = "input_boolean.porch", "input_boolean.motion"
 ADD, UPDATE, REMOVE = (tool(FREE) for tool in (AddAutomationTool, UpdateAutomationTool, RemoveAutomationTool))

@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 import logging
 import threading
@@ -8,8 +9,11 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.config_flow import ExtendedAssistConfigFlow
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
@@ -43,6 +47,19 @@ logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 @pytest.fixture(autouse=True)
 def _custom_integrations(recorder_db_url: str, enable_custom_integrations: None) -> None:
     """Let Home Assistant find this integration; a recorder, where a test asks for one, must come before it."""
+
+
+@pytest.fixture(autouse=True)
+async def enable_event_loop_debug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the loop refuse what comes from another thread, as the plugin does.
+
+    Asked whether it debugs, it says no: else each future and handle keeps its whole stack, which takes half of all time.
+    `PYTHONASYNCIODEBUG=1` shows these stacks.
+    """
+    loop = asyncio.get_running_loop()
+    shows_stacks = loop.get_debug()
+    loop.set_debug(True)
+    monkeypatch.setattr(loop, "get_debug", lambda: shows_stacks)
 
 
 @pytest.fixture(autouse=True)
@@ -96,9 +113,14 @@ type CallTool = Callable[..., Any]
 
 @pytest.fixture
 def call_tool(hass: HomeAssistant, llm_context: llm.LLMContext) -> CallTool:
-    """Return a function that calls a tool as an agent does and returns the result's data; errors are asserted."""
+    """Return a function that calls a tool and returns the result's data; errors are asserted.
+
+    There is nobody to ask: a tool whose options a test does not set may go without.
+    """
 
     async def call(tool: ExtendedTool, *, error: bool = False, **arguments: Any) -> dict[str, Any]:
+        if tool._options == ToolboxOptions():
+            tool = type(tool)(ToolboxOptions(policy=Policy(allow_without_chat=True)))
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
         assert result.error is error, result.data
         return result.data
@@ -120,6 +142,8 @@ async def async_set_up(hass: HomeAssistant, server: ClaudeServer, *subentries: C
         title="Extended Assist",
         data={CONF_API_KEY: "test-key", CONF_BASE_URL: server.url},
         subentries_data=subentries,
+        # As the dialog makes it: an older one is told what is new.
+        minor_version=ExtendedAssistConfigFlow.MINOR_VERSION,
     )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)

@@ -28,7 +28,7 @@ class Grammar:
     def __init__(self, seed: int) -> None:
         """Take the seed, and with it how much of what is named is hidden."""
         self._random = Random(seed)
-        self._share = self._random.choice((0.0, 0.05, 0.3))
+        self._share = self._random.choice((0.0, 0.1, 0.3))
 
     def sequence(self, depth: int = 3) -> list[dict[str, Any]]:
         """Return some steps."""

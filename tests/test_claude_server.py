@@ -1,7 +1,7 @@
 """The loopback server, seen from outside by the SDK at both versions that core pins; its files and its command line."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import json
 from pathlib import Path
 import signal
@@ -27,11 +27,16 @@ NEWEST_TIMEOUT = 280
 QUESTION = [{"role": "user", "content": "When did the front door last open?"}]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def newest_runs(request: pytest.FixtureRequest) -> Iterator[dict[str, subprocess.Popen[str]]]:
-    """Start what speaks to the server in the newest environment, while the other tests run; only if a test wants it."""
-    wanted = any("newest_output" in getattr(item, "fixturenames", ()) for item in request.session.items)
-    modules = ("outside", "outside.core_agent", "outside.our_agent") if wanted and NEWEST.exists() else ()
+def in_newest[T: Callable[..., Any]](test: T) -> T:
+    """Mark a test that looks at the run in the newest environment: all in one process, so that there is one run."""
+    return pytest.mark.timeout(NEWEST_TIMEOUT + 20)(pytest.mark.xdist_group("newest SDK")(test))
+
+
+@pytest.fixture(scope="module")
+def newest_output() -> Iterator[dict[str, list[dict[str, Any]]]]:
+    """Give what speaks to the server prints in the newest environment, a JSON object a line."""
+    if not NEWEST.exists():
+        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
     runs = {
         module: subprocess.Popen(
             [str(NEWEST), "-m", f"tests.claude_server.{module}"],
@@ -40,25 +45,19 @@ def newest_runs(request: pytest.FixtureRequest) -> Iterator[dict[str, subprocess
             stderr=subprocess.PIPE,
             text=True,
         )
-        for module in modules
+        for module in ("outside", "outside.core_agent", "outside.our_agent")
     }
-    yield runs
-    for run in runs.values():
-        run.kill()
-        run.communicate()
-
-
-@pytest.fixture(scope="module")
-def newest_output(newest_runs: dict[str, subprocess.Popen[str]]) -> dict[str, list[dict[str, Any]]]:
-    """Give what was printed in the newest environment, a JSON object a line."""
-    if not newest_runs:
-        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
-    output = {}
-    for module, run in newest_runs.items():
-        printed, errors = run.communicate(timeout=NEWEST_TIMEOUT)
-        assert run.returncode == 0, errors
-        output[module] = [json.loads(line) for line in printed.splitlines()]
-    return output
+    try:
+        output = {}
+        for module, run in runs.items():
+            printed, errors = run.communicate(timeout=NEWEST_TIMEOUT)
+            assert run.returncode == 0, errors
+            output[module] = [json.loads(line) for line in printed.splitlines()]
+        yield output
+    finally:
+        for run in runs.values():
+            run.kill()
+            run.communicate()
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -171,7 +170,7 @@ async def test_planner_as_a_process(socket_enabled: None) -> None:
             await server.wait()
 
 
-@pytest.mark.timeout(NEWEST_TIMEOUT + 20)
+@in_newest
 @pytest.mark.parametrize("name", CHECKS)
 def test_outside_on_newest_sdk(name: str, newest_output: dict[str, list[dict[str, Any]]]) -> None:
     """The server keeps to what the SDK of the newest Home Assistant expects."""
@@ -180,7 +179,7 @@ def test_outside_on_newest_sdk(name: str, newest_output: dict[str, list[dict[str
     assert report["sdk"].startswith("2.")
 
 
-@pytest.mark.timeout(NEWEST_TIMEOUT + 20)
+@in_newest
 def test_our_agent_on_newest(newest_output: dict[str, list[dict[str, Any]]]) -> None:
     """Our own agent, with the newest Home Assistant and SDK, survives each fault at each point of a stream."""
     reports = newest_output["outside.our_agent"]
@@ -189,7 +188,7 @@ def test_our_agent_on_newest(newest_output: dict[str, list[dict[str, Any]]]) -> 
     assert all(report["sdk"].startswith("2.") for report in reports)
 
 
-@pytest.mark.timeout(NEWEST_TIMEOUT + 20)
+@in_newest
 def test_newest_core_agent(newest_output: dict[str, list[dict[str, Any]]]) -> None:
     """Core's own integration of the newest release sets itself up and answers with a tool call."""
     (report,) = newest_output["outside.core_agent"]

@@ -88,7 +88,7 @@ async def stored_entry(hass: HomeAssistant, hass_storage: dict[str, Any]) -> dic
 async def test_first_format_of_an_entry(
     hass: HomeAssistant, load: Load, claude_server: ClaudeServer, hass_storage: dict[str, Any]
 ) -> None:
-    """It loads, answers, serves its functions, has the entities it had, and is stored with nothing lost."""
+    """It loads, answers, serves its functions, has the entities it had, and is stored with nothing but its minor version changed."""
     entry = await load()
     assert entry.state is ConfigEntryState.LOADED
     assert await ask(hass, claude_server) == "Good evening."
@@ -102,6 +102,7 @@ async def test_first_format_of_an_entry(
     }
     first = frozen(ENTRY, claude_server.url)
     now = await stored_entry(hass, hass_storage)
+    assert (first.pop("minor_version"), now["minor_version"]) == (1, 2)
     first.pop("modified_at")
     assert {key: now.get(key) for key in first} == first
 

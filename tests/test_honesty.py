@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES
+from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_NEVER_ASK
 from custom_components.extended_assist.tools import FAMILIES
 from homeassistant.core import HomeAssistant
+from tests.claude.sent import blocks_of
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse
 
@@ -82,12 +83,20 @@ async def test_results_claim_nothing_that_was_not_seen(
     hass: HomeAssistant, entry: MockConfigEntry, converse: Converse, claude_server: ClaudeServer, case: Case
 ) -> None:
     """A call that did nothing is an error or says so; one that did tells what was and what is."""
-    options = {CONF_FAMILIES: [*FAMILIES], CONF_ASK_FIRST: ["execute_script"]}
+    options = {CONF_FAMILIES: [*FAMILIES], CONF_ASK_FIRST: ["execute_script"], CONF_NEVER_ASK: ["lock.open"]}
     hass.config_entries.async_update_entry(entry, options=options)
     await hass.config_entries.async_reload(entry.entry_id)
     before = _home(hass)
-    await converse("Please", Turn([tool_use(case.tool, case.arguments)]), Turn([text("Hm.")]))
-    (result,) = claude_server.message_requests[-1]["messages"][-1]["content"]
+    calls, here = Turn([tool_use(case.tool, case.arguments)]), {"device_id": "speaker"}
+    answer = await converse("Please", calls, Turn([text("Hm.")]), **here)
+    # A question is spoken without the model, which reads of it with the next message.
+    await converse("What?", Turn([text("Hm.")]), conversation_id=answer.conversation_id, **here)
+    (result,) = [
+        block
+        for message in claude_server.message_requests[-1]["messages"]
+        for block in blocks_of(message["content"])
+        if block["type"] == "tool_result"
+    ]
     read = result["content"] if isinstance(result["content"], str) else json.dumps(result["content"])
     assert case.reads in read
     assert bool(result.get("is_error")) is case.error, read

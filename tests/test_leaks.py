@@ -411,7 +411,7 @@ async def test_no_trace_in_results_and_errors(
     hass: HomeAssistant, home: None, web_site: None, llm_context: llm.LLMContext, tool_class: type
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
-    everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset())
+    everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset(), allow_without_chat=True)
     tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone))
     cases = [*CASES.get(tool.name, list)(), *_of_schema(tool)]
     visible = False

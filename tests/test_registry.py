@@ -23,6 +23,7 @@ from homeassistant.setup import async_setup_component
 from tests import greeter
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse
+from tests.talking import speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -211,10 +212,8 @@ async def test_confirmed_by_its_arguments(
     async_register_tool(hass, News())
     async_register_tool(hass, Paint())
     calls = [Turn([tool_use(name, {"name": "Ada"})]) for name in ("news", "paint")]
-    await converse("What is new?", *calls, Turn([text("Well.")]))
-    result = json.loads(claude_server.message_requests[-1]["messages"][-1]["content"][0]["content"])
-    assert result["done"] is False
-    assert result["would"] == 'Paint it: {"name":"Ada"}'
+    result = await converse("What is new?", *calls, device_id="speaker")
+    assert speech(result) == 'Paint it: {"name":"Ada"}\nShall I do that?'
 
 
 async def test_older_results(hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext) -> None:
@@ -257,7 +256,7 @@ async def test_a_name_of_assist_is_left_out(
     async_register_tool(hass, Clock())
     instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
     assert [tool.name for tool in instance.tools].count("llm__GetDateTime") == 1
-    assert "llm__GetDateTime of greeter is left out" in caplog.text
+    assert "is left out: its name is taken" in caplog.text
 
 
 def positional(value: int, /) -> None:

@@ -10,9 +10,15 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator,
 
 from custom_components.extended_assist import repairs
 from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.entry_issues import (
+    ASKS_NOW,
+    ENTRY_ISSUES,
+    NOBODY_TO_ASK,
+    async_raise_entry_issue,
+)
 from custom_components.extended_assist.functions.manager import loaded_functions
 from custom_components.extended_assist.issues import LEFT_OUT, SUBENTRY_ISSUES, WITHOUT_RULES
-from custom_components.extended_assist.repairs import FLOWS
+from custom_components.extended_assist.repairs import ENTRY_FLOWS, FLOWS
 from homeassistant.components import assist_pipeline
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
@@ -173,7 +179,10 @@ def test_every_dialog_has_its_words() -> None:
     """Each issue that a dialog can mend has one, and each step, error and end of it stands in strings.json."""
     assert set(FLOWS) == {*SUBENTRY_ISSUES} - {LEFT_OUT}
     strings = json.loads((Path(repairs.__file__).parent / "strings.json").read_text())["issues"]
-    assert set(strings) == {*SUBENTRY_ISSUES, WITHOUT_RULES}
+    assert set(strings) == {*SUBENTRY_ISSUES, *ENTRY_ISSUES, WITHOUT_RULES}
+    assert set(ENTRY_FLOWS) == {*ENTRY_ISSUES}
+    for key in ENTRY_ISSUES:
+        assert set(strings[key]["fix_flow"]["step"]) == {"confirm"}
     assert not [key for key in (WITHOUT_RULES, LEFT_OUT) if "fix_flow" in strings[key]]
     for key, flow in FLOWS.items():
         steps = {name.removeprefix("async_step_") for name in dir(flow) if name.startswith("async_step_")}
@@ -218,3 +227,37 @@ async def test_model_that_is_gone(
     await hass.async_block_till_done()
     assert issues(hass) == {}
     assert speech(await converse("Hello", Turn([text("Hi.")]))) == "Hi."
+
+
+async def test_an_older_entry_is_told_once(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_client: ClientSessionGenerator
+) -> None:
+    """That consequential actions ask now; a new entry, or one that was told, is not."""
+    assert await async_setup_component(hass, "repairs", {})
+    assert ASKS_NOW not in issues(hass)
+    hass.config_entries.async_update_entry(entry, minor_version=1)
+    await hass.config_entries.async_reload(entry.entry_id)
+    issue = issues(hass)[ASKS_NOW]
+    assert issue.is_persistent
+    form, done = await fix(await hass_client(), issue)
+    assert form["description_placeholders"] == {"entry": "Extended Assist"}
+    assert done["type"] == "create_entry"
+    await hass.config_entries.async_reload(entry.entry_id)
+    assert ASKS_NOW not in issues(hass)
+    assert entry.options == {}
+
+
+async def test_allowing_where_nobody_can_be_asked(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_client: ClientSessionGenerator
+) -> None:
+    """The dialog sets the option of the entry; it goes with the entry."""
+    assert await async_setup_component(hass, "repairs", {})
+    async_raise_entry_issue(hass, NOBODY_TO_ASK, entry.entry_id)
+    _, done = await fix(await hass_client(), issues(hass)[NOBODY_TO_ASK])
+    assert done["type"] == "create_entry"
+    assert entry.options == {"allow_without_chat": True}
+    async_raise_entry_issue(hass, NOBODY_TO_ASK, entry.entry_id)
+    await hass.config_entries.async_remove(entry.entry_id)
+    assert NOBODY_TO_ASK not in issues(hass)
+    async_raise_entry_issue(hass, NOBODY_TO_ASK, entry.entry_id)
+    assert NOBODY_TO_ASK not in issues(hass)

@@ -21,14 +21,19 @@ from .claude.refused import Refused
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .coordinator import ServerCoordinator
+from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
 from .issues import async_resolve_orphaned, async_watch_others
+from .name_index import async_get_names
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
 """What performs scheduled actions that are none of Home Assistant's."""
+
+_ASKS_FROM = 2
+"""The format of entries that were made since consequential actions ask first."""
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 
@@ -62,9 +67,18 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     return True
 
 
+async def async_migrate_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
+    """Tell once what is new to an entry from before: consequential actions ask first. What is stored stays as it is."""
+    if entry.minor_version < _ASKS_FROM:
+        async_raise_entry_issue(hass, ASKS_NOW, entry.entry_id)
+        hass.config_entries.async_update_entry(entry, minor_version=_ASKS_FROM)
+    return True
+
+
 async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
     """Set up what an entry owns: the connection, the toolbox's API and the agents."""
     async_resolve_orphaned(hass)
+    await async_get_names(hass).async_fill()
     if has_connection(entry):
         entry.runtime_data = await _async_connect(hass, entry)
     await async_load_functions(hass, entry)

@@ -110,8 +110,9 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         self, user_input: conversation.ConversationInput, chat_log: conversation.ChatLog, error: TurnError
     ) -> conversation.ConversationResult:
         """End a turn that failed: with the answer of another agent, or with a sentence about the cause."""
-        LOGGER.warning("%s could not answer: %s", self.entity_id, error.key)
-        LOGGER.debug("The cause was", exc_info=error)  # Servers repeat parts of the request in their messages.
+        LOGGER.warning("The agent %s could not answer: %s", self._subentry.subentry_id, error.key)
+        # Servers repeat parts of the request in their messages.
+        LOGGER.debug("The cause in %s was", self.entity_id, exc_info=error)
         fallback = self._settings.get(CONF_FALLBACK_AGENT)
         if result := await async_hand_over(self.hass, self.entity_id, fallback, user_input, chat_log):
             return result

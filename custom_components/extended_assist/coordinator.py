@@ -36,7 +36,7 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry, client: anthropic.AsyncAnthropic) -> None:
         """Take the server."""
-        super().__init__(hass, LOGGER, config_entry=entry, name=entry.title, update_interval=READ_AGAIN)
+        super().__init__(hass, LOGGER, config_entry=entry, name="Extended Assist", update_interval=READ_AGAIN)
         self._client = client
         self.data = []
         self.answered: datetime | None = None

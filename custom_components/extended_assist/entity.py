@@ -97,6 +97,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             ),
             cut_notice=partial(async_sentence, self.hass, language, TurnError("answer_cut_off")),
             meter=self._meter,
+            language=language,
             toolbox=self._toolbox,
             note=self.coordinator.async_note,
             # Where nobody answered a moment ago, one try tells whether that has changed.

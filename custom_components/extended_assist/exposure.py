@@ -1,18 +1,19 @@
 """What this assistant may see: the only door to entities, and the one rule for what is a secret."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 import re
 from threading import get_ident
 from typing import Any
 
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant, State, callback
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
+from homeassistant.helpers import entity_registry as er
 from homeassistant.util.async_ import run_callback_threadsafe
 
+from .name_index import async_get_names, normalize
 from .results import ToolError
 from .secret_rule import is_secret_key, is_secret_text, sifted, without_secrets
 
@@ -35,6 +36,17 @@ _PLAIN = frozenset({bool, int, float})
 
 class NotExposedError(ToolError):
     """A name, id or area is unknown or not exposed: from outside, the two look the same."""
+
+    hint: Callable[[], Awaitable[str]] | None = None
+    """What finds out what to do instead; it takes longer than the event loop should be held."""
+
+
+async def async_told(error: ToolError) -> str:
+    """Return what an error says, with what to do instead where it comes from a name that was not found."""
+    cause: BaseException | None = error
+    while cause is not None and not (isinstance(cause, NotExposedError) and cause.hint):
+        cause = cause.__cause__
+    return f"{error} {await cause.hint()}" if isinstance(cause, NotExposedError) and cause.hint else str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,24 +143,9 @@ class Exposure:
 
     @callback
     def _describe(self, state: State) -> ExposedEntity:
-        """Collect the names under which people know an entity."""
-        entry = er.async_get(self._hass).async_get(state.entity_id)
-        names = intent.async_get_entity_aliases(self._hass, entry, state=state, allow_empty=False)
-        area_id = entry.area_id if entry else None
-        if (
-            entry
-            and not area_id
-            and entry.device_id
-            and (device := dr.async_get(self._hass).async_get(entry.device_id))
-        ):
-            area_id = dr.async_get_effective_area_id(self._hass, device)
-        area = ar.async_get(self._hass).async_get_area(area_id) if area_id else None
-        return ExposedEntity(
-            entity_id=state.entity_id,
-            names=tuple(dict.fromkeys((state.name.strip(), *names))),
-            area_names=(area.name, *sorted(area.aliases)) if area else (),
-            state=state,
-        )
+        """Add the names under which people know an entity."""
+        names, area_names = async_get_names(self._hass).names(state)
+        return ExposedEntity(state.entity_id, names, area_names, state)
 
     @callback
     def hidden_ids(self) -> set[str]:
@@ -177,38 +174,37 @@ class Exposure:
         In order: the entity id; a name or alias, alone or beside its area's name; all words of the text in the id, a
         name or the area's name.
         """
-        pool = list(self.entities.values() if among is None else among)
-        wanted, entity_id = normalize(text), text.strip().lower()
-        if named := [entity for entity in pool if entity.entity_id == entity_id or wanted in _labels(entity)]:
-            return named
-        words = wanted.split()
-        return [
-            entity
-            for entity in pool
-            if words and all(word in f" {' '.join(_labels(entity))} {entity.entity_id}" for word in words)
-        ]
+        names, wanted = async_get_names(self._hass), normalize(text)
+        pool = None if among is None else {entity.entity_id: entity for entity in among}
+        named = {*names.named(wanted), text.strip().lower()}
+        if found := self._visible(named, pool):
+            return found
+        return self._visible(names.containing(words), pool) if (words := wanted.split()) else []
+
+    def _visible(self, entity_ids: Iterable[str], pool: dict[str, ExposedEntity] | None) -> list[ExposedEntity]:
+        """Return those of a pool, or of all that are exposed, in the order of their ids."""
+        return list(filter(None, map(self.entity if pool is None else pool.get, sorted(entity_ids))))
 
     def resolve(self, text: str) -> list[ExposedEntity]:
         """Return the exposed entities that a text means, as in search.
 
         Raises NotExposedError, naming the nearest exposed entities, when there is none.
         """
-        # An exact id, the usual case, must not cost a look at the whole home.
-        if (state := self._hass.states.get(text.strip().lower())) and self.is_exposed(state.entity_id):
-            return [self._describe(state)]
+        if entity := self.entity(text.strip().lower()):
+            return [entity]
         if found := self.search(text):
             return found
-        labels = {label: entity for entity in self.entities.values() for label in (*_labels(entity), entity.entity_id)}
-        nearest = {
-            labels[label].entity_id: labels[label].name
-            for label in get_close_matches(normalize(text), labels, n=_SUGGESTIONS, cutoff=0.5)
-        }
-        hint = (
-            "Nearest: " + ", ".join(f"{name} ({entity_id})" for entity_id, name in nearest.items()) + "."
-            if nearest
-            else "Call extended_assist__get_entities to see what is exposed."
-        )
-        raise NotExposedError(f"'{text}' was not found or is not exposed. {hint}")
+        error = NotExposedError(f"'{text}' was not found or is not exposed.")
+        error.hint = partial(self.async_nearest, text)
+        raise error
+
+    async def async_nearest(self, text: str) -> str:
+        """Return which exposed entities have a name or id like a text, aside from the event loop."""
+        like = await self._hass.async_add_executor_job(async_get_names(self._hass).like, normalize(text))
+        visible = islice(filter(None, map(self.entity, like)), _SUGGESTIONS)
+        if nearest := ", ".join(f"{entity.name} ({entity.entity_id})" for entity in visible):
+            return f"Nearest: {nearest}."
+        return "Call extended_assist__get_entities to see what is exposed."
 
     def visible_attributes(self, state: State) -> dict[str, Any]:
         """The attributes of an exposed entity without secrets and without traces of hidden entities."""
@@ -268,15 +264,3 @@ class Exposure:
 def _is_external(statistic_id: str) -> bool:
     """Return whether a statistic belongs to no entity, such as opower:energy_consumption."""
     return ":" in statistic_id
-
-
-def normalize(text: str) -> str:
-    """Return a text as names are compared: without case, underscores and extra space."""
-    return " ".join(text.casefold().replace("_", " ").split())
-
-
-def _labels(entity: ExposedEntity) -> set[str]:
-    """Return all texts that mean exactly this entity."""
-    names = {normalize(name) for name in entity.names}
-    areas = {normalize(area) for area in entity.area_names}
-    return names | {f"{area} {name}" for area in areas for name in names}

@@ -9,6 +9,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er, intent
 
 from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER
+from .silence import log_unexpected
 
 _handed_over: ContextVar[frozenset[str]] = ContextVar(f"{DOMAIN}_handed_over", default=frozenset())
 """The agents of this turn that could not answer; none is asked again."""
@@ -27,7 +28,8 @@ async def async_hand_over(
     failed = _handed_over.get() | {agent_id}
     if fallback_id in failed or _has_acted(chat_log):
         return None
-    LOGGER.info("%s hands over to %s", agent_id, fallback_id)
+    LOGGER.info("An agent hands over to another one")
+    LOGGER.debug("%s hands over to %s", agent_id, fallback_id)
     listener = chat_log.delta_listener
     told: list[str] = []
 
@@ -52,7 +54,7 @@ async def async_hand_over(
             extra_system_prompt=user_input.extra_system_prompt,
         )
     except Exception:  # noqa: BLE001 - an agent of any integration; its failure must not hide the first one's
-        LOGGER.exception("Unexpected error in %s", fallback_id)
+        log_unexpected("in the agent that was to stand in")
         return None
     finally:
         chat_log.delta_listener = listener

@@ -12,6 +12,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from .api_selection import assist_name, holds_twin, serves_everything
 from .claude.models import find_model, lifecycle, retirement
 from .const import DOMAIN
+from .entry_issues import ENTRY_ISSUES
 
 WITHOUT_TOOLS = "agent_without_tools"
 TOOLS_MISSING = "agent_tools_missing"
@@ -83,9 +84,10 @@ def async_resolve_unless_ignored(hass: HomeAssistant, subentry_id: str, *keys: s
 
 @callback
 def async_resolve_orphaned(hass: HomeAssistant) -> None:
-    """Delete the issues of subentries that are gone."""
+    """Delete the issues of entries and subentries that are gone."""
     entries = hass.config_entries.async_entries(DOMAIN)
     known = {f"{key}_{subentry_id}" for entry in entries for subentry_id in entry.subentries for key in SUBENTRY_ISSUES}
+    known |= {f"{key}_{entry.entry_id}" for entry in entries for key in ENTRY_ISSUES}
     for domain, issue_id in list(ir.async_get(hass).issues):
         if domain == DOMAIN and issue_id not in known and not (entries and issue_id.startswith(WITHOUT_RULES)):
             ir.async_delete_issue(hass, DOMAIN, issue_id)

@@ -16,6 +16,7 @@ from .claude.client import ANTHROPIC_URL
 from .claude.models import EFFORTS, THINKING
 from .const import (
     CONF_ALLOW_WITHOUT_CHAT,
+    CONF_ALWAYS_ASK,
     CONF_ASK_FIRST,
     CONF_CONTEXT_TOKENS,
     CONF_DATABASE_FILES,
@@ -27,6 +28,7 @@ from .const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
     CONF_MONTHLY_TOKENS,
+    CONF_NEVER_ASK,
     CONF_PLAIN,
     CONF_PROMPT_CACHE,
     CONF_RESULT_BUDGET,
@@ -112,7 +114,11 @@ _SPEAKERS = _one_of([speaker.name.lower() for speaker in Speaker])
 OPTION_RULES: Mapping[str, RedactionRule] = {
     **{CONF_WHO_MAY.format(tier): _SPEAKERS for tier in _TIERS},
     **dict.fromkeys(
-        (CONF_EXTERNAL_STATISTICS, CONF_TARGETLESS_ACTIONS, CONF_WEB_HOSTS, CONF_WEB_PORTS, CONF_DATABASE_FILES), _count
+        (
+            *(CONF_EXTERNAL_STATISTICS, CONF_TARGETLESS_ACTIONS, CONF_WEB_HOSTS, CONF_WEB_PORTS, CONF_DATABASE_FILES),
+            *(CONF_NEVER_ASK, CONF_ALWAYS_ASK),
+        ),
+        _count,
     ),
     **dict.fromkeys((CONF_RESULT_BUDGET, CONF_ALLOW_WITHOUT_CHAT), _number),
     CONF_FAMILIES: _some_of(FAMILIES),

@@ -15,6 +15,7 @@ from .toolbox.call import ToolCall
 from .toolbox.options import ToolboxOptions
 from .toolbox.tool import DEADLINE, PolicedTool
 from .tools import CATALOGUE
+from .web.conversation import WebMemory
 
 __all__ = ["FunctionTool", "ToolNameError", "async_register_tool", "async_remove_tool", "llm_tool"]
 
@@ -39,6 +40,8 @@ class RegisteredTool(PolicedTool):
     @override
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
         """Return the tool's result, cut to the budget."""
+        if self.annotations.open_world and not call.options.is_fixed:
+            WebMemory.of(call.hass).count_request(call.caller, self.name)
         result = await super().async_result(call)
         return llm.ToolResult(data=enforce(result.data, call.budget), error=result.error)
 

@@ -1,12 +1,12 @@
 """The dialogs that mend what notices are about."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, override
 
 import voluptuous as vol
 
 from homeassistant.components import assist_pipeline
-from homeassistant.components.repairs import RepairsFlow, RepairsFlowResult
+from homeassistant.components.repairs import ConfirmRepairFlow, RepairsFlow, RepairsFlowResult
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState, ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant, callback
@@ -16,7 +16,8 @@ from homeassistant.helpers.selector import SelectOptionDict, SelectSelector, Sel
 from . import issues
 from .api_selection import assist_name
 from .claude.models import successors
-from .const import CONF_ENABLED, CONF_FUNCTION, CONF_MONTHLY_TOKENS, DOMAIN
+from .const import CONF_ALLOW_WITHOUT_CHAT, CONF_ENABLED, CONF_FUNCTION, CONF_MONTHLY_TOKENS, DOMAIN
+from .entry_issues import ASKS_NOW, NOBODY_TO_ASK
 from .flows.cost import monthly_tokens_field
 from .flows.function import CodeSelector
 from .flows.tools import check_tools, tools_field, without_missing
@@ -188,6 +189,22 @@ class FunctionRepairFlow(IssueFlow):
         return self._find() or self._store(**{CONF_ENABLED: False})
 
 
+class AllowFlow(ConfirmRepairFlow):
+    """Allow what asks first where nobody can be asked."""
+
+    @override
+    async def async_step_confirm(self, user_input: dict[str, Any] | None = None) -> RepairsFlowResult:
+        """Set the option."""
+        entry = self.hass.config_entries.async_get_entry(str((self.data or {}).get("entry_id")))
+        if entry is None:
+            return self.async_abort(reason="entry_not_loaded")
+        if user_input is not None:
+            options = {**entry.options, CONF_ALLOW_WITHOUT_CHAT: True}
+            self.hass.config_entries.async_update_entry(entry, options=options)
+        return await super().async_step_confirm(user_input)
+
+
+ENTRY_FLOWS: dict[str, type[ConfirmRepairFlow]] = {ASKS_NOW: ConfirmRepairFlow, NOBODY_TO_ASK: AllowFlow}
 FLOWS: dict[str, type[IssueFlow]] = {
     issues.WITHOUT_TOOLS: ChooseToolsFlow,
     issues.TOOLS_MISSING: ChooseToolsFlow,
@@ -204,5 +221,8 @@ async def async_create_fix_flow(
     hass: HomeAssistant, issue_id: str, data: dict[str, str | int | float | None] | None
 ) -> RepairsFlow:
     """Return the dialog of an issue."""
+    for key, flow in ENTRY_FLOWS.items():
+        if issue_id.startswith(f"{key}_"):
+            return flow()
     key = next(key for key in issues.SUBENTRY_ISSUES if issue_id.startswith(f"{key}_"))
     return FLOWS[key]()

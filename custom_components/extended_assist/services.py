@@ -18,6 +18,7 @@ from .functions.manager import (
     trusted_options,
 )
 from .toolbox.options import ToolboxOptions
+from .toolbox.outside import MARK
 
 CALL_FUNCTION: Final = "call_function"
 _ARGUMENTS = "arguments"
@@ -75,7 +76,7 @@ async def _async_call_function(call: ServiceCall) -> ServiceResponse:
             translation_key="function_failed",
             translation_placeholders={"function": name, "reason": str(result.data.get("error"))},
         )
-    return result.data
+    return {key: value for key, value in result.data.items() if key != MARK}
 
 
 def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tuple[ConfigEntry, LoadedFunction]]:

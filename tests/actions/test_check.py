@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 import voluptuous as vol
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant, ServiceCall, SupportsResponse
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.service import async_register_platform_entity_service, async_set_service_schema
 
-from ..acting import device_of
+from ..acting import device_of, listing
 from ..conftest import CallTool, expose
 
 pytestmark = pytest.mark.usefixtures("house")
@@ -82,7 +81,7 @@ async def test_own_action_on_entities(hass: HomeAssistant, call_tool: CallTool) 
         hass, "demo", "flash", entity_domain="light", schema=None, func="async_turn_off"
     )
     async_set_service_schema(hass, "demo", "flash", {"target": {"entity": {"domain": "light"}}})
-    data = await call_tool(PerformActionTool(), action="demo.flash", target=KITCHEN_LIGHTS)
+    data = await call_tool(listing("demo.flash"), action="demo.flash", target=KITCHEN_LIGHTS)
     assert data["entities"] == {"light.kitchen_lights": "on → off"}
 
 
@@ -105,10 +104,10 @@ async def test_places_in_data(hass: HomeAssistant, calls: list[dict[str, Any]], 
     """An area in the data is passed on by its id when all that it holds is exposed."""
     area_id = area_of_the_party(hass)
     play: dict[str, Any] = {"action": "jukebox.play", "target": BED}
-    await call_tool(PerformActionTool(), **play, data={"shelf": "Ball Room"})
-    await call_tool(PerformActionTool(), **play, data={"shelf": ["ball room"]})
+    await call_tool(listing("jukebox.play"), **play, data={"shelf": "Ball Room"})
+    await call_tool(listing("jukebox.play"), **play, data={"shelf": ["ball room"]})
     assert [data["shelf"] for data in calls] == [area_id, [area_id]]
-    refused = await call_tool(PerformActionTool(), error=True, **play, data={"shelf": "Kitchen"})
+    refused = await call_tool(listing("jukebox.play"), error=True, **play, data={"shelf": "Kitchen"})
     assert "data.shelf: 'Kitchen' holds 3 entities that are not exposed" in refused["error"]
 
 
@@ -141,11 +140,11 @@ async def test_references_inside_data(calls: list[dict[str, Any]], call_tool: Ca
         ({"entity_id": ["Bed Light"]}, {"entity_id": ["light.bed_light"]}),
         ({"label_id": "cosy", "entity_id": "party"}, {"entity_id": ["light.bed_light", "input_boolean.party"]}),
     ):
-        data = await call_tool(PerformActionTool(), **play, data={"extra": {"then": given}})
+        data = await call_tool(listing("jukebox.play"), **play, data={"extra": {"then": given}})
         assert calls.pop()["extra"] == {"then": sent}
         assert ("left_out" in data) is ("label_id" in given)
     refused = await call_tool(
-        PerformActionTool(), error=True, **play, data={"extra": {"entity_id": "{{ 'light.' ~ 'zebra' }}"}}
+        listing("jukebox.play"), error=True, **play, data={"extra": {"entity_id": "{{ 'light.' ~ 'zebra' }}"}}
     )
     assert "Templates cannot be used here" in refused["error"]
 
@@ -155,7 +154,7 @@ async def test_registry_ids_in_texts(hass: HomeAssistant, calls: list[dict[str, 
     zebra = er.async_get(hass).async_get("light.zebra")
     assert zebra
     refused = await call_tool(
-        PerformActionTool(), error=True, action="jukebox.play", target=BED, data={"note": f" {zebra.id} "}
+        listing("jukebox.play"), error=True, action="jukebox.play", target=BED, data={"note": f" {zebra.id} "}
     )
     assert refused["error"] == f"data.note: ' {zebra.id} ' was not found or is not exposed."
     assert calls == []
@@ -178,12 +177,13 @@ async def test_named_for_what_it_cannot_do(call_tool: CallTool) -> None:
 
 async def test_place_by_device_class(hass: HomeAssistant, call_tool: CallTool) -> None:
     """In a place, only entities of the device class that an action wants are meant."""
+    tool = listing("jukebox.air")
     called: list[Any] = []
     hass.services.async_register("jukebox", "air", lambda call: called.append(call.data["entity_id"]))
     wanted = {"domain": "cover", "device_class": ["shutter"]}
     async_set_service_schema(hass, "jukebox", "air", {"target": {"entity": [{"integration": "demo", **wanted}]}})
     await call_tool(
-        PerformActionTool(ToolboxOptions()),
+        tool,
         error=True,
         action="jukebox.air",
         target={"device_id": device_of(hass, "cover.kitchen_window")},
@@ -191,9 +191,7 @@ async def test_place_by_device_class(hass: HomeAssistant, call_tool: CallTool) -
     state = hass.states.get("cover.kitchen_window")
     assert state
     hass.states.async_set("cover.kitchen_window", state.state, {**state.attributes, "device_class": "shutter"})
-    await call_tool(
-        PerformActionTool(), action="jukebox.air", target={"device_id": device_of(hass, "cover.kitchen_window")}
-    )
+    await call_tool(tool, action="jukebox.air", target={"device_id": device_of(hass, "cover.kitchen_window")})
     assert called == [["cover.kitchen_window"]]
 
 
@@ -210,10 +208,10 @@ async def test_response_without_a_change(hass: HomeAssistant, call_tool: CallToo
     )
     async_set_service_schema(hass, "jukebox", "play", {"target": {"entity": {"domain": "light"}}})
     arguments: dict[str, Any] = {"action": "jukebox.play", "target": BED}
-    assert await call_tool(PerformActionTool(), **arguments) == {
+    assert await call_tool(listing("jukebox.play"), **arguments) == {
         "action": "jukebox.play",
         "response": {"title": "Song"},
         "outcome": {"cannot_be_known": {"Bed Light": "off"}},
     }
-    data = await call_tool(PerformActionTool(), **arguments, data={"last": True})
+    data = await call_tool(listing("jukebox.play"), **arguments, data={"last": True})
     assert data["entities"] == {"light.bed_light": "removed"}

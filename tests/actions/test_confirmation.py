@@ -8,12 +8,13 @@ import pytest
 from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import chat_session
+from homeassistant.helpers import chat_session, llm
 
 from ..conftest import ASSISTANT, CallTool
 
@@ -38,6 +39,20 @@ def chat(hass: HomeAssistant, house: None) -> Iterator[conversation.ChatLog]:
         current_chat_log.reset(token)
 
 
+@pytest.fixture
+def call_tool(hass: HomeAssistant, chat: conversation.ChatLog, llm_context: llm.LLMContext) -> CallTool:
+    """Return a function that calls a tool as an agent does, which puts the result into the conversation."""
+
+    async def call(tool: ExtendedTool, *, error: bool = False, **arguments: Any) -> dict[str, Any]:
+        tool_input = llm.ToolInput(tool.name, arguments)
+        result = await tool.async_call(hass, tool_input, llm_context)
+        assert result.error is error, result.data
+        chat.content.append(conversation.ToolResultContent("agent", tool_input.id, tool.name, result))
+        return dict(result.data)
+
+    return call
+
+
 def say(chat_log: conversation.ChatLog, words: str) -> None:
     """Let the user say something."""
     chat_log.async_add_user_content(conversation.UserContent(words))
@@ -58,7 +73,7 @@ async def test_asks_in_words(hass: HomeAssistant, chat: conversation.ChatLog, ca
     assert "entities" in await call_tool(tool, **LAMP)
     assert hass.states.is_state("light.bed_light", "on")
     data = await call_tool(UndoLastChangeTool(OPTIONS))
-    assert data["would"].endswith(": Bed Light back to off")
+    assert data["would"].endswith("\n- Bed Light back to off")
     say(chat, "Yes.")
     await call_tool(UndoLastChangeTool(OPTIONS))
     assert hass.states.is_state("light.bed_light", "off")
@@ -84,7 +99,7 @@ async def test_nothing_is_scheduled_before(
 ) -> None:
     """The question is asked before something is scheduled, not when it is due."""
     data = await call_tool(PerformActionTool(OPTIONS), **LAMP, delay=60)
-    assert data["would"].startswith("At ")
+    assert data["would"].startswith("In 0:01:00: ")
     assert (await async_get_schedule(hass)).waiting == []
 
 
@@ -104,15 +119,51 @@ async def test_cancelling_asks_in_words(hass: HomeAssistant, chat: conversation.
     assert (await async_get_schedule(hass)).waiting == []
 
 
-async def test_much_is_said_shortly(chat: conversation.ChatLog, call_tool: CallTool) -> None:
-    """Of many names and of a long text, the beginning is said, and how much more there is."""
+async def test_all_is_said(chat: conversation.ChatLog, call_tool: CallTool) -> None:
+    """Every entity is named, and a long text is told to its end."""
     tool = PerformActionTool(OPTIONS)
     lights = [f"light.{name}" for name in ("bed_light", "ceiling_lights", "kitchen_lights")]
     others = [*("automation.visible", "climate.hvac", "fan.living_room_fan", "input_boolean.party"), "script.visible"]
     target = {"entity_id": [*lights, *others, "switch.decorative_lights"]}
     data = await call_tool(tool, action="homeassistant.turn_off", target=target)
     assert data["would"].startswith("Turn off: Bed Light, Ceiling Lights, Kitchen Lights, Visible, ")
-    assert data["would"].endswith(", Party time and 1 more (homeassistant.turn_off)")
+    assert data["would"].endswith(", Party time and Decorative Lights (homeassistant.turn_off)")
     arguments = {"action": "notify.send_message", "target": {"entity_id": "notify.notifier"}}
     data = await call_tool(tool, **arguments, data={"message": "x" * 400})
-    assert data["would"].endswith(f", message {'x' * 300}… (400 characters)")
+    assert data["would"].endswith(f", message {'x' * 400}")
+
+
+@pytest.mark.parametrize("no", ["No, don't.", "stop", "Please do not switch it on"])
+async def test_a_refusal_confirms_nothing(
+    hass: HomeAssistant, chat: conversation.ChatLog, call_tool: CallTool, no: str
+) -> None:
+    """An agent of others that takes a no for a yes is refused, and a later yes counts for nothing."""
+    tool = PerformActionTool(OPTIONS)
+    await call_tool(tool, **LAMP)
+    say(chat, no)
+    assert "said no" in (await call_tool(tool, error=True, **LAMP))["error"]
+    say(chat, "Yes.")
+    assert (await call_tool(tool, **LAMP))["done"] is False
+    assert hass.states.is_state("light.bed_light", "off")
+
+
+async def test_what_the_result_did_not_tell(
+    hass: HomeAssistant, chat: conversation.ChatLog, call_tool: CallTool
+) -> None:
+    """A question that did not enter the conversation, or of which something has changed, confirms nothing."""
+    tool = PerformActionTool(OPTIONS)
+    await call_tool(tool, **LAMP)
+    chat.content.pop()
+    say(chat, "Yes.")
+    assert (await call_tool(tool, **LAMP))["done"] is False
+    group: dict[str, Any] = {"action": "homeassistant.turn_on", "target": {"entity_id": "group.visible"}}
+    first = await call_tool(tool, **group)
+    service = {"object_id": "visible", "name": "Visible group", "entities": ["light.ceiling_lights", "light.bed_light"]}
+    await hass.services.async_call("group", "set", service, blocking=True)
+    say(chat, "Yes.")
+    second = await call_tool(tool, **group)
+    assert (second["done"], "Ceiling Lights" in second["would"]) == (False, True)
+    assert first["would"] in second["changed"]
+    assert hass.states.is_state("light.bed_light", "off")
+    say(chat, "Yes.")
+    assert "entities" in await call_tool(tool, **group)

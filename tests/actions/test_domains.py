@@ -12,7 +12,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.setup import async_setup_component
 
-from ..acting import hidden_states, traces
+from ..acting import hidden_states, listing, traces
 from ..conftest import ASSISTANT, CallTool, expose
 
 pytestmark = pytest.mark.usefixtures("house")
@@ -150,7 +150,9 @@ async def test_no_secrets_in_answers(hass: HomeAssistant, call_tool: CallTool) -
 
     hass.services.async_register("jukebox", "browse", browse, supports_response=SupportsResponse.ONLY)
     async_set_service_schema(hass, "jukebox", "browse", {"target": {"entity": {"domain": "media_player"}}})
-    data = await call_tool(PerformActionTool(), action="jukebox.browse", target={"entity_id": "media_player.kitchen"})
+    data = await call_tool(
+        listing("jukebox.browse"), action="jukebox.browse", target={"entity_id": "media_player.kitchen"}
+    )
     assert data["response"] == {"children": [{"title": "Album"}, {"title": "Song"}]}
 
 
@@ -164,11 +166,11 @@ async def test_whole_devices(hass: HomeAssistant, call_tool: CallTool) -> None:
     hass.services.async_register("jukebox", "identify", identify)
     async_set_service_schema(hass, "jukebox", "identify", {"target": {"entity": {"domain": "light"}}})
     arguments: dict[str, Any] = {"action": "jukebox.identify", "target": {"entity_id": "light.kitchen_lights"}}
-    data = await call_tool(PerformActionTool(), error=True, **arguments)
+    data = await call_tool(listing("jukebox.identify"), error=True, **arguments)
     assert data["error"].startswith(
         "jukebox.identify acts on whole devices, and these have 1 entity that is not exposed"
     )
     assert calls == []
     async_expose_entity(hass, ASSISTANT, "light.narwhal", True)
-    await call_tool(PerformActionTool(), **arguments)
+    await call_tool(listing("jukebox.identify"), **arguments)
     assert [call.data for call in calls] == [{"entity_id": ["light.kitchen_lights"]}]

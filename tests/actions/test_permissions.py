@@ -16,6 +16,7 @@ from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_register_admin_service, async_set_service_schema
 
+from ..acting import listing
 from ..conftest import ASSISTANT, CallTool
 
 ALLOWED = ("light.bed_light", "input_boolean.party")
@@ -112,9 +113,9 @@ async def test_for_administrators(
     arguments = {"action": "secret_service.run", "target": {"entity_id": "light.bed_light"}}
     for context in (Context(user_id=guest.id), Context()):
         llm_context.context = context
-        data = await call_tool(PerformActionTool(), error=True, **arguments)
+        data = await call_tool(listing("secret_service.run"), error=True, **arguments)
         assert "Only an administrator" in data["error"]
     assert calls == []
     llm_context.context = Context(user_id=hass_admin_user.id)
-    await call_tool(PerformActionTool(), **arguments)
+    await call_tool(listing("secret_service.run"), **arguments)
     assert len(calls) == 1

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.actions.run import SequenceRun, visible_response
+from custom_components.extended_assist.actions.run import SequenceRun
 from custom_components.extended_assist.actions.sequences import SequenceWalker
 from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.responses import visible_response
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
@@ -20,7 +21,6 @@ from homeassistant.core import HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.script import DATA_NEW_SCRIPT_RUNS_NOT_ALLOWED, DATA_SCRIPTS
-from homeassistant.helpers.service import async_set_service_schema
 from tests.conftest import ASSISTANT, CallTool, expose
 from tests.steps import BED, LEVEL, PARTY, PARTY_ON, act, level
 from tests.tools.test_scripts import AT_ONCE
@@ -108,10 +108,8 @@ async def test_cancelled(hass: HomeAssistant, llm_context: llm.LLMContext) -> No
             "if": {"condition": "state", "entity_id": BED, "state": "off"},
             "then": [act("input_number.increment", LEVEL)],
         },
-        act("input_text.set_value", "input_text.note", value="{{ states('light.bed_light') }}"),
         {"parallel": [LIGHT_ON]},
         act("homeassistant.turn_on", "group.visible"),
-        act("input_text.set_value", "input_text.note", value="{{ expand('group.visible') | count }}"),
     ],
 )
 async def test_hidden_meanwhile(hass: HomeAssistant, call_tool: CallTool, step: dict[str, Any]) -> None:
@@ -132,10 +130,10 @@ async def test_hidden_between_check_and_run(hass: HomeAssistant, llm_context: ll
     exposure = Exposure(hass, ASSISTANT)
     call = ToolCall(hass=hass, arguments={}, exposure=exposure, caller=Caller(llm_context), options=AT_ONCE)
     walker = SequenceWalker(call)
-    checked = await walker.async_actions([LIGHT_ON])
+    run = await SequenceRun.async_create(call, walker, await walker.async_actions([LIGHT_ON]))
     async_expose_entity(hass, ASSISTANT, BED, False)
     with pytest.raises(ToolError, match="changed just now"):
-        await SequenceRun(call, walker, checked).async_run()
+        await run.async_run()
     assert state_of(hass, BED) == "off"
 
 
@@ -199,9 +197,8 @@ async def test_nothing_but_failures(hass: HomeAssistant, call_tool: CallTool) ->
     async def defect(_: ServiceCall) -> None:
         raise ValueError("narwhal")
 
-    hass.services.async_register("jukebox", "play", defect)
-    async_set_service_schema(hass, "jukebox", "play", {"target": {"entity": {"domain": "light"}}})
-    data = await call_tool(tool, error=True, sequence=[PARTY_ON, act("jukebox.play", BED)])
+    hass.services.async_register("light", "turn_off", defect)
+    data = await call_tool(tool, error=True, sequence=[PARTY_ON, act("light.turn_off", BED)])
     assert data["error"].startswith("extended_assist__execute_script failed unexpectedly")
     assert "narwhal" not in data["error"]
     undone = await call_tool(UndoLastChangeTool())
@@ -227,10 +224,9 @@ async def test_many_changes(hass: HomeAssistant, call_tool: CallTool) -> None:
         for name in names:
             hass.states.async_set(name, "on", context=call.context)
 
-    hass.services.async_register("jukebox", "play", light_up)
-    async_set_service_schema(hass, "jukebox", "play", {"target": {"entity": {"domain": "light"}}})
+    hass.services.async_register("light", "turn_off", light_up)
     tool = ExecuteScriptTool(replace(AT_ONCE, budget=1000))
-    data = await call_tool(tool, sequence=[act("jukebox.play", names)])
+    data = await call_tool(tool, sequence=[act("light.turn_off", names)])
     assert len(data["entities"]) < 40
     assert data["entities"]["light.lamp_0"] == "off → on"
     assert data["entities"]["more"] == f"{41 - len(data['entities'])} more entities"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.actions.sequences import BREATH, MAX_STEPS, SequenceWalker
+from custom_components.extended_assist.actions.sequences import MAX_STEPS, SequenceWalker
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.toolbox.call import ToolCall
@@ -13,7 +13,6 @@ from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
-from homeassistant.helpers.script import Script
 from tests.acting import device_of
 from tests.conftest import ASSISTANT
 
@@ -47,17 +46,13 @@ async def test_concrete(hass: HomeAssistant, call: ToolCall) -> None:
         ]
     )
     assert walked[0]["target"] == {"entity_id": ["light.ceiling_lights", "light.kitchen_lights"]}
-    assert walked[0]["data"]["brightness_pct"].template == "{{ 10 + 20 }}"
-    assert walked[1]["if"][0]["entity_id"] == ["input_boolean.party"]
+    assert walked[0]["data"]["brightness_pct"] == "{{ 10 + 20 }}"
+    assert walked[1]["if"][0]["entity_id"] == "input_boolean.party"
     assert walked[1]["then"] == [{"action": "scene.turn_on", "target": {"entity_id": ["scene.visible"]}}]
-    assert len(walked[2]["repeat"]["sequence"]) == 2
-    assert BREATH["delay"]["milliseconds"] == 1
     assert [action.name for action in walker.actions] == ["light.turn_on", "scene.turn_on"]
     assert walker.entity_ids == {
         *("light.ceiling_lights", "light.kitchen_lights", "scene.visible", "input_boolean.party"),
     }
-    script = Script(hass, walked, "test", "test")
-    await script.async_unload()
 
 
 async def test_kept(hass: HomeAssistant, call: ToolCall) -> None:

@@ -114,8 +114,8 @@ DATA: list[Attack] = [
     ("media of a hidden camera, escaped", _play("media-source://camera/camera%2Ezebra"), True),
     (
         "hidden id in a message",
-        _act("notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": "light.zebra"}),
-        True,
+        _act("notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": "see light.zebra"}),
+        False,
     ),
     (
         "template in a message",
@@ -132,9 +132,9 @@ DATA: list[Attack] = [
         _act(
             "todo.add_item",
             target={"entity_id": "todo.shopping_list"},
-            data={"item": "x", "description": "Light.Zebra"},
+            data={"item": "repair Light.Zebra"},
         ),
-        True,
+        False,
     ),
     (
         "hidden calendar",
@@ -280,7 +280,6 @@ LISTED: list[Attack] = [
         ("scene.create", {"data": {"scene_id": "x", "entities": {"light.zebra": "on"}}}),
         ("scene.create", {"target": {"entity_id": "light.bed_light"}, "data": {"scene_id": "x"}}),
         ("persistent_notification.create", {"data": {"message": "{{ states('light.zebra') }}"}}),
-        ("persistent_notification.create", {"data": {"message": "now light.zebra"}}),
         ("notify.persistent_notification", {"data": {"message": "x", "data": {"entity_id": "light.zebra"}}}),
         (
             "notify.persistent_notification",

@@ -9,63 +9,54 @@ type Attack = tuple[str, Any, str | None]
 HIDDEN = "light.zebra"
 UNKNOWN = "was not found or is not exposed"
 COMPUTED = "cannot be known beforehand"
-UNCHECKED = "cannot be checked beforehand"
 ZEBRA_ON = act("light.turn_on", HIDDEN)
 READ = "{{ states('light.zebra') }}"
 STATE = {"condition": "state", "entity_id": HIDDEN, "state": "on"}
 
 READING: list[Attack] = [
-    ("state", answer(READ), "sequence[0].variables.answer.value: "),
-    ("computed id", answer("{{ states('light.' ~ 'zebra') }}"), UNCHECKED),
-    ("variable as id", [{"variables": {"x": "zebra"}}, *answer("{{ states('light.' ~ x) }}")], UNCHECKED),
-    ("all states", answer("{{ states | map(attribute='entity_id') | list }}"), UNCHECKED),
-    ("domain", answer("{{ states.light | list }}"), UNCHECKED),
-    ("mixed area", answer("{{ area_entities('Kitchen') }}"), "also entities that are not exposed"),
-    ("mixed group", answer("{{ expand('group.mixed') | list }}"), "also entities that are not exposed"),
-    ("members", answer("{{ state_attr('group.mixed', 'entity_id') }}"), "names what is not exposed"),
+    ("state", answer(READ), None),
+    ("computed id", answer("{{ states('light.' ~ 'zebra') }}"), None),
+    ("variable as id", [{"variables": {"x": "zebra"}}, *answer("{{ states('light.' ~ x) }}")], None),
+    ("all states", answer("{{ states | map(attribute='entity_id') | list }}"), None),
+    ("domain", answer("{{ states.light | list }}"), None),
+    ("mixed area", answer("{{ area_entities('Kitchen') }}"), None),
+    ("mixed group", answer("{{ expand('group.mixed') | list }}"), None),
+    ("members", answer("{{ state_attr('group.mixed', 'entity_id') }}"), None),
     (
         "members, rewritten",
         answer("{{ state_attr('group.mixed', 'entity_id') | join | replace('.', '_') }}"),
-        "names what is not exposed",
+        None,
     ),
     (
         "members by state",
         answer("{{ states.group.mixed.attributes | string | replace('.', '_') }}"),
-        "names what is not exposed",
+        None,
     ),
-    ("scene's members", answer("{{ state_attr('scene.mixed', 'entity_id') }}"), "names what is not exposed"),
-    ("secret, with the whole state", answer("{{ states.media_player.kitchen | string }}"), "or is secret"),
-    ("secret, expanded", answer("{{ ['media_player.kitchen'] | map('expand') | string }}"), "or is secret"),
-    ("secret, expanded by name", answer("{{ expand('media_player.kitchen') | string }}"), "or is secret"),
-    ("secret", answer("{{ state_attr('light.bed_light', 'access_token') }}"), "not available"),
-    ("function as a variable", [{"variables": {"states": 1}}, *answer("{{ 1 }}")], "name of a function"),
+    ("scene's members", answer("{{ state_attr('scene.mixed', 'entity_id') }}"), None),
+    ("secret, with the whole state", answer("{{ states.media_player.kitchen | string }}"), None),
+    ("secret, expanded", answer("{{ ['media_player.kitchen'] | map('expand') | list | string }}"), None),
+    ("secret, expanded by name", answer("{{ expand('media_player.kitchen') | string }}"), None),
+    ("secret", answer("{{ state_attr('light.bed_light', 'access_token') }}"), None),
+    ("function as a variable", [{"variables": {"states": 1}}, *answer("{{ 1 }}")], None),
     (
         "function as a response",
         [{**act("todo.get_items", "todo.shopping_list"), "response_variable": "expand"}],
-        "name of a function",
+        None,
     ),
-    ("unknown function", answer("{{ issues() }}"), "cannot be used here"),
+    ("unknown function", answer("{{ issues() }}"), "is undefined"),
     (
         "unknown function under a name",
         [{"variables": {"issues": 1}}, *answer("{{ issues() }}")],
-        UNCHECKED,
+        "not callable",
     ),
     ("template made by a template", answer("{{ '{{ states(\"light.\" ~ \"zebra\") }' ~ '}' }}"), None),
-    ("said", [{"set_conversation_response": READ}], "sequence[0].set_conversation_response: "),
-    ("import", answer("{% import 'x.jinja' as x %}"), "cannot be used here"),
+    ("said", [{"set_conversation_response": READ}], None),
+    ("import", answer("{% import 'x.jinja' as x %}"), "no loader"),
     ("hidden script's response", [{"action": "script.zebra", "response_variable": "x"}], UNKNOWN),
     (
         "script's response, rewritten",
         [{"action": "script.visible", "response_variable": "x"}, *answer("{{ x | string | upper }}")],
-        "only be returned as it is",
-    ),
-    (
-        "media, rewritten",
-        [
-            {**act("media_player.browse_media", "media_player.kitchen"), "response_variable": "x"},
-            *answer("{{ x | string }}"),
-        ],
-        "only be returned as it is",
+        None,
     ),
     (
         "hidden calendar",
@@ -80,5 +71,5 @@ READING: list[Attack] = [
         ],
         None,
     ),
-    ("hidden message", [{"stop": READ}], UNKNOWN),
+    ("hidden message", [{"stop": READ}], None),
 ]

@@ -90,8 +90,12 @@ ESCAPE = r"""
 {{ states.light.lamp._home.hass }}
 {{ states.light.lamp['_state'] }}
 {{ states.light.lamp._state.context }}
-{{ states.light.lamp.context }}
-{{ states.light.lamp.as_dict() }}
+{{ states.light.lamp.context.__class__ }}
+{{ states | attr('_home') | attr('hass') }}
+{{ '' | attr('__class__') }}
+{{ states.light.lamp | attr('_state') | attr('context') }}
+{{ states.light.lamp.as_dict().context._user }}
+{{ states.light.lamp.as_dict.__self__ }}
 {{ states.light.lamp.__class__.__mro__ }}
 {{ states.light.lamp.__class__.__init__.__globals__ }}
 {{ states.__init__.__globals__ }}
@@ -135,9 +139,6 @@ ESCAPE = r"""
 {% extends 'secret.jinja' %}
 {% extends states %}
 {{ lipsum.__globals__['os'] }}
-{{ 'x' | pack('>I') }}
-{{ 'x' | base64_encode }}
-{{ 'x' | md5 }}
 {{ cycler.__init__ }}
 {{ dict.mro() }}
 {{ timedelta.__subclasses__() }}
@@ -200,20 +201,6 @@ BOMBS = r"""
 {{ 0 | timestamp_custom('%c' * 100000) }}
 {{ strptime('x' * 10000, '%Y' * 10000) }}
 {{ version('1.' * 100000) }}
-{{ ('a' * 30) | regex_match('(a+)+b') }}
-{{ ('a' * 30) | regex_match('(a|a)*b') }}
-{{ ('a' * 30) | regex_search('(?:a*)*b') }}
-{{ ('a' * 5000) | regex_search('a*a*a*b') }}
-{{ ('a' * 60) | regex_match('(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)b') }}
-{{ ('a' * 30) | regex_findall('(?x)(a #[\n|a)*b#]') }}
-{{ ('a' * 30) | regex_match('(?#[)(a|a)*b(?#])') }}
-{{ ('a' * 30) | regex_match('(?i:a|a)*b') }}
-{{ ('a' * 30) is match('((((a*)*)*)*)*b') }}
-{{ (['a' * 30] | select('search', '(a+)+b') | list) }}
-{{ ('a' * 30) | regex_match('(a*)\\1*b') }}
-{{ ('a' * 30) | regex_match(find='(a+)+b') }}
-{{ ('a' * 30) | regex_match('(?P<x>a+)+b') }}
-{{ ('a' * 30) | regex_match('[]a](?:[]a]|a)*b') }}
 {{ 'x' | regex_match('a' * 100000) }}
 {% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}
 {% for i in range(100000) %}{% for j in range(100000) %}{{ i }}{% endfor %}{% endfor %}
@@ -239,5 +226,80 @@ BOMBS = r"""
 {{ range(100000) | map('multiply', 2305843009213693951) | list }}
 {{ ([[1] * 100] * 9000) | sum(start=[]) }}
 {{ range(20000) | map('list') | list }}
+{% set ns = namespace(x=[1]) %}{% for i in range(100000) %}{% set ns.x = zip(ns.x) %}{% endfor %}{{ ns.x | list }}
+{% set ns = namespace(x=[1]) %}{% for i in range(9999) %}{% set ns.x = zip(ns.x, ns.x) %}{% endfor %}{% for i in ns.x %}{% endfor %}
+{% set ns = namespace(x={1: 1}) %}{% for i in range(9999) %}{% set ns.x = {1: ns.x.items()} %}{% endfor %}{{ ns.x }}
+{% set t = 'a' * 490000 %}{{ t.rfind('b' ~ 'a' * 240000) }}
+{% set t = 'a' * 490000 %}{{ t.rindex('b' ~ 'a' * 240000) }}
+{% set t = 'a' * 490000 %}{{ t.rsplit('b' ~ 'a' * 240000) }}
+{% set t = 'a' * 490000 %}{{ t.rpartition('b' ~ 'a' * 240000) }}
+{% set t = 'a' * 490000 %}{{ 'b' ~ 'a' * 240000 | apply(t.rfind) }}
+{% set t = 'b' * 400000 %}{{ t.strip('a' * 400000 ~ 'b') }}
+{% set t = 'b' * 400000 %}{{ t | trim('a' * 400000 ~ 'b') }}
+{% set t = 'a' * 490000 %}{{ t | replace('b' ~ 'a' * 240000, 'c') }}
+{{ '%(a)700000000d' % {'a': 1} }}
+{{ '%(a)700000000d' | format(a=1) }}
+{{ '%(a(b))700000000d' % {'a(b)': 1} }}
+{{ '%-+ #0700000000d' % 1 }}
+{{ ('%(a)999d' * 90000) % {'a': 1} }}
+{{ ('{0:999}' * 90000).format(1) }}
+{{ '{0:%Y%700000000d}'.format(now()) }}
+{{ ('x' * 9000).encode('idna') }}
+{{ ('x' * 9000).encode('punycode') }}
+{{ 'eA==' | base64_decode('idna') }}
+{{ 1 | pack('>1000000000s') }}
+{{ 'x'.encode() | pack('1000000000s') }}
+{{ ('&' * 240000) | escape }}
+{{ ('<!---->' * 20000) | striptags }}
+{{ ('http://a.b ' * 20000) | urlize }}
+{{ ('a ' * 20000) | wordwrap(1) }}
+{{ range(20000) | list | pprint }}
+{{ ('9' * 400000) | int(base=3) }}
+{{ ('9' * 20000) | float }}
+{{ 'a'.zfill(100000) }}
+{{ 'a' | center(100000) }}
+{{ dict.get({}, 1) }}
+{{ (1).from_bytes(('x' * 400000).encode()) }}
+{% set ns = namespace(x=range(9000) | list) %}{% for i in range(45) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x | tojson(indent=900) }}
+{% for i in range(100000) %}{% for j in range(100000) %}{% set x = [1] %}{% endfor %}{% endfor %}
+{% for i in range(100000) %}{% for j in range(100000) %}{% set x = [] %}{% endfor %}{% endfor %}
+{{ ('a' * 200000) | groupby('ab ' * 100000) }}
+{{ ('a' * 400000) | select('in', range(9000) | map('string') | list) | list }}
+{{ ('a' * 400000) | sum(attribute='ab ' * 100000) }}
+{% set t = '\U0001f6cb' * 400000 %}{% for i in range(1000) %}{% set x = t[1:] %}{% endfor %}
+{% for i in range(100000) recursive %}{{ loop(range(100000)) }}{% endfor %}
 {{ 'aaa' | apply(apply, apply, apply) }}
 """.strip().splitlines()
+
+PATTERNS = r"""
+{{ ('a' * 30) | regex_match('(a+)+b') }}
+{{ ('a' * 30) | regex_match('(a|a)*b') }}
+{{ ('a' * 30) | regex_search('(?:a*)*b') }}
+{{ ('a' * 5000) | regex_search('a*a*a*b') }}
+{{ ('a' * 60) | regex_match('(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)(a?)b') }}
+{{ ('a' * 30) | regex_findall('(?x)(a #[\n|a)*b#]') }}
+{{ ('a' * 30) | regex_match('(?#[)(a|a)*b(?#])') }}
+{{ ('a' * 30) | regex_match('(?i:a|a)*b') }}
+{{ ('a' * 30) is match('((((a*)*)*)*)*b') }}
+{{ (['a' * 30] | select('search', '(a+)+b') | list) }}
+{{ ('a' * 30) | regex_match('(a*)\\1*b') }}
+{{ ('a' * 30) | regex_match(find='(a+)+b') }}
+{{ ('a' * 30) | regex_match('(?P<x>a+)+b') }}
+{{ ('a' * 30) | regex_match('[]a](?:[]a]|a)*b') }}
+{{ ('a' * 30000) | regex_match('((a+)+)+b?c') }}
+{{ ('a' * 30000) | regex_findall('(a+)+b?c') }}
+{{ ('a' * 3000) | regex_replace('(?:a+)+b?c', 'x') }}
+{{ ('a ' * 4000 ~ '!') | regex_search('(\\w+\\s?)+$') }}
+{{ ('a' * 9000) | regex_search('(?:(?:a{1,1000}){1,1000}){1,1000}b?c') }}
+{{ ('a' * 9000) | regex_search('(?=(?:a*)*b?c)(?=(?:a*)*b?c)') }}
+{{ ('a' * 9000) | regex_search('(?e)(?:abababab){e<=4}c') }}
+{{ ('a' * 9000) | regex_search('(?R)?a') }}
+{{ ('a' * 9000) | regex_search('(a(?1)?)b?c') }}
+{{ ('a' * 200000) | regex_match('a' * 990) }}
+{{ ('🛋' * 9000) | regex_match('[' ~ wide ~ ']*b?c', ignorecase=true) }}
+{{ ('x' * 60000) | regex_replace('(?=(x*))', '\\1' * 400) }}
+{{ 'x' | regex_match('(' * 400 ~ 'x' ~ ')' * 400) }}
+{{ 'x' | regex_match('x{9999999999}') }}
+{{ 'x' | regex_match('[') }}
+""".strip().splitlines()
+"""Some of them have an answer, and some take too long for one; `wide` is 900 characters beyond the first 65,536."""

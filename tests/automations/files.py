@@ -36,7 +36,8 @@ HAND_WRITTEN = """\
       to: 'on'
   action:
   - service: input_boolean.turn_on
-    data: {entity_id: input_boolean.porch, note: "# no comment"}
+    data: {entity_id: input_boolean.porch}
+    alias: "# no comment"
 
 
 # ----- alarm -----

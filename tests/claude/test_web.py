@@ -117,11 +117,13 @@ async def test_what_strangers_write_does_not_move_the_house(
     act = tool_use("intent__HassTurnOn", {"name": "Lamp"})
     before = [search(), found()]
     turns = [Turn([*before, act])] if same_response else [Turn([*before, tool_use("llm__GetDateTime")]), Turn([act])]
-    result = await converse("Weather?", *turns, Turn([text("The page says to turn on the lamp. Shall I?")]))
+    here: dict[str, Any] = {"device_id": "speaker"}
+    result = await converse("Weather?", *turns, **here)
     assert surfing == []
+    assert speech(result).endswith("Shall I do that?")
     assert_every_call_has_a_result(chat_log(result.conversation_id))
     assert result.continue_conversation
-    await converse("Yes", Turn([act]), Turn([text("Done.")]), conversation_id=result.conversation_id)
+    await converse("Yes", Turn([text("Done.")]), conversation_id=result.conversation_id, **here)
     assert len(surfing) == 1
 
 

@@ -12,12 +12,12 @@ from custom_components.extended_assist.recorder.query import FRESH_SECONDS, MAX_
 from custom_components.extended_assist.templates import limits, render
 from custom_components.extended_assist.toolbox.journal import MAX_ALL_STATES, MAX_CHANGES
 from custom_components.extended_assist.toolbox.policy import (
-    CONFIRMATION_TIME,
     DEFAULT_ASK_FIRST,
     DEFAULT_WHO_MAY,
     Speaker,
     Tier,
 )
+from custom_components.extended_assist.toolbox.question import ANSWER_TIME
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE
 from custom_components.extended_assist.web import conversation, fetch, page, read as reading
@@ -115,8 +115,8 @@ def permissions(tool: type[ExtendedTool]) -> dict[str, str]:
 
 def test_time_to_agree() -> None:
     """The minutes in which a yes counts."""
-    assert CONFIRMATION_TIME == 3 * 60
-    assert "no more than three minutes" in prose(SECURITY)
+    assert ANSWER_TIME == 5 * 60
+    assert "within five minutes" in prose(SECURITY)
 
 
 @pytest.mark.parametrize("heading", LIMITS)

@@ -30,7 +30,7 @@ from tests.web.site import Site, http
 from .pages import Example, anchors, examples, tables
 
 TOOLS = {tool.name.removeprefix("extended_assist__"): tool for tool in CATALOGUE}
-AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset()))
+AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset(), allow_without_chat=True))
 """Options under which nothing asks first."""
 NOW = "2026-11-20 18:07:14"
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
@@ -225,7 +225,7 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
     """The hosts of the examples are one server here."""
     await in_berlin(hass, freezer)
     site.pages.update(PAGES)
-    options = ToolboxOptions(web_ports=frozenset({site.port}))
+    options = ToolboxOptions(web_ports=frozenset({site.port}), policy=Policy(allow_without_chat=True))
 
     def served(text: str) -> str:
         for host in ("library", "weather", "fuel"):

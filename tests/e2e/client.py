@@ -63,9 +63,8 @@ class Client:
         self._events: dict[int, asyncio.Queue[Json]] = {}
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            self.url, headers={"Authorization": f"Bearer {self._access_token}"}, timeout=REQUEST_TIMEOUT
-        )
+        headers = {"Authorization": f"Bearer {self._access_token}", "Accept": "application/json"}
+        self._session = aiohttp.ClientSession(self.url, headers=headers, timeout=REQUEST_TIMEOUT)
         return self
 
     async def __aexit__(self, *_: object) -> None:

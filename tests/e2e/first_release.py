@@ -120,11 +120,14 @@ def prepare(config_dir: Path) -> None:
 
 
 async def say(client: Client, server: ClaudeServer, agent: str, tool: str = "", **arguments: Any) -> dict[str, Any]:
-    """Say something to the agent, whose model calls a tool if it is given; return what the tool answered, without its mark."""
+    """Say something to the agent, whose model calls a tool if it is given; agree if asked; return what the tool answered."""
     turns = [Turn([tool_use(f"extended_assist__{tool}", arguments)])] if tool else []
     server.responder = Scenario([*turns, Turn([text("So.")])])
     answer = await client.converse("Do it.", agent_id=agent)
     assert answer["response"]["response_type"] != "error", answer
+    if str(answer["response"]["speech"]["plain"]["speech"]).endswith("?"):
+        server.responder = Scenario([Turn([text("So.")])])
+        await client.converse("Yes.", agent_id=agent, conversation_id=answer["conversation_id"])
     blocks = server.message_requests[-1]["messages"][-1]["content"]
     results = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"] if tool else [{}]
     return dict(results[0])

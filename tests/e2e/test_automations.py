@@ -115,11 +115,29 @@ class Speaker:
         self._server.responder = Scenario(
             [Turn([tool_use(f"extended_assist__{tool}", arguments)]), Turn([text("So.")])]
         )
-        answer = await self._client.converse("Do it.", agent_id=self.agent, conversation_id=self.conversation_id)
-        self.conversation_id = answer["conversation_id"]
+        await self._say("Do it.")
         blocks = self._server.message_requests[-1]["messages"][-1]["content"]
         (result,) = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"]
         return dict(result)
+
+    async def ask(self, tool: str, **arguments: Any) -> str:
+        """Let the model call a tool that asks; return the question that is spoken."""
+        self._server.responder = Scenario([Turn([tool_use(f"extended_assist__{tool}", arguments)])])
+        return await self._say("Do it.")
+
+    async def agree(self) -> dict[str, Any]:
+        """Say yes; return what was done."""
+        self._server.responder = Scenario([Turn([text("So.")])])
+        await self._say("Yes, please.")
+        blocks = self._server.message_requests[-1]["messages"][-1]["content"]
+        (result,) = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"]
+        return dict(result)
+
+    async def _say(self, words: str) -> str:
+        """Say something; return the answer."""
+        answer = await self._client.converse(words, agent_id=self.agent, conversation_id=self.conversation_id)
+        self.conversation_id = answer["conversation_id"]
+        return str(answer["response"]["speech"]["plain"]["speech"])
 
 
 async def test_written_by_the_agent(house: HomeAssistantInstance) -> None:
@@ -161,21 +179,26 @@ async def ask_first(speaker: Speaker, client: Client) -> None:
     """As long as nothing else is chosen, the user is asked; what they agreed to can be undone."""
     await speaker.set_options(["add_automation", "update_automation", "remove_automation"])
     config = ready({"alias": "Asked", **WRITTEN[0].config}, 0, {})
-    asked = await speaker.call("add_automation", automation=config)
-    assert asked["done"] is False
-    assert asked["would"].startswith("Add the automation 'Asked': When motion turns on, turn on Bed Light")
-    assert "+alias: Asked" in asked["would"]
-    added = await speaker.call("add_automation", automation=config)
+    asked = await speaker.ask("add_automation", automation=config)
+    assert asked.startswith("Add the automation 'Asked': When motion turns on, turn on Bed Light")
+    assert "+alias: Asked" in asked
+    assert asked.endswith("Shall I do that?")
+    added = await speaker.agree()
     entity_id = added["added"]
     assert (await client.state(entity_id))["state"] == "on"
     changes = {"alias": "Changed", "mode": "queued"}
-    assert (await speaker.call("update_automation", automation=added["id"], changes=changes))["done"] is False
-    assert (await speaker.call("update_automation", automation=added["id"], changes=changes))["changed"] == entity_id
+    assert "+alias: Changed" in await speaker.ask("update_automation", automation=added["id"], changes=changes)
+    assert (await speaker.agree())["changed"] == entity_id
     saved = await client.get(f"/api/config/automation/config/{added['id']}")
     assert saved == {"id": added["id"], **config, **changes}
-    assert (await speaker.call("undo_last_change"))["undone"] == {entity_id: "as it was before"}
+    question = await speaker.ask("undo_last_change")
+    assert question.startswith("Change back the automation 'Asked': When motion turns on, turn on Bed Light")
+    assert "-alias: Changed" in question
+    assert "+alias: Asked" in question
+    assert (await speaker.agree())["undone"] == {entity_id: "as it was before"}
     assert (await client.get(f"/api/config/automation/config/{added['id']}"))["alias"] == "Asked"
-    assert (await speaker.call("undo_last_change"))["undone"] == {entity_id: "removed again"}
+    assert (await speaker.ask("undo_last_change")).startswith("Remove again the automation 'Asked'")
+    assert (await speaker.agree())["undone"] == {entity_id: "removed again"}
     assert entity_id not in await client.states()
 
 

@@ -67,8 +67,8 @@ async def confirm_an_automation(walk: Walk, client: Client) -> None:
     async with walk.step("automation_asked"):
         await open_assist(walk)
         await say(walk, "Turn on the garden lights at sunset.")
-        await shows(page, "I would do this: Add the automation")
-        await shows(page, "Shall I?")
+        await shows(page, "Add the automation")
+        await shows(page, "Shall I do that?")
         assert AUTOMATION not in await client.states()
     async with walk.step("automation_agreed"):
         await say(walk, "Yes, please do.")

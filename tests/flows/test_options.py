@@ -82,7 +82,7 @@ async def test_actions_without_a_target(hass: HomeAssistant, entry: MockConfigEn
     assert {"rest_command.family", "scene.create", "camera.snapshot"} <= set(offered)
     assert not {
         *("light.turn_on", "script.hello", "script.reload", "shell_command.boom", "input_boolean.reload"),
-        *("homeassistant.restart", "homeassistant.turn_on", "homeassistant.update_entity", "scene.apply"),
+        *("homeassistant.restart", "homeassistant.update_entity", "scene.apply"),
     } & set(offered)
     refused = await call_tool(
         PerformActionTool(ToolboxOptions.of(entry.options)), error=True, action="rest_command.family"
@@ -208,3 +208,17 @@ async def test_database_files(hass: HomeAssistant, entry: MockConfigEntry) -> No
     (shown,) = [value for key, value in form["data_schema"].schema.items() if key == "functions"]
     ((key, _),) = shown.schema.schema.items()
     assert key.description == {"suggested_value": ["books.db"]}
+
+
+async def test_what_need_not_ask_and_what_asks_too(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Actions, domains and entities are taken as they are meant; anything else is pointed out."""
+    form = await show_options(hass, entry)
+    wrong = {CONF_FAMILIES: [], CONF_RESULT_BUDGET: 2000, "policy": {"never_ask": ["the front door"]}}
+    form = await hass.config_entries.options.async_configure(form["flow_id"], wrong)
+    assert form["errors"] == {"policy": "invalid_name"}
+    assert form["description_placeholders"] == {"wrong": "the front door"}
+    right = wrong | {"policy": {"never_ask": [" Lock.Unlock", "scene", "scene", ""], "always_ask": ["switch.heater"]}}
+    done = await hass.config_entries.options.async_configure(form["flow_id"], right)
+    assert done["type"] is FlowResultType.CREATE_ENTRY
+    policy = Policy.of(entry.options)
+    assert (policy.never_ask, policy.always_ask) == ({"lock.unlock", "scene"}, {"switch.heater"})

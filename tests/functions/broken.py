@@ -149,4 +149,80 @@ SETTINGS = {
     "query_template": of("type: sqlite\nquery: '{% if %}'", 6, "template is wrong"),
     "single_is_text": of("type: sqlite\nsingle: perhaps", 6, "single"),
 }
-EVERY = {**YAML, **SHAPE, **SCHEMA, **SETTINGS}
+
+
+def with_item(settings: str, line: int | None, words: str) -> Broken:
+    """Return a function with a parameter `item` and wrong settings, which begin in line 5."""
+    body = "\n".join(f"  {each}" for each in settings.splitlines())
+    return Broken(spec("{type: object, properties: {item: {type: string}}}") + body + "\n", line, words)
+
+
+SILENT = {
+    "spec_parameter": Broken(
+        "spec:\n  name: x\n  parameter: {}\nfunction: {type: template, value_template: a}\n", 3, "mean 'parameters'"
+    ),
+    "spec_descripton": Broken(
+        "spec:\n  name: x\n  descripton: a\nfunction: {type: template, value_template: a}\n", 3, "mean 'description'"
+    ),
+    "property": parameters("{type: object, property: {x: {}}}", "mean 'properties'"),
+    "requierd": parameters("{properties: {x: {}}, requierd: [x]}", "mean 'required'"),
+    "required_of_another_name": parameters("{properties: {item: {}}, required: [itm]}", "mean 'item'"),
+    "discription_of_field": parameters("{properties: {x: {discription: a}}}", "mean 'description'"),
+    "unknown_variable": with_item("type: template\nvalue_template: '{{ itm }}'", 6, "no variable 'itm'.*mean 'item'"),
+    "unknown_variable_elsewhere": with_item(
+        "type: template\nvalue_template: '{{ zzz }}'", 6, "Add it to the parameters"
+    ),
+    "unknown_variable_with_default": with_item(
+        "type: template\nvalue_template: '{{ itm | default(1) }}'", 6, "mean 'item'"
+    ),
+    "unknown_function": with_item(
+        "type: template\nvalue_template: \"{{ state_atr('a.b', 'c') }}\"", 6, "mean 'state_attr'"
+    ),
+    "variable_in_script": with_item(
+        "type: script\nsequence:\n- action: a.b\n  data: {x: '{{ itm }}'}", 8, "mean 'item'"
+    ),
+    "variable_in_query": with_item("type: sqlite\nquery: SELECT '{{ itm }}'", 6, "mean 'item'"),
+    "variable_in_address": with_item("type: rest\nresource_template: http://a/{{ itm }}", 6, "mean 'item'"),
+    "variable_in_header": with_item("type: rest\nresource: http://a/\nheaders: {x: '{{ itm }}'}", 7, "mean 'item'"),
+    "variable_in_payload": with_item(
+        "type: rest\nresource: http://a/\npayload_template: '{{ itm }}'", 7, "mean 'item'"
+    ),
+    "variable_of_answer": with_item(
+        "type: rest\nresource: http://a/\nvalue_template: '{{ value_jsn.a }}'", 7, "mean 'value_json'"
+    ),
+    "variable_of_sensor": with_item(
+        "type: scrape\nresource: http://a/\nvalue_template: '{{ prize }}'\nsensor: [{name: price, select: p}]",
+        7,
+        "mean 'price'",
+    ),
+    "variable_of_step": with_item(
+        "type: composite\nsequence:\n- {type: template, value_template: a, response_variable: first}\n"
+        "- {type: template, value_template: '{{ frist }}'}",
+        8,
+        "mean 'first'",
+    ),
+    "template_in_resource": with_item("type: rest\nresource: 'http://a/{{ item }}'", 6, "Use 'resource_template'"),
+    "template_in_payload": with_item(
+        "type: rest\nresource: http://a/\npayload: '{{ item }}'", 7, "Use 'payload_template'"
+    ),
+    "template_in_selector": with_item(
+        "type: scrape\nresource: http://a/\nsensor:\n- select: 'p[x=\"{{ item }}\"]'", 8, "No template"
+    ),
+    "template_in_password": with_item(
+        "type: rest\nresource: http://a/\nusername: a\npassword: '{{ item }}'", 8, "No template"
+    ),
+    "template_in_db_url": with_item("type: sqlite\ndb_url: '{{ item }}'", 6, "No template"),
+    "single_braces": with_item("type: template\nvalue_template: 'Buy {item}'", 6, "is no template"),
+    "dollar_braces": with_item("type: template\nvalue_template: 'Buy ${item}'", 6, "is no template"),
+    "query_that_writes": with_item("type: sqlite\nquery: DELETE FROM states", 6, "must be a SELECT"),
+    "sensor_key": with_item(
+        "type: scrape\nresource: http://a/\nsensor:\n- select: p\n  atribute: href", 9, "mean 'attribute'"
+    ),
+    "misspelled_type": with_item("type: templat\nvalue_template: a", 5, "mean 'template'"),
+    "misspelled_setting": with_item("type: template\nvalue_template: a\nparse_resut: true", 7, "mean 'parse_result'"),
+    "pattern_of_itself": parameters(
+        "{properties: {x: {type: string, pattern: '(a(?R)?)+'}}}", "cannot be used|not JSON Schema"
+    ),
+    "patterns_of_names": parameters("{patternProperties: {'(a+)+$': {}}}", "not available"),
+}
+EVERY = {**YAML, **SHAPE, **SCHEMA, **SETTINGS, **SILENT}

@@ -147,7 +147,7 @@ QUERIES = {
 }
 
 
-FINDS = {"quoted", "double_quoted", "bare", "list", "macro", "set", "safe"}
+FINDS = {"quoted", "double_quoted", "bare", "list", "macro", "set", "joined", "safe"}
 """Queries in which an honest value does what it should."""
 
 
@@ -266,7 +266,35 @@ async def test_addresses(install: Install, ask: Ask, site: Site, template: str) 
         assert query in ({"safe": ["1"]}, {}, {"y": ["1"]})
 
 
-@pytest.mark.parametrize("text", ["..", "%2e%2e", ".%2E", "."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "..",
+            "%2e%2e",
+            ".%2E",
+            ".",
+            "../..",
+            "..%2f..",
+            "..\\..",
+            "%252e%252e",
+            "%25252e%25252e%25252fadmin",
+            "..;x",
+            "..;/a",
+        ),
+        *(
+            "\uff0e\uff0e",
+            "\u2024\u2024",
+            "\u2025",
+            "%c0%ae%c0%ae",
+            "%c0%ae",
+            "..%00",
+            "a/../../admin",
+            " .. ",
+            "a%2f%2e%2e%5cadmin",
+        ),
+    ],
+)
 async def test_ways_to_another_address(install: Install, ask: Ask, site: Site, text: str) -> None:
     """A value is no way up."""
     await install(written(f'type: rest\nresource_template: "{site.url}/api/{{{{ x }}}}/secret"', "x"))

@@ -1,7 +1,6 @@
 """Tests of functions that stand for something built in: what they refuse, and what they say before they are confirmed."""
 
 from datetime import timedelta
-import json
 import re
 from typing import Any
 
@@ -15,13 +14,15 @@ from custom_components.extended_assist.functions.tool import UserFunctionTool
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 from tests.automating import StartHome, start_home, switching
-from tests.claude_server import ClaudeServer, Turn, text, tool_use
+from tests.claude_server import ClaudeServer, Turn, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse, expose
+from tests.talking import speech
 
 from . import recipes
 from .conftest import Ask, Install
@@ -71,16 +72,14 @@ class TestActions:
         options = {"ask_first": ["perform_action"]}
         hass.config_entries.async_update_entry(entry, options=options)
         await hass.async_block_till_done()
-        said = "Turn on: Bed Light (light.turn_on), brightness 40 %"
-        for name, arguments, would in (
-            ("execute_service_single", BED, said),
-            ("execute_service", {"list": [BED, {**BED, "service": "turn_off"}]}, f"{said}; Turn off: Bed Light"),
+        said = "Turn on: Bed Light, brightness 40 %"
+        both = {"list": [BED, {**BED, "service": "turn_off", "service_data": {"entity_id": "light.bed_light"}}]}
+        for name, arguments, lines in (
+            ("execute_service_single", BED, [said]),
+            ("execute_service", both, ["I would do 2 things:", f"- {said}", "- Turn off: Bed Light"]),
         ):
-            await converse("Do it.", Turn([tool_use(name, arguments)]), Turn([text("Shall I?")]))
-            block = claude_server.message_requests[-1]["messages"][-1]["content"][-1]
-            data = json.loads(block["content"])
-            assert data["done"] is False
-            assert data["would"].startswith(would)
+            asked = await converse("Do it.", Turn([tool_use(name, arguments)]), device_id="speaker")
+            assert speech(asked).splitlines() == [*lines, "Shall I do that?"]
         assert hass.states.is_state("light.bed_light", "off")
 
 
@@ -169,7 +168,8 @@ class TestPast:
 
 async def test_delay_without_an_entry(hass: HomeAssistant, assist: None, call_tool: CallTool) -> None:
     """A function that belongs to no entry schedules nothing: nobody's options would allow it later."""
-    tool = UserFunctionTool(read_definition(recipes.TIMER.strip()))
+    options = ToolboxOptions(policy=Policy(allow_without_chat=True))
+    tool = UserFunctionTool(read_definition(recipes.TIMER.strip()), options)
     hass.states.async_set("todo.shopping_list", "0")
     expose(hass, "todo.shopping_list")
     arguments = {"item": "milk", "list": "todo.shopping_list", "delay": {"hours": 1}}
@@ -188,5 +188,5 @@ async def test_delay_is_said(hass: HomeAssistant, assist: None, llm_context: llm
         caller=Caller(llm_context),
         options=ToolboxOptions(),
     )
-    preview = await UserFunctionTool(read_definition(recipes.TIMER.strip())).async_preview(call)
-    assert re.fullmatch(r'At 20.* .*: .*\{"item":"milk","list":"todo.shopping_list"\}', preview)
+    preview = (await UserFunctionTool(read_definition(recipes.TIMER.strip())).async_plan(call)).words
+    assert re.fullmatch(r'In 1:00:00: .*\{"item":"milk","list":"todo.shopping_list"\}', preview)

@@ -1,5 +1,6 @@
 """Tests of the parameters that a function declares in JSON Schema."""
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -57,3 +58,19 @@ def test_names_that_models_are_not_told(parameters: dict[str, Any], path: list[s
 def test_values_may_have_any_names() -> None:
     """What a parameter may be is not what it is called."""
     check_names(check_parameters({"properties": {"a.b-c_1": {"const": {"properties": {"Größe": 1}}}}}))
+
+
+def test_patterns_end() -> None:
+    """A pattern may repeat groups, and all patterns of a call have one short time together."""
+    schema = WrittenSchema(
+        check_parameters({"properties": {"at": {"type": "string", "pattern": r"^(\d{2}:){2}\d{2}$"}}})
+    )
+    assert schema({"at": "07:30:00"}) == {"at": "07:30:00"}
+    with pytest.raises(vol.Invalid, match="does not match"):
+        schema({"at": "07:30"})
+    endless = {"type": "array", "items": {"type": "string", "pattern": "^(a|aa)+$"}}
+    schema = WrittenSchema(check_parameters({"properties": {"all": endless}}))
+    begun = process_time()
+    with pytest.raises(vol.Invalid, match="cannot be compared"):
+        schema({"all": ["a" * 300 + "b"] * 200})
+    assert process_time() - begun < 2

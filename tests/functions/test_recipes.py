@@ -19,6 +19,7 @@ from tests.automating import StartHome, start_home
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse, expose
 from tests.recorded import meter, record, steps
+from tests.talking import speech
 
 from . import recipes
 from .conftest import Ask, Install, Site
@@ -375,11 +376,12 @@ async def test_automation(
     assert "Nobody is logged in" in result()["error"]
     hass.config_entries.async_update_entry(entry, options={"who_may_administer": "anyone"})
     await hass.async_block_till_done()
-    asked = await converse("Turn the porch on every evening.", Turn([call]), Turn([text("Shall I?")]))
-    assert result()["done"] is False
-    assert "Evening" in result()["would"]
+    here: dict[str, Any] = {"device_id": "speaker"}
+    asked = await converse("Turn the porch on every evening.", Turn([call]), **here)
+    assert "Evening" in speech(asked)
+    assert speech(asked).endswith("Shall I do that?")
     assert path.read_text() == "[]\n"
-    await converse("Yes.", Turn([call]), Turn([text("Done.")]), conversation_id=asked.conversation_id)
+    await converse("Yes.", Turn([text("Done.")]), conversation_id=asked.conversation_id, **here)
     assert result()["result"]["added"] == "automation.evening"
     assert 'at: "17:30:00"' in path.read_text().replace("'", '"')
     assert hass.states.get("automation.evening").state == "on"

@@ -8,6 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.functions.yaml_source import FunctionError
 from custom_components.extended_assist.recorder import own_queries, query
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
@@ -95,8 +96,8 @@ async def test_own_queries(lamps: None, install: Install, ask: Ask) -> None:
 )
 async def test_own_queries_change_nothing(lamps: None, install: Install, ask: Ask, query: str) -> None:
     """Whatever the user wrote, it only reads."""
-    await install(written(f"type: sqlite\nquery: {query}"))
-    assert "cannot be run" in await ask("probe", error=True)
+    with pytest.raises(FunctionError, match="must be a SELECT"):
+        await install(written(f"type: sqlite\nquery: {query}"))
     await install(written("type: sqlite\nquery: SELECT count(*) AS n FROM states").replace("probe", "after"))
     assert await ask("after") == [{"n": 3}]
 

@@ -20,6 +20,7 @@ SOAKS = {
     "mutation": "mistakes on purpose in what bounds the model: are they seen?",
     "properties": "what must hold for any input, with many inputs",
     "sequences": "random sequences of actions in a home of which a part is hidden",
+    "templates": "random templates, with values that are too large",
 }
 """Each is a module of this package with `def run(budget: Budget) -> Found`, and runs in a process of its own."""
 SECONDS = 600

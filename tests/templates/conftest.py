@@ -18,7 +18,6 @@ type Render = Callable[..., Awaitable[str]]
 @pytest.fixture
 async def ids(hass: HomeAssistant, assist: None) -> Ids:
     """Return the ids of a home in which nothing is exposed yet."""
-    hass.loop.set_debug(False)  # Thousands of renderings, each of which would record where it was started.
     return await build(hass)
 
 

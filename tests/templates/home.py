@@ -25,6 +25,8 @@ HIDDEN_DEVICE = "Axolotl bridge"
 class Ids:
     """What the registries made up."""
 
+    entry: str
+    hidden_entry: str
     lamp_device: str
     meter_device: str
     hidden_device: str
@@ -38,6 +40,7 @@ async def build(hass: HomeAssistant) -> Ids:
     for domain in ("homeassistant", "sensor", "light"):
         assert await async_setup_component(hass, domain, {})
     await hass.config.async_set_time_zone("Europe/Vienna")
+    hass.config.latitude, hass.config.longitude = 48.2, 16.4
     floors = fr.async_get(hass)
     ground = floors.async_create("Ground floor", aliases={"Downstairs"}, level=0)
     upper = floors.async_create("Upper floor", level=1)
@@ -126,7 +129,10 @@ async def build(hass: HomeAssistant) -> Ids:
     set_state("sensor.json", '{"a": [1, 2, {"b": null}]}')
     set_state("input_datetime.alarm", "2026-11-20 07:30:00", {"has_date": True, "has_time": True, "timestamp": 1})
     set_state("weather.home", "sunny", {"temperature": 12, "forecast": [{"t": 1}, {"t": 2}]})
-    set_state("person.anna", "home", {"friendly_name": "Anna"})
+    set_state("person.anna", "home", {"friendly_name": "Anna", "latitude": 48.2, "longitude": 16.4, "user_id": "anna1"})
+    set_state("device_tracker.phone", "not_home", {"friendly_name": "Phone", "latitude": 48.3, "longitude": 16.3})
+    set_state("device_tracker.car", "not_home", {"friendly_name": "Car", "latitude": 47.1, "longitude": 15.4})
+    set_state("zone.work", "0", {"friendly_name": "Work", "latitude": 48.25, "longitude": 16.5, "persons": []})
     set_state("zone.home", "1", {"latitude": 48.2, "longitude": 16.4, "persons": ["person.anna"]})
     # Members that are hidden come first, so that what is found does not depend on where it stands.
     set_state("group.lights", "on", {"entity_id": ["light.zebra", "light.lamp", "light.ceiling"]})
@@ -135,7 +141,16 @@ async def build(hass: HomeAssistant) -> Ids:
     set_state("light.zebra", "on", {"friendly_name": "Axolotl light"})
     set_state("light.quokka", "on", {"friendly_name": "Quokka light", "brightness": 77})
     await hass.async_block_till_done()
-    return Ids(lamp.id, meter.id, hidden.id, hidden_area.id, hidden_floor.floor_id, hidden_label.label_id)
+    return Ids(
+        entry.entry_id,
+        hidden_entry.entry_id,
+        lamp.id,
+        meter.id,
+        hidden.id,
+        hidden_area.id,
+        hidden_floor.floor_id,
+        hidden_label.label_id,
+    )
 
 
 def expose_all(hass: HomeAssistant) -> None:

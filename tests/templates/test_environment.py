@@ -10,8 +10,16 @@ import pytest
 
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.templates.environment import FUNCTIONS, ExposedEnvironment
-from custom_components.extended_assist.templates.names import PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
-from homeassistant.core import HomeAssistant
+from custom_components.extended_assist.templates.names import (
+    LEFT_OUT,
+    OWN_FILTERS,
+    OWN_GLOBALS,
+    OWN_TESTS,
+    PURE_FILTERS,
+    PURE_GLOBALS,
+    PURE_TESTS,
+)
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers.template import TemplateEnvironment
 from tests.conftest import ASSISTANT, expose
 
@@ -22,18 +30,6 @@ from .test_attacks import SECRETS, outcome, twin
 
 ROOT = Path(__file__).parents[2]
 NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
-
-# Named here so that a name that appears in a newer Home Assistant fails the test until someone decides about it.
-ABSENT = {
-    # They show what is not exposed, or where the home is.
-    "closest", "distance", "config_entry_attr", "config_entry_id", "issue", "issues",
-    # Their results differ between the served versions.
-    "entity_name",
-    # Nothing a question about the home needs, and ways to use up memory.
-    "attr", "base64_decode", "base64_encode", "center", "e", "escape", "forceescape", "from_hex", "lipsum", "md5", "pack",
-    "pprint", "safe", "sha1", "sha256", "sha512", "striptags", "unpack", "urlize", "wordwrap", "xmlattr",
-    "escaped",
-}  # fmt: skip
 
 
 def newest_names(_: HomeAssistant) -> dict[str, dict[str, list[str]]]:
@@ -51,18 +47,20 @@ def newest_names(_: HomeAssistant) -> dict[str, dict[str, list[str]]]:
 async def test_every_name_is_decided(
     hass: HomeAssistant, names_of: Callable[[HomeAssistant], dict[str, dict[str, list[str]]]]
 ) -> None:
-    """Every name of Home Assistant is available or listed as absent, and ours has no other names."""
+    """Every name of Home Assistant is available or left out for a reason, and ours has no other names."""
     found = await asyncio.to_thread(names_of, hass)
     listed = {
-        "globals": PURE_GLOBALS | {function.name for function in FUNCTIONS if function.is_global} | {"states"},
-        "filters": PURE_FILTERS | {function.name for function in FUNCTIONS if function.is_filter},
-        "tests": PURE_TESTS | {function.name for function in FUNCTIONS if function.is_test},
+        "globals": PURE_GLOBALS | OWN_GLOBALS | {function.name for function in FUNCTIONS if function.is_global},
+        "filters": PURE_FILTERS | OWN_FILTERS | {function.name for function in FUNCTIONS if function.is_filter},
+        "tests": PURE_TESTS | OWN_TESTS | {function.name for function in FUNCTIONS if function.is_test},
     }
     for kind, available in listed.items():
         core, ours = set(found["core"][kind]), set(found["ours"][kind])
         assert ours == available, kind
         assert ours <= core, kind
-        assert core - ours <= ABSENT, kind
+        assert core - ours <= LEFT_OUT.keys(), kind
+    every = set().union(*(found["core"][kind] for kind in listed))
+    assert LEFT_OUT.keys() == every - set().union(*(found["ours"][kind] for kind in listed))
 
 
 def test_a_new_name_of_home_assistant_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,6 +90,7 @@ async def test_no_name_shows_a_trace(hass: HomeAssistant, home: Ids) -> None:
         home.hidden_area,
         home.hidden_floor,
         home.hidden_label,
+        home.hidden_entry,
         HIDDEN_DEVICE,
         HIDDEN_AREA,
         HIDDEN_FLOOR,
@@ -99,7 +98,7 @@ async def test_no_name_shows_a_trace(hass: HomeAssistant, home: Ids) -> None:
         "Axolotl cloud",
         "zebranet",
     ]
-    more = ["", "'friendly_name'", "'model'", "'on'", "'model', 'Quokka 3000'", "'narwhal', 1"]
+    more = ["", "'friendly_name'", "'model'", "'on'", "'title'", "'model', 'Quokka 3000'", "'narwhal', 1"]
 
     unknown = [twin(value, home) for value in values]
     shapes = {"globals": "{{ NAME(x, MORE) }}", "filters": "{{ x | NAME(MORE) }}", "tests": "{{ x is NAME(MORE) }}"}
@@ -159,7 +158,12 @@ async def test_every_function_reaches_what_is_exposed(hass: HomeAssistant, home:
         "device_attr": ("light.lamp", "'model'", "LCA001"),
         "is_device_attr": ("light.lamp", "'model', 'LCA001'", "True"),
         "device_entities": (home.lamp_device, "", "light.lamp"),
-        "integration_entities": ("hue", "", ""),
+        "integration_entities": ("Hue bridge", "", "light.lamp"),
+        "config_entry_id": ("light.lamp", "", home.entry),
+        "config_entry_attr": (home.entry, "'title'", "Hue bridge"),
+        "entity_name": ("switch.legacy", "", "Legacy switch"),
+        "distance": ("zone.home", "", "0.0"),
+        "closest": ("zone.home", "", "person.anna"),
     }
     for function in FUNCTIONS:
         if function.name in {"areas", "floors"}:
@@ -174,6 +178,28 @@ async def test_every_function_reaches_what_is_exposed(hass: HomeAssistant, home:
         for template, available in ways.items():
             if available:
                 assert expected in await outcome(hass, template), template
+
+
+async def test_where_the_home_is(hass: HomeAssistant, home: Ids) -> None:
+    """The home's place is told, by whatever distance, only where its zone is exposed; between others it is not needed."""
+    from homeassistant.components.homeassistant.exposed_entities import async_expose_entity  # noqa: PLC0415
+
+    from_home = "{{ distance('device_tracker.phone') }}", "{{ (states.device_tracker | closest).name }}"
+    between = "{{ closest('zone.work', states.device_tracker).name }} {{ distance('zone.work', 48, 16) | round }}"
+    for template in from_home:
+        assert "not exposed" not in await outcome(hass, template)
+    async_expose_entity(hass, ASSISTANT, "zone.home", False)
+    for template in from_home:
+        assert "Where the home is is not exposed: name another place first" in await outcome(hass, template)
+    assert await outcome(hass, between) == "Phone 46"
+
+
+async def test_users_are_exposed_persons(hass: HomeAssistant, home: Ids) -> None:
+    """Who changed something is told where that is an exposed person."""
+    for user, told in (("anna1", "anna1"), ("narwhal", "None")):
+        hass.states.async_set("light.lamp", user, context=Context(user_id=user))
+        template = "{{ states.light.lamp.context.user_id }} {{ states.light.lamp.as_dict().context.user_id }}"
+        assert await outcome(hass, template) == f"{told} {told}"
 
 
 async def test_exposure_is_asked_for_each_rendering(hass: HomeAssistant, home: Ids) -> None:

@@ -8,13 +8,11 @@ from homeassistant.helpers.template import Template
 from .conftest import Render
 from .equal import collection
 from .home import Ids
+from .honest import honest
 
 
-@pytest.mark.freeze_time("2026-11-20 10:00:00+00:00")
-async def test_renders_as_home_assistant(hass: HomeAssistant, open_home: Ids, render: Render) -> None:
-    """Over a hundred templates give the same text."""
-    templates = collection(open_home.lamp_device, open_home.meter_device)
-    assert len(templates) > 100
+async def differences(hass: HomeAssistant, render: Render, templates: list[str]) -> str:
+    """What renders otherwise than in Home Assistant's full environment."""
     different = {}
     for template in templates:
         expected = Template(template, hass).async_render(parse_result=False)
@@ -24,4 +22,20 @@ async def test_renders_as_home_assistant(hass: HomeAssistant, open_home: Ids, re
             given = repr(err)
         if given != expected:
             different[template] = (given, expected)
-    assert not different, "\n".join(f"{key}\n  {ours}\n  {other}" for key, (ours, other) in different.items())
+    return "\n".join(f"{key}\n  {ours}\n  {other}" for key, (ours, other) in different.items())
+
+
+@pytest.mark.freeze_time("2026-11-20 10:00:00+00:00")
+async def test_renders_as_home_assistant(hass: HomeAssistant, open_home: Ids, render: Render) -> None:
+    """Over a hundred templates, each with several uses of what is available, give the same text."""
+    templates = collection(open_home.lamp_device, open_home.meter_device)
+    assert len(templates) > 100
+    assert await differences(hass, render, templates) == ""
+
+
+@pytest.mark.freeze_time("2026-11-20 10:00:00+00:00")
+async def test_honest_templates(hass: HomeAssistant, open_home: Ids, render: Render) -> None:
+    """What people write in the manner of the documentation gives what it gives there."""
+    templates = honest()
+    assert len(set(templates)) == len(templates) >= 98
+    assert await differences(hass, render, templates) == ""

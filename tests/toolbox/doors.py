@@ -85,6 +85,8 @@ class Door(ABC):
     """Whether the user can answer a question in a second message."""
     is_ours = True
     """Whether tools that bring no rules of ours get some."""
+    asks_itself = False
+    """Whether the question is spoken, and its answer heard, without the model."""
 
     def __init__(self, hass: HomeAssistant, server: ClaudeServer, selected: list[str]) -> None:
         """Take the APIs that the door was given."""
@@ -98,7 +100,9 @@ class Door(ABC):
         return offered_name(call.tool, api.name, api.id, offered)
 
     @abstractmethod
-    async def say(self, *calls: Call, user_id: str | None = None, conversation_id: str | None = None) -> Heard:
+    async def say(
+        self, *calls: Call, words: str = "Go on", user_id: str | None = None, conversation_id: str | None = None
+    ) -> Heard:
         """Let the model make calls, in the name of a user or of nobody."""
 
 
@@ -106,13 +110,16 @@ class OurAgent(Door):
     """Our agent."""
 
     agent_id = AGENT
+    asks_itself = True
 
     @override
-    async def say(self, *calls: Call, user_id: str | None = None, conversation_id: str | None = None) -> Heard:
+    async def say(
+        self, *calls: Call, words: str = "Go on", user_id: str | None = None, conversation_id: str | None = None
+    ) -> Heard:
         """Say something to the agent."""
         self.server.responder = model = Model(self.offered_name, calls)
         result = await conversation.async_converse(
-            self.hass, "Go on", conversation_id, Context(user_id=user_id), language="en", agent_id=self.agent_id
+            self.hass, words, conversation_id, Context(user_id=user_id), language="en", agent_id=self.agent_id
         )
         assert result.response.error_code is None, result.response.speech
         model.heard.conversation_id, model.heard.response = result.conversation_id, result.response
@@ -124,6 +131,7 @@ class CoreAgent(OurAgent):
 
     agent_id = CORE_AGENT
     is_ours = False
+    asks_itself = False
 
 
 class Task(Door):
@@ -132,7 +140,9 @@ class Task(Door):
     can_answer = False
 
     @override
-    async def say(self, *calls: Call, user_id: str | None = None, conversation_id: str | None = None) -> Heard:
+    async def say(
+        self, *calls: Call, words: str = "Go on", user_id: str | None = None, conversation_id: str | None = None
+    ) -> Heard:
         """Run a task."""
         self.server.responder = model = Model(self.offered_name, calls)
         apis = {api.id: api for api in llm.async_get_apis(self.hass)}
@@ -155,7 +165,9 @@ class Mcp(Door):
     is_ours = False
 
     @override
-    async def say(self, *calls: Call, user_id: str | None = None, conversation_id: str | None = None) -> Heard:
+    async def say(
+        self, *calls: Call, words: str = "Go on", user_id: str | None = None, conversation_id: str | None = None
+    ) -> Heard:
         """Call tools as a client does."""
         context = llm.LLMContext(
             platform=mcp_server.DOMAIN,

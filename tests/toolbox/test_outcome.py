@@ -26,6 +26,8 @@ def _patient(monkeypatch: pytest.MonkeyPatch, house: None) -> None:
 
 async def assist(hass: HomeAssistant, entry: MockConfigEntry, context: llm.LLMContext, name: str, intent: str) -> Any:
     """Return the result of a tool of Assist's own."""
+    hass.config_entries.async_update_entry(entry, options={"allow_without_chat": True})
+    await hass.async_block_till_done()
     instance = await llm.async_get_api(hass, api_id(entry.entry_id), context)
     tool = next(tool.name for tool in instance.tools if tool.name.endswith(intent))
     return await instance.async_call_tool(llm.ToolInput(tool, {"name": name}))

@@ -44,8 +44,11 @@ class OthersTool(llm.Tool):
 
 async def call(hass: HomeAssistant, tool: llm.Tool, context: llm.LLMContext) -> llm.ToolResult:
     """Call a tool as an agent does."""
-    result = await tool.async_call(hass, llm.ToolInput(tool.name, {}), context)
+    tool_input = llm.ToolInput(tool.name, {})
+    result = await tool.async_call(hass, tool_input, context)
     assert isinstance(result, llm.ToolResult)
+    if (log := current_chat_log.get()) is not None:
+        log.content.append(conversation.ToolResultContent("agent", tool_input.id, tool.name, result))
     return result
 
 

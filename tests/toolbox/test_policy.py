@@ -1,7 +1,6 @@
 """Tests of who may do what: tiers, speakers, the user's own word, and text from outside."""
 
 from collections.abc import Callable
-import json
 from typing import Any
 
 import pytest
@@ -11,17 +10,18 @@ import voluptuous as vol
 from custom_components.extended_assist import api
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.const import CONF_ALLOW_WITHOUT_CHAT, CONF_ASK_FIRST, CONF_FAMILIES
-from custom_components.extended_assist.toolbox import policy
+from custom_components.extended_assist.toolbox import question
 from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.plan import Plan, Step
 from custom_components.extended_assist.toolbox.policy import Tier
 from custom_components.extended_assist.toolbox.tool import READ_ONLY, ExtendedTool
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
-from tests.claude_server import ClaudeServer, Turn, text, tool_use
+from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT, expose
-from tests.talking import change_agent
+from tests.talking import FindLog, change_agent
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -39,9 +39,10 @@ class PaintTool(ExtendedTool):
     tier = Tier.CONTROL
     parameters = vol.Schema({vol.Required("colour"): str, vol.Optional("wall"): str})
 
-    async def async_preview(self, call: ToolCall) -> str:
+    async def async_plan(self, call: ToolCall) -> Plan:
         """Say what."""
-        return f"Paint the wall {call.arguments['colour']}"
+        words = f"Paint the wall {call.arguments['colour']}"
+        return Plan((Step("house.paint", (), call.arguments, words),), words)
 
     async def async_run(self, call: ToolCall) -> Any:
         """Remember it."""
@@ -90,19 +91,21 @@ type Say = Callable[..., Any]
 
 
 @pytest.fixture
-def say(hass: HomeAssistant, options: object, claude_server: ClaudeServer) -> Say:
-    """Return a function that speaks, lets the model make calls, and returns the results that it got."""
+def say(hass: HomeAssistant, options: object, claude_server: ClaudeServer, chat_log: FindLog) -> Say:
+    """Return a function that speaks, lets the model make calls, and returns the results of that turn."""
     conversation_ids: list[str | None] = [None]
 
     async def speak(
-        *calls: dict[str, Any], user_id: str | None = None, device_id: str | None = None, **more: Any
+        *calls: dict[str, Any],
+        words: str = "The user agrees.",
+        user_id: str | None = None,
+        device_id: str | None = "speaker",
+        **more: Any,
     ) -> Any:
-        from tests.claude_server import Scenario  # noqa: PLC0415
-
         claude_server.responder = Scenario([*(Turn([call]) for call in calls), Turn([text("So be it.")])])
         result = await conversation.async_converse(
             hass,
-            "Yes, the user agrees.",
+            words,
             more.get("conversation_id", conversation_ids[-1]),
             Context(user_id=user_id),
             language="en",
@@ -110,14 +113,13 @@ def say(hass: HomeAssistant, options: object, claude_server: ClaudeServer) -> Sa
             device_id=device_id,
         )
         conversation_ids.append(result.conversation_id)
-        results = [
-            json.loads(block["content"])
-            for message in claude_server.message_requests[-1]["messages"]
-            if message["role"] == "user"
-            for block in message["content"]
-            if block["type"] == "tool_result"
-        ]
-        return results[-len(calls) :] if calls else []
+        results: list[Any] = []
+        for content in chat_log(result.conversation_id).content:
+            if isinstance(content, conversation.UserContent):
+                results = []
+            elif isinstance(content, conversation.ToolResultContent):
+                results.append(content.result.data)
+        return results
 
     return speak
 
@@ -131,22 +133,23 @@ NEWS = tool_use(NewspaperTool.name, {})
 
 
 async def test_asks_first_then_does_it_once(say: Say) -> None:
-    """The first call says what it would do; after the user's next message the same call runs, and only once."""
+    """The first call says what it would do; the user's yes does it, and only once."""
     (asked,) = await say(paint())
     assert asked["done"] is False
     assert asked["would"] == "Paint the wall red"
     assert DONE == []
-    assert await say(paint()) == [{"painted": "red"}]
+    assert await say(words="Yes, please") == [{"painted": "red"}]
     assert DONE == [{"colour": "red"}]
+    assert await say(words="Yes, please") == []
     (again,) = await say(paint())
     assert again["done"] is False
     assert DONE == [{"colour": "red"}]
 
 
 async def test_the_models_own_words_do_not_count(say: Say) -> None:
-    """Calling again in the same turn, however often, is no agreement."""
-    results = await say(paint(), paint(), paint())
-    assert [result["done"] for result in results] == [False, False, False]
+    """Calling again in the same turn or in the next, however often, is no agreement."""
+    for words in ("Paint!", "Well.", "The user says yes."):
+        assert [result["done"] for result in await say(paint(), paint(), words=words)] == [False]
     assert DONE == []
 
 
@@ -154,35 +157,34 @@ async def test_the_models_own_words_do_not_count(say: Say) -> None:
 async def test_other_arguments_need_another_word(say: Say, changed: dict[str, str]) -> None:
     """The agreement is to exactly what was said."""
     await say(paint())
-    (result,) = await say(paint(**changed))
+    _, result = await say(paint(**changed), words="Yes")
     assert result["done"] is False
-    assert DONE == []
+    assert DONE == [{"colour": "red"}]
 
 
 async def test_an_older_word_does_not_count(say: Say) -> None:
     """The user's next message is the one that counts, not a later one."""
     await say(paint())
     await say()
-    (result,) = await say(paint())
-    assert result["done"] is False
+    assert await say(words="Yes") == []
+    assert DONE == []
 
 
 async def test_expires(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agreement that comes too late is none."""
     clock = [0.0]
-    monkeypatch.setattr(policy, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(question, "monotonic", lambda: clock[0])
     await say(paint())
-    clock[0] = policy.CONFIRMATION_TIME + 1
-    (result,) = await say(paint())
-    assert result["done"] is False
+    clock[0] = question.ANSWER_TIME + 1
+    assert await say(words="Yes") == []
+    assert DONE == []
 
 
-async def test_another_speaker_device_or_conversation(hass: HomeAssistant, say: Say, hass_admin_user: MockUser) -> None:
+async def test_another_speaker_device_or_conversation(say: Say, hass_admin_user: MockUser) -> None:
     """Only who was asked can agree, where they were asked."""
-    await say(paint())
-    assert (await say(paint(), user_id=hass_admin_user.id))[0]["done"] is False
-    assert (await say(paint(), device_id="another"))[0]["done"] is False
-    assert (await say(paint(), conversation_id=None))[0]["done"] is False
+    for who in ({"user_id": hass_admin_user.id}, {"device_id": "another"}, {"conversation_id": None}):
+        await say(paint())
+        assert await say(words="Yes", **who) == []
     assert DONE == []
 
 
@@ -193,7 +195,7 @@ async def test_outside_text_asks_whatever_the_options_say(options: Any, say: Say
     _, asked = await say(NEWS, paint())
     assert asked["done"] is False
     assert DONE == []
-    assert await say(paint()) == [{"painted": "red"}]
+    assert await say(words="Yes") == [{"painted": "red"}]
 
 
 async def test_outside_text_through_several_apis(
@@ -227,7 +229,7 @@ async def test_outside_text_does_not_move_assist_tools(hass: HomeAssistant, opti
     _, asked = await say(NEWS, unlock)
     assert asked["done"] is False
     assert unlocked == []
-    await say(unlock)
+    await say(words="Yes")
     assert len(unlocked) == 1
 
 

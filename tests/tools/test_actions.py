@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant
@@ -42,8 +43,9 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
     assert all(hass.services.has_service(*action.split(".")) for action in attacks.LISTED_ACTIONS)
     calls: list[Event] = []
     hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
-    tool = PerformActionTool()
-    listing = PerformActionTool(ToolboxOptions(targetless_actions=attacks.LISTED_ACTIONS))
+    free = Policy(allow_without_chat=True)
+    tool = PerformActionTool(ToolboxOptions(policy=free))
+    listing = PerformActionTool(ToolboxOptions(policy=free, targetless_actions=attacks.LISTED_ACTIONS))
     before = hidden_states(hass)
     assert {"light.zebra", "scene.zebra", "script.zebra", "lock.poorly_installed_door"} <= before.keys()
     attempts = [(tool, *attack) for attack in attacks.ALL] + [(listing, *attack) for attack in attacks.LISTED]

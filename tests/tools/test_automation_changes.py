@@ -208,7 +208,7 @@ async def test_update_what_is_elsewhere(old_home: File, call_tool: CallTool) -> 
 
 
 async def test_update_of_what_uses_hidden_things(
-    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, llm_context: llm.LLMContext
 ) -> None:
     """An automation that also moves what is hidden cannot be changed, and what that is is not told."""
     path = await start_home(
@@ -220,7 +220,8 @@ async def test_update_of_what_uses_hidden_things(
     error = await call_tool(UPDATE, automation="A", changes={"alias": "B"}, error=True)
     assert "also uses something that is not exposed" in error["error"]
     assert "zebra" not in json_dumps(error)
-    await call_tool(UPDATE, error=True)
+    preview = await UPDATE.async_call(hass, llm.ToolInput(UPDATE.name, {}), llm_context)
+    assert preview.error
     assert path.read_bytes() == before
     fine = [{"action": "input_boolean.turn_on", "target": {"entity_id": PORCH}}]
     changed = await call_tool(UPDATE, automation="A", changes={"actions": fine})
@@ -280,13 +281,13 @@ async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLM
         )
 
     before = old_home.read_bytes()
-    text = await UPDATE.async_preview(call(automation="porch", changes={"alias": "New", "mode": "queued"}))
+    text = (await UPDATE.async_plan(call(automation="porch", changes={"alias": "New", "mode": "queued"}))).words
     assert text.startswith(
         "Change alias, mode of the automation 'Porch'. Then: When Motion turns on, turn on Porch light"
     )
     assert [line for line in text.splitlines() if line[0] in "+-"] == ["-alias: Porch", "+alias: New", "+mode: queued"]
-    text = await REMOVE.async_preview(call(automation="alarm"))
+    text = (await REMOVE.async_plan(call(automation="alarm"))).words
     assert "-    entity_id: '!secret lamp'" in text
     assert PORCH not in text
-    assert "+alias: Porch at dusk" in await ADD.async_preview(call(automation=switching()))
+    assert "+alias: Porch at dusk" in (await ADD.async_plan(call(automation=switching()))).words
     assert old_home.read_bytes() == before

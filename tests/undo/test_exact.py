@@ -8,6 +8,7 @@ import pytest
 
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
+from custom_components.extended_assist.toolbox.outside import MARK
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant, ServiceCall, callback
@@ -139,7 +140,8 @@ async def test_a_failed_undo(hass: HomeAssistant, call_tool: CallTool) -> None:
 
     hass.services.async_register("light", "turn_off", refuse)
     for data in await asyncio.gather(*(call_tool(UndoLastChangeTool()) for _ in range(2))):
-        assert data["cannot_be_undone"] == {"light.bed_light": "The bulb is loose"}
+        assert data["cannot_be_undone"] == {"light.bed_light": "its device failed: The bulb is loose"}
+        assert MARK in data
         assert "try it once more" in data["again"]
     assert value(hass, "input_boolean.party") == "on"
     hass.services.async_services_internal()["light"]["turn_off"] = turn_off

@@ -198,7 +198,7 @@ async def test_script_hidden_since(hass: HomeAssistant, call_tool: CallTool, llm
         caller=Caller(llm_context),
         options=ToolboxOptions(),
     )
-    assert "script.visible" not in await UndoLastChangeTool().async_preview(call)
+    assert "script.visible" not in (await UndoLastChangeTool().async_plan(call)).words
     data = await call_tool(UndoLastChangeTool())
     assert data["change"] == "running a script"
     assert "script.visible" not in json_dumps(data)
@@ -214,9 +214,10 @@ async def test_preview(hass: HomeAssistant, call_tool: CallTool, llm_context: ll
         caller=Caller(llm_context),
         options=ToolboxOptions(),
     )
-    preview = await UndoLastChangeTool().async_preview(call)
-    assert preview.startswith("Undo light.turn_on of ")
-    assert preview.endswith(": Bed Light back to off")
+    plan = await UndoLastChangeTool().async_plan(call)
+    assert plan.sentence.startswith("Undo light.turn_on of ")
+    assert plan.words == f"{plan.sentence}\n- Bed Light back to off"
+    assert [(step.action, step.entity_ids) for step in plan.steps] == [("light.turn_off", ("light.bed_light",))]
 
 
 async def test_preview_of_nothing(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
@@ -229,7 +230,7 @@ async def test_preview_of_nothing(hass: HomeAssistant, llm_context: llm.LLMConte
         options=ToolboxOptions(),
     )
     with pytest.raises(ToolError, match="changed nothing"):
-        await UndoLastChangeTool().async_preview(call)
+        await UndoLastChangeTool().async_plan(call)
 
 
 async def test_unavailable_before(hass: HomeAssistant, call_tool: CallTool) -> None:
@@ -244,8 +245,11 @@ async def test_unavailable_before(hass: HomeAssistant, call_tool: CallTool) -> N
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (HomeAssistantError("The bulb is loose"), "The bulb is loose"),
-        (HomeAssistantError("The Zebra lamp is loose"), "the reason names something that is not exposed"),
+        (HomeAssistantError("The bulb is loose"), "its device failed: The bulb is loose"),
+        (
+            HomeAssistantError("The Zebra lamp is loose"),
+            "its device failed: the reason names something that is not exposed",
+        ),
         (ValueError("narwhal"), "the light refused"),
     ],
 )

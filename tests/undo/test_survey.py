@@ -10,12 +10,13 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
 from custom_components.extended_assist.toolbox.journal import async_get_journal
-from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.const import Platform
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
+from tests.acting import listing
 from tests.conftest import CallTool, expose
 
 from .actions import CASES
@@ -150,7 +151,9 @@ async def perform_and_undo(
     await (await async_get_journal(hass)).async_clear()
     before = home(hass)
     arguments = {"action": action, "data": data} | ({"target": {"entity_id": entity_id}} if entity_id else {})
-    performed = await while_time_goes_by(hass, call_tool(PerformActionTool(), **arguments))
+    performed = await while_time_goes_by(
+        hass, call_tool(listing("remote.send_command", "vacuum.send_command"), **arguments)
+    )
     await come_to_rest(hass)
     changed = home(hass) != before
     if not (await async_get_journal(hass)).changes:

@@ -8,6 +8,7 @@ from aiohttp.resolver import AsyncResolver
 import pytest
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.web import guard
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import aiohttp_client
@@ -58,8 +59,8 @@ async def site(hass: HomeAssistant, socket_enabled: None, admit: Admit) -> Async
 
 @pytest.fixture
 def options(site: Site) -> ToolboxOptions:
-    """Return options that allow the site's port."""
-    return ToolboxOptions(web_ports=frozenset({site.port}))
+    """Return options that allow the site's port, and that trust who calls without a conversation."""
+    return ToolboxOptions(web_ports=frozenset({site.port}), policy=Policy(allow_without_chat=True))
 
 
 @pytest.fixture

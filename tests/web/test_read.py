@@ -134,7 +134,7 @@ other
   code
     more
 
-A cat js up [pic](https://example.com/i) [Card text](https://example.com/card)
+js up [pic](https://example.com/i) [Card text](https://example.com/card)
 
 Top
 Opening hours

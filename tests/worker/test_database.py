@@ -57,3 +57,18 @@ def test_pragmas_stay_shut(databases: Databases) -> None:
         databases.query("key", "PRAGMA temp_store = FILE", {}, **BOUNDS)
     with pytest.raises(database_module.JobError, match="not authorized"):
         databases.query("key", "ATTACH 'x' AS y", {}, **BOUNDS)
+
+
+def test_nothing_is_set_for_what_needs_no_file(databases: Databases) -> None:
+    """SQLite runs the query alone, and so keeps it compiled; how it sorts is set for a query that needs it, and set back."""
+    assert databases._filled
+    ran: list[str] = []
+    databases._filled.connection.set_trace_callback(ran.append)
+    large = "SELECT count(*) FROM (SELECT DISTINCT state FROM states)"
+    try:
+        for query in ("SELECT 1", large, "SELECT 1"):
+            databases.query("key", query, {}, **BOUNDS)
+    finally:
+        databases._filled.connection.set_trace_callback(None)
+    asked = [each for each in ran if not each.startswith("--")]
+    assert asked == ["SELECT 1", large, "PRAGMA temp_store = MEMORY", large, "PRAGMA temp_store = FILE", "SELECT 1"]

@@ -8,6 +8,7 @@ class ValidationError(Exception):
     message: str
     absolute_path: deque[str | int]
     validator: str
+    def __init__(self, message: str) -> None: ...
 
 class SchemaError(Exception):
     message: str

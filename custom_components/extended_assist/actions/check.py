@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+import re
+from typing import Any, Self
 
 from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service, SupportsResponse, callback
@@ -15,15 +16,18 @@ from ..results import ToolError
 from ..toolbox.call import ToolCall
 from ..walk import texts_in
 from .data import CheckText, DataCheck, refuse_templates
+from .entity_actions import ACTIONS, OFFERED, ONLY_LISTED_KINDS, Kind, kind_of, offered_by
+from .media import holds_address
+from .rendered import RenderedPart, listed
 from .rules import (
     APPLY,
-    ONLY_LISTED,
     SCRIPT_SERVICES,
     UPDATE,
     fields_of,
     fits_of,
     is_entity_service,
     is_for_admins,
+    is_free,
     is_never,
     selectors_of,
 )
@@ -31,6 +35,7 @@ from .targetless import ACTION
 from .targets import REFERENCES, Expander, Fits, count, texts
 
 _VARIABLES = "variables"
+_WORDS = re.compile(r"\w[\w .+:-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +83,67 @@ async def async_check_action(
     Target and data may name entities, devices, areas, floors and labels by id or as people say them. Raises ToolError
     with the place and the reason for what is unknown, not allowed or not exposed.
     """
-    descriptions = await service_helper.async_get_all_descriptions(call.hass)
-    user = await call.caller.async_user(call.hass)
-    data_check = DataCheck(call.hass, call.exposure, check_text)
-    check = _Check(call.hass, call.exposure, call.options.targetless_actions, descriptions, data_check)
-    resolved, service = check.resolve(action.strip().lower(), target or {}, data or {})
-    if is_for_admins(service) and (user is None or not user.is_admin):
-        raise ToolError(f"Only an administrator of Home Assistant may use {resolved.name}. Tell the user to ask one.")
-    return resolved
+    checker = await ActionChecker.async_create(call)
+    return checker.check(call.exposure, action, target or {}, data or {}, check_text)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionChecker:
+    """The check of actions for one call, at once or in the moment in which they are performed."""
+
+    hass: HomeAssistant
+    listed: frozenset[str]
+    descriptions: Mapping[str, Mapping[str, Any]]
+    is_admin: bool
+
+    @classmethod
+    async def async_create(cls, call: ToolCall) -> Self:
+        """Read what cannot be read in the moment in which an action is performed."""
+        descriptions = await service_helper.async_get_all_descriptions(call.hass)
+        user = await call.caller.async_user(call.hass)
+        return cls(call.hass, call.options.targetless_actions, descriptions, user is not None and user.is_admin)
+
+    def check(
+        self,
+        exposure: Exposure,
+        action: str,
+        target: Mapping[str, Any],
+        data: Mapping[str, Any],
+        check_text: CheckText = refuse_templates,
+    ) -> ResolvedAction:
+        """Return an action made concrete on exposed entities; raises ToolError."""
+        check = _Check(self.hass, exposure, self.listed, self.descriptions, DataCheck(self.hass, exposure, check_text))
+        resolved, service = check.resolve(action.strip().lower(), target, data)
+        if is_for_admins(service) and not self.is_admin:
+            raise ToolError(
+                f"Only an administrator of Home Assistant may use {resolved.name}. Tell the user to ask one."
+            )
+        return resolved
+
+    @callback
+    def check_made(self, exposure: Exposure, action: str, target: RenderedPart, data: RenderedPart) -> dict[str, Any]:
+        """Return the data of an action that a user wrote, with what templates made of it concrete on exposed entities.
+
+        Raises ToolError.
+        """
+        domain, _, name = action.lower().partition(".")
+        description = self.descriptions.get(domain, {}).get(name) or {}
+        targeted = "target" in description
+        wanted, given = split(target.made, data.made, targeted=targeted)
+        whole = target.constant | data.constant
+        # Texts that a model gave are values to the one who wrote the function, whatever they look like.
+        fields = DataCheck(self.hass, exposure, lambda _: None)
+        if wanted:
+            check = _Check(self.hass, exposure, self.listed, self.descriptions, fields)
+            found = check.expand(fits_of(self.hass, domain, name, description), wanted)
+            if service := self.hass.services.async_services_for_domain(domain).get(name):
+                check.check_reach(action, service, found)
+            whole[ATTR_ENTITY_ID] = [*listed(whole.get(ATTR_ENTITY_ID, [])), *found]
+        selectors = dict(selectors_of(description.get("fields")))
+        return whole | {
+            key: fields.check_field(action, key, value, selectors.get(key), targeted=targeted)
+            for key, value in given.items()
+        }
 
 
 @dataclass(slots=True)
@@ -114,16 +172,14 @@ class _Check:
         if service is None or description is None:
             raise self._unknown(domain, action)
         targeted = ("target" in description or action == UPDATE) and script is None
-        if not (targeted or script or action == APPLY or action in self.listed) or (
-            action in ONLY_LISTED - self.listed
-        ):
+        if not (script or action in self.listed or is_free(action, description)):
             raise self._unknown(domain, action)
-        wanted, given = self._split(target, data, targeted=targeted)
+        wanted, given = split(target, data, targeted=targeted)
         entity_ids: tuple[str, ...] = (script,) if script else ()
         if targeted:
-            entity_ids = self._expand(fits_of(self.hass, domain, name, description), wanted)
+            entity_ids = self.expand(fits_of(self.hass, domain, name, description), wanted)
             if domain not in {HOMEASSISTANT_DOMAIN, *(entity_id.split(".")[0] for entity_id in entity_ids)}:
-                self._check_reach(action, service, entity_ids)
+                self.check_reach(action, service, entity_ids)
         elif wanted:
             raise ToolError(f"{action} takes no target; give what it needs as data.")
         if script:
@@ -131,6 +187,8 @@ class _Check:
         else:
             variables = self._passed_on(entity_ids, given)
             selectors = dict(selectors_of(description.get("fields")))
+            if action not in self.listed:
+                self._check_unlisted(action, entity_ids, given)
             checked = variables | {
                 key: self.data.check_field(action, key, value, selectors.get(key), targeted=targeted)
                 for key, value in given.items()
@@ -186,41 +244,47 @@ class _Check:
             for key, value in given.items()
         }
 
+    def _check_unlisted(self, action: str, entity_ids: tuple[str, ...], given: Mapping[str, Any]) -> None:
+        """Refuse fields that reach beyond the target, or that nobody has looked at, of an action that is not listed."""
+        for key, value in given.items():
+            kind = kind_of(action, str(key))
+            if kind is None:
+                takes = f"It takes {', '.join(fields)}." if (fields := ACTIONS[action]) else "It takes none."
+                raise ToolError(f"{action} does not take this data: there is no field {key!r}. {takes}")
+            if kind in ONLY_LISTED_KINDS or (kind is Kind.MEDIA and holds_address(value)):
+                what = "an address" if kind is Kind.MEDIA else f"this is a {kind}, which"
+                raise ToolError(
+                    f"data.{key}: {what} may be given only where the options of Extended Assist list {action}. "
+                    "Tell the user to list it there, if they want this."
+                )
+            if kind is Kind.SOURCE:
+                self._check_offered(entity_ids, key, value)
+
+    def _check_offered(self, entity_ids: tuple[str, ...], key: str, value: Any) -> None:
+        """Refuse what a player does not offer; where it does not tell, anything but plain words."""
+        states = filter(None, map(self.hass.states.get, entity_ids))
+        if (offered := offered_by([state.attributes for state in states], key)) is not None:
+            if value not in offered:
+                known = ", ".join(sorted(offered))
+                raise ToolError(f"data.{key}: not offered. Choose of {OFFERED[key]}: {known}.")
+        elif not isinstance(value, str) or not _WORDS.fullmatch(value):
+            raise ToolError(f"data.{key}: only letters, digits and spaces can be given here. Choose another one.")
+
     def _unknown(self, domain: str, action: str) -> ToolError:
         """Return the error for an action that does not exist or is not listed: the two look the same."""
         known = [
             f"{domain}.{name}"
             for name, description in self.descriptions.get(domain, {}).items()
-            if "target" in description and not is_never(domain, name)
+            if is_free(f"{domain}.{name}", description)
         ]
         nearest = get_close_matches(action, known, n=3, cutoff=0.3)
         return ToolError(
-            f"There is no action {action} with a target, and the options of Extended Assist do not allow it without. "
-            + (f"Nearest: {', '.join(nearest)}." if nearest else "Tell the user that it cannot be done.")
+            f"There is no action {action}, or the options of Extended Assist do not allow it without being "
+            "listed there. "
+            + (f"Nearest: {', '.join(nearest)}." if nearest else "Tell the user that it has to be listed.")
         )
 
-    @staticmethod
-    def _split(
-        target: Mapping[str, Any], data: Mapping[str, Any], *, targeted: bool
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the target with what the data adds to it, and the rest of the data."""
-        wanted: dict[str, list[Any]] = {}
-        given: dict[str, Any] = {}
-        exclude = None
-        for place, part in (("target", target), ("data", data)):
-            for key, value in part.items():
-                plain = str(key).strip().lower()
-                if plain in REFERENCES and (targeted or place == "target"):
-                    wanted.setdefault(plain, []).extend(texts(value, f"{place}.{key}"))
-                elif plain == CONF_EXCLUDE and place == "target" and targeted:
-                    exclude = value
-                elif place == "target":
-                    raise ToolError(f"target: '{key}' is no part of a target. Use {', '.join(sorted(REFERENCES))}.")
-                else:
-                    given[key] = value
-        return wanted | ({CONF_EXCLUDE: exclude} if exclude is not None else {}), given
-
-    def _expand(self, fits: Fits, wanted: Mapping[str, Any]) -> tuple[str, ...]:
+    def expand(self, fits: Fits, wanted: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the exposed entities of the target."""
         for text, _ in texts_in(wanted):
             refuse_templates(text)
@@ -231,7 +295,7 @@ class _Check:
             raise ToolError(f"The target holds nothing exposed that can do {fits.action}.{more}")
         return tuple(found.entity_ids)
 
-    def _check_reach(self, action: str, service: Service, entity_ids: tuple[str, ...]) -> None:
+    def check_reach(self, action: str, service: Service, entity_ids: tuple[str, ...]) -> None:
         """Refuse an integration's own action on part of a device: it may reach the rest of it.
 
         An action that Home Assistant's entity machinery carries out acts on its entities alone.
@@ -252,3 +316,24 @@ class _Check:
         entity_ids = [self.data.named(key, f"data.entities.{key}") for key in states]
         data["entities"] = dict(zip(entity_ids, states.values(), strict=True))
         return tuple(entity_ids)
+
+
+def split(
+    target: Mapping[str, Any], data: Mapping[str, Any], *, targeted: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the target with what the data adds to it, and the rest of the data."""
+    wanted: dict[str, list[Any]] = {}
+    given: dict[str, Any] = {}
+    exclude = None
+    for place, part in (("target", target), ("data", data)):
+        for key, value in part.items():
+            plain = str(key).strip().lower()
+            if plain in REFERENCES and (targeted or place == "target"):
+                wanted.setdefault(plain, []).extend(texts(value, f"{place}.{key}"))
+            elif plain == CONF_EXCLUDE and place == "target" and targeted:
+                exclude = value
+            elif place == "target":
+                raise ToolError(f"target: '{key}' is no part of a target. Use {', '.join(sorted(REFERENCES))}.")
+            else:
+                given[key] = value
+    return wanted | ({CONF_EXCLUDE: exclude} if exclude is not None else {}), given

@@ -119,13 +119,7 @@ class ConditionWalker:
                 checked += self.triggers(trigger["triggers"], f"{where}.triggers", depth + 1)
                 continue
             kind = trigger.get("trigger", trigger.get("platform"))
-            part = self._checked(trigger, kind, _TRIGGERS, _TRIGGER_BASE, where)
-            # What triggered is a variable of its own, with all attributes of the entity.
-            found = [part.get("entity_id"), part.get("zone"), (part.get("target") or {}).get("entity_id")]
-            for entity_id in (one for item in found for one in (item if isinstance(item, list) else [item])):
-                if isinstance(entity_id, str):
-                    self._texts.check_trigger(entity_id, where)
-            checked.append(part)
+            checked.append(self._checked(trigger, kind, _TRIGGERS, _TRIGGER_BASE, where))
         return checked
 
     def _checked(

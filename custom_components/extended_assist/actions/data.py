@@ -16,6 +16,7 @@ from ..exposure import Exposure
 from ..groups import members_of
 from ..results import ToolError
 from ..walk import texts_in
+from .entity_actions import ACTIONS, Kind, kind_of
 from .rules import NAMES_AREAS
 from .targetless import ACTION
 from .targets import PLACES, REFERENCES, Expander, Fits, check_whole, texts
@@ -24,7 +25,9 @@ _ID_IN_TEXT = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 _UNCHECKED_SELECTORS = frozenset({"action", "condition", "template", "trigger"})
 _ENTITY_SELECTORS = frozenset({"entity", "statistic"})
 _PLACE_SELECTORS = {place: key for key, place in PLACES.items()}
+_SELECTORS = {Kind.ENTITY: "entity", Kind.AREA: "area"}
 _PLATFORMS = frozenset(map(str, Platform))
+_SAID = frozenset({Kind.TEXT, Kind.CODE})
 _ACTION_KEYS = frozenset({"action", "perform_action", "service"})
 
 type CheckText = Callable[[str], None]
@@ -50,8 +53,13 @@ class DataCheck:
     """Exposed entities named in the data."""
 
     def check_field(self, action: str, key: Any, value: Any, selector: str | None, *, targeted: bool) -> Any:
-        """Check one field of the data by its selector."""
+        """Check one field of the data by its kind, for what is not in our table by its selector."""
         place = f"data.{key}"
+        kind = kind_of(action, str(key))
+        if kind in _SAID and isinstance(value, str | list):
+            return self._said(value, place)
+        if action in ACTIONS and kind is not None:
+            selector = _SELECTORS.get(kind)
         if selector is None and not targeted and isinstance(key, str) and key.strip().lower() in REFERENCES:
             selector = PLACES.get(key.strip().lower(), "entity")
         if selector in _UNCHECKED_SELECTORS and value not in (None, "", [], {}):
@@ -64,6 +72,15 @@ class DataCheck:
             found = [self._place(action, reference, text, place) for text in texts(value, place)]
             return found[0] if isinstance(value, str) else found
         return self._value(value, place, key=key)
+
+    def _said(self, value: str | list[Any], place: str) -> str | list[Any]:
+        """Check a text that nothing reads an id in: weather.com and todo.txt are words of it."""
+        for text, _ in texts_in(value, keys=True):
+            try:
+                self.check_text(text)
+            except ToolError as err:
+                raise ToolError(f"{place}: {err}") from err
+        return value
 
     def named(self, text: str, place: str) -> str:
         """Return the one exposed entity that a text in the data means; it must move nothing hidden."""

@@ -7,6 +7,7 @@ from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import Exposure
+from ..responses import visible_response
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
@@ -28,7 +29,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
     answer: JsonObjectType = {"action": action.name}
     before = {entity_id: call.hass.states.get(entity_id) for entity_id in action.entity_ids}
     if response := await _async_call(call, action, return_response=asks):
-        answer["response"] = call.exposure.visible_value(response)
+        answer["response"] = visible_response(Exposure(call.hass, call.llm_context.assistant), response)
     if changes:
         await call.recording.async_settle(call.hass)
         asked = {name.removesuffix("_pct") for name in action.data}

@@ -10,6 +10,8 @@ from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Se
 from homeassistant.helpers import service as service_helper
 
 from ..const import DOMAIN
+from ..domains import WITH_ENTITIES
+from .entity_actions import ACTIONS, ONLY_LISTED_KINDS, Kind
 from .targets import Fits
 
 # Code, configuration, restarts, backups, logs and history: never, whatever the options list. Nor talking to an agent, this
@@ -23,13 +25,6 @@ _NEVER_DOMAINS = frozenset(
 )
 _NEVER_SERVICE = re.compile(r"reload(_.*)?")
 _HOMEASSISTANT = frozenset({"turn_on", "turn_off", "toggle", "update_entity"})
-# These write files, or make an assistant talk on its own: they have targets, but reach beyond them.
-ONLY_LISTED = frozenset(
-    {
-        *("camera.record", "camera.snapshot", "image.snapshot"),
-        *("assist_satellite.ask_question", "assist_satellite.start_conversation"),
-    }
-)
 # An area is only a name to these, for what the target itself does.
 NAMES_AREAS = frozenset({"vacuum.clean_area", "sharkiq.clean_room"})
 UPDATE = "homeassistant.update_entity"
@@ -44,6 +39,16 @@ def is_never(domain: str, name: str) -> bool:
     if _NEVER_SERVICE.fullmatch(name):
         return True
     return domain in _NEVER_DOMAINS and not (domain == HOMEASSISTANT_DOMAIN and name in _HOMEASSISTANT)
+
+
+def is_free(action: str, description: Mapping[str, Any]) -> bool:
+    """Return whether an action may be used without being listed: exposure bounds what it does."""
+    return action in ACTIONS and ("target" in description or action in (APPLY, UPDATE))
+
+
+def is_free_in_part(action: str) -> bool:
+    """Return whether some fields of an action, or of what they hold, have to be listed."""
+    return not {*ONLY_LISTED_KINDS, Kind.MEDIA, Kind.SOURCE}.isdisjoint(ACTIONS.get(action, {}).values())
 
 
 def is_entity_service(service: Service) -> bool:
@@ -89,8 +94,7 @@ def fits_of(hass: HomeAssistant, domain: str, name: str, description: Mapping[st
     if domain == HOMEASSISTANT_DOMAIN:
         if action == UPDATE:
             return Fits(action)
-        services = hass.services.async_services_internal()
-        return Fits(action, frozenset(key for key, names in services.items() if name in names) - {domain})
+        return Fits(action, frozenset(key for key in WITH_ENTITIES if f"{key}.{name}" in ACTIONS))
     filters = tuple((description.get("target") or {}).get("entity") or ())
     if filters and all("domain" in wanted for wanted in filters):
         return Fits(action, frozenset(one for wanted in filters for one in wanted["domain"]), filters)

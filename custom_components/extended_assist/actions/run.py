@@ -1,28 +1,31 @@
 """Run a checked sequence, and say what became of it."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 import re
-from typing import Any
+from typing import Any, Self
 
 import voluptuous as vol
 
 from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
 from homeassistant.const import ATTR_ENTITY_ID
-from homeassistant.core import State, SupportsResponse, callback
+from homeassistant.core import Context, HomeAssistant, State, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.script import Script, ScriptRunResult
 from homeassistant.helpers.trace import TraceElement, script_execution_get, trace_get
 from homeassistant.util.json import JsonObjectType
 
-from ..const import DOMAIN, LOGGER
-from ..exposure import Exposure, is_secret_text
+from ..const import DOMAIN
+from ..exposure import Exposure
 from ..groups import is_group
 from ..results import ToolError
+from ..silence import QUIET
+from ..templates.bound import TemplateRun
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
-from ..walk import texts_in
+from .binding import Asked, Binder
+from .check import ActionChecker, ResolvedAction
 from .perform import safe_reason
 from .sequences import SequenceWalker
 
@@ -31,27 +34,94 @@ SEQUENCE_TIME = 30.0
 
 _MAX_FAILURES = 5
 _OVER = f"stopped after {SEQUENCE_TIME:g} seconds, the longest that a sequence may take"
-_NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
 
 type Outcome = tuple[ScriptRunResult | None, str | None]
 """What a run returned, and how it ended."""
-type Trace = Mapping[str, list[TraceElement]]
+
+
+class TracedScript:
+    """A script of Home Assistant's engine that is run once, and what can be told of its run."""
+
+    def __init__(self, hass: HomeAssistant, sequence: list[dict[str, Any]], name: str, variables: Any = None) -> None:
+        """Take a sequence that is bound."""
+        self._script = Script(hass, sequence, name, DOMAIN, variables=variables, log_exceptions=False, logger=QUIET)
+        self.trace: Mapping[str, list[TraceElement]] = {}
+
+    async def async_run(self, context: Context | None, variables: Mapping[str, Any] | None = None) -> Outcome:
+        """Run in a task of its own, in which the trace is not mixed with that of a script around it."""
+        self.trace = trace_get()
+        return await self._script.async_run(variables, context), script_execution_get()
+
+    async def async_stop(self) -> None:
+        """End the run before its next step."""
+        await self._script.async_stop()
+
+    async def async_unload(self) -> None:
+        """End the run."""
+        await self._script.async_unload()
+
+    @property
+    def last_place(self) -> str:
+        """Return the last step that was begun."""
+        steps = [path for path in self.trace if not re.search(r"/(conditions?|entity_id|if|until|while)(/|$)", path)]
+        return _place(steps[-1]) if steps else "its beginning"
+
+    def failures(self, exposure: Exposure) -> list[str]:
+        """Return what failed, innermost steps only."""
+        failed = {
+            path: _reason(exposure, step)
+            for path, elements in self.trace.items()
+            for step in (element.as_dict() for element in elements)
+            if step.get("error")
+        }
+        innermost = [path for path in failed if not any(other.startswith(f"{path}/") for other in failed)]
+        return [f"{_place(path)}: {failed[path]}" for path in innermost[:_MAX_FAILURES]]
+
+
+def _reason(exposure: Exposure, step: Mapping[str, Any]) -> str:
+    """Return why a step failed.
+
+    What an action says may name what is hidden. What fails before that was made of what may be seen: there, a text that only
+    looks like the name of something must not be told differently when that exists.
+    """
+    if step["error"] == "TimeoutError":
+        return "the time to wait was over"
+    is_of_action = "params" in (step.get("result") or {})
+    return safe_reason(exposure, HomeAssistantError(step["error"])) if is_of_action else str(step["error"])
 
 
 class SequenceRun:
     """One run of a checked sequence; ended when nobody waits for it, and when something it uses is hidden meanwhile."""
 
-    def __init__(self, call: ToolCall, walker: SequenceWalker, sequence: list[dict[str, Any]]) -> None:
+    def __init__(self, call: ToolCall, walker: SequenceWalker, checker: ActionChecker) -> None:
         """Take the sequence with the walker that checked it."""
         self._call = call
         self._walker = walker
-        self._script = Script(
-            call.hass, sequence, "Sequence of an assistant", DOMAIN, log_exceptions=False, logger=LOGGER
-        )
-        self._trace: Trace = {}
+        self._checker = checker
+        self._run = TemplateRun(call.hass, str(call.llm_context.assistant))
+        self._performed: list[ResolvedAction] = []
+        self._script: TracedScript
         self._is_hidden = False
+
+    @classmethod
+    async def async_create(cls, call: ToolCall, walker: SequenceWalker, sequence: list[Any]) -> Self:
+        """Bind what the walker has checked; raises ToolError for what Home Assistant does not accept."""
+        made = cls(call, walker, await ActionChecker.async_create(call))
+        try:
+            bound = await Binder(made._run, made._prepare).async_sequence(sequence)
+        except (vol.Invalid, HomeAssistantError) as err:
+            raise ToolError(f"sequence is not valid: {safe_reason(call.exposure, err)}") from err
+        made._script = TracedScript(call.hass, bound, "Sequence of an assistant")
+        return made
+
+    @callback
+    def _prepare(self, asked: Asked) -> dict[str, Any]:
+        """Return the data of an action that may be performed now, on what is exposed now."""
+        action = self._checker.check(self._run.exposure(), asked.name, asked.target.whole, asked.data.whole)
+        self._performed.append(action)
+        return action.data | action.target
 
     async def async_run(self) -> JsonObjectType:
         """Run to the end, or to the end of the time; raises ToolError when it failed before it changed anything."""
@@ -63,13 +133,13 @@ class SequenceRun:
         self._forget_failed(acted)
         await call.recording.async_settle(call.hass)
         answer: JsonObjectType = {"ended": _OVER}
-        failures = self._failures(call.exposure)
+        failures = self._script.failures(call.exposure)
         if task.done() and not task.cancelled():
             if (error := task.exception()) is None:
                 result, reason = task.result()
-                answer = {"ended": self._ended(reason), **_response(call.exposure, result)}
+                answer = {"ended": self._ended(reason), **_response(self._run, result)}
             elif isinstance(error, HomeAssistantError | vol.Invalid):
-                answer["ended"] = f"failed at {self._last_place()}"
+                answer["ended"] = f"failed at {self._script.last_place}"
                 failures = failures or [safe_reason(call.exposure, error)]
             else:
                 raise error
@@ -81,7 +151,8 @@ class SequenceRun:
             raise ToolError(f"The sequence {answer['ended']} and changed nothing: {'; '.join(failures)}")
         if failures:
             answer["failures"] = list(failures)
-        if left_out := sum(action.left_out for action in self._walker.actions):
+        known = {(one.name, one.entity_ids): one.left_out for one in (*self._performed, *self._walker.actions)}
+        if left_out := sum(known.values()):
             answer["left_out"] = f"{left_out} more in its targets not touched: not exposed, or moving what is not."
         return answer
 
@@ -92,7 +163,9 @@ class SequenceRun:
         try:
             if not self._walker.is_still_exposed():
                 raise ToolError("What is exposed was changed just now, so nothing was done. Call again.")
-            task = hass.async_create_task(self._async_traced(), "extended_assist sequence")
+            task = hass.async_create_task(
+                self._script.async_run(self._call.llm_context.context), "extended_assist sequence"
+            )
             try:
                 await asyncio.wait({task}, timeout=SEQUENCE_TIME)
             finally:
@@ -101,12 +174,6 @@ class SequenceRun:
             stop_listening()
             await self._script.async_unload()
         return task
-
-    async def _async_traced(self) -> Outcome:
-        """Run in a context of its own, in which the trace is not mixed with that of a script around it."""
-        self._trace = trace_get()
-        result = await self._script.async_run(context=self._call.llm_context.context)
-        return result, script_execution_get()
 
     @callback
     def _on_exposure(self) -> None:
@@ -117,44 +184,25 @@ class SequenceRun:
 
     def _ended(self, reason: str | None) -> str:
         """Return how a run came to its end, in words."""
-        return "finished" if reason == "finished" else f"ended early at {self._last_place()}"
-
-    def _last_place(self) -> str:
-        """Return the last step that was begun."""
-        steps = [path for path in self._trace if not re.search(r"/(conditions?|entity_id|if|until|while)(/|$)", path)]
-        return _place(steps[-1]) if steps else "its beginning"
-
-    def _failures(self, exposure: Exposure) -> list[str]:
-        """Return what failed, innermost steps only."""
-        failed = {
-            path: "the time to wait was over" if error == "TimeoutError" else str(error)
-            for path, elements in self._trace.items()
-            for element in elements
-            if (error := element.as_dict().get("error"))
-        }
-        innermost = [path for path in failed if not any(other.startswith(f"{path}/") for other in failed)]
-        return [
-            f"{_place(path)}: {safe_reason(exposure, HomeAssistantError(failed[path]))}"
-            for path in innermost[:_MAX_FAILURES]
-        ]
+        return "finished" if reason == "finished" else f"ended early at {self._script.last_place}"
 
     def _forget_failed(self, acted: set[str]) -> None:
         """Expect nothing of entities whose actions failed and changed nothing."""
         acts = self._call.recording.acts
-        for entity_id in {entity_id for action in self._walker.actions for entity_id in action.entity_ids} - acted:
+        for entity_id in {entity_id for action in self._performed for entity_id in action.entity_ids} - acted:
             if entity_id in acts and self._call.hass.states.get(entity_id) is acts[entity_id].before:
                 del acts[entity_id]
 
     def _acted_on(self) -> set[str]:
         """Return the entities of the actions that were begun and did not fail."""
         begun: set[str] = set()
-        for step in (element.as_dict() for elements in self._trace.values() for element in elements):
+        for step in (element.as_dict() for elements in self._script.trace.values() for element in elements):
             # What failed changed nothing; where it did all the same, that is seen by its context.
             if "error" not in step and (params := step.get("result", {}).get("params")):
-                begun |= {f"{params['domain']}.{params['service']}", *params["target"].get(ATTR_ENTITY_ID, ())}
+                begun |= {f"{params['domain']}.{params['service']}", *params["service_data"].get(ATTR_ENTITY_ID, ())}
         return {
             entity_id
-            for action in self._walker.actions
+            for action in self._performed
             if action.name in begun and action.supports_response is not SupportsResponse.ONLY
             for entity_id in action.entity_ids
             if not action.targeted or entity_id in begun
@@ -180,33 +228,15 @@ def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -
     return told
 
 
-def visible_response(exposure: Exposure, response: Any) -> Any:
-    """A response without credentials, and without what holds the id or name of something hidden, or None."""
-    visible = exposure.visible_value(response)
-    if visible is None:
-        return _NOT_TOLD if isinstance(response, str) and is_secret_text(response) else None
-    hides = exposure.names_hidden(" ".join(text for text, _ in texts_in(visible, keys=True)))
-    return _without_names(visible, exposure.names_hidden) if hides else visible
-
-
-def _without_names(value: Any, names_hidden: Callable[[str], bool]) -> Any:
-    """A response without texts that a check finds to name something hidden."""
-    if isinstance(value, Mapping):
-        return {key: _without_names(item, names_hidden) for key, item in value.items() if not names_hidden(str(key))}
-    if isinstance(value, list | tuple):
-        return [_without_names(item, names_hidden) for item in value]
-    return _NOT_TOLD if isinstance(value, str) and names_hidden(value) else value
-
-
-def _response(exposure: Exposure, result: ScriptRunResult | None) -> JsonObjectType:
+def _response(run: TemplateRun, result: ScriptRunResult | None) -> JsonObjectType:
     """Return what a run has to say."""
     answer: JsonObjectType = {}
     if result is None:
         return answer
     if result.service_response is not None:
-        answer["response"] = visible_response(exposure, result.service_response)
+        answer["response"] = run.told(result.service_response)
     if isinstance(result.conversation_response, str):
-        answer["to_say"] = visible_response(exposure, result.conversation_response)
+        answer["to_say"] = result.conversation_response
     return answer
 
 

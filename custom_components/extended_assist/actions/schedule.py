@@ -16,9 +16,10 @@ from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..const import CONF_FAMILIES, DOMAIN, LOGGER
+from ..const import CONF_FAMILIES, DOMAIN
 from ..exposure import Exposure
 from ..results import ToolError
+from ..silence import log_unexpected
 from ..storage import async_load
 from ..toolbox.acts import Recording, recording
 from ..toolbox.call import ToolCall
@@ -149,7 +150,7 @@ class Schedule:
         except ToolError as err:
             outcome.result = f"not done: {err}"
         except Exception:  # noqa: BLE001 - nobody waits for it
-            LOGGER.exception("Unexpected error in a scheduled action")
+            log_unexpected("in a scheduled action")
             outcome.result = "failed unexpectedly"
         await self._async_save()
 

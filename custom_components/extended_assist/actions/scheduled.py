@@ -10,7 +10,7 @@ from homeassistant.util import ulid as ulid_util
 from ..exposure import Exposure
 from ..storage import NUMBER, TEXT_OR_NONE, shape
 from ..toolbox.caller import Caller
-from .describe import describe
+from ..toolbox.telling import describe
 
 
 def _new_id() -> str:

@@ -9,13 +9,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import voluptuous as vol
-
 from homeassistant.const import ATTR_DEVICE_ID, Platform
-from homeassistant.core import callback
-from homeassistant.exceptions import HomeAssistantError
+from homeassistant.core import SupportsResponse, callback
 from homeassistant.helpers import config_validation as cv
-from homeassistant.helpers.script import async_validate_actions_config
 from homeassistant.helpers.template import is_template_string
 
 from ..groups import members_of
@@ -23,9 +19,9 @@ from ..results import ToolError
 from ..toolbox.call import ToolCall
 from .check import ResolvedAction, async_check_action
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
-from .perform import safe_reason
+from .rules import APPLY
 from .targets import REFERENCES, check_whole
-from .templated_fields import async_check_computed
+from .templated_fields import unknown_fields
 from .texts import Texts, holds_template
 
 MAX_STEPS = 100
@@ -64,8 +60,6 @@ _REFUSED = {
 _NESTED_STEPS = ("sequence", "then", "else", "default")
 _REPEAT = frozenset({"count", "for_each", "while", "until", "sequence"})
 _OPTION = frozenset({"alias", "note", "conditions", "sequence"})
-BREATH = {"delay": {"milliseconds": 1}}
-"""Comes first in whatever repeats in a sequence that is run at once, so that it can always be ended."""
 
 
 class SequenceWalker:
@@ -79,13 +73,17 @@ class SequenceWalker:
         """Take who asks, and the names of variables that are defined from outside."""
         self._call = call
         self._keep = keep
-        self._texts = Texts(call.hass, call.exposure, variables, returns=not keep)
+        self._texts = Texts(call.hass, call.exposure, variables, is_bound=not keep)
         self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, keep=keep)
         self._moved: set[str] = set()
         self.steps = 0
         """How many steps there are."""
         self.actions: list[ResolvedAction] = []
         """Every action that was found, in order."""
+        self.places: list[str] = []
+        """Where each of them stands."""
+        self.is_open = False
+        """Whether templates name what an action is about, so that it is known only when it is performed."""
 
     @property
     def entity_ids(self) -> set[str]:
@@ -94,23 +92,14 @@ class SequenceWalker:
 
     @callback
     def is_still_exposed(self) -> bool:
-        """Return whether all that was checked is exposed now, with what it moves and what its templates look up."""
-        try:
-            self._texts.check_again()
-        except ToolError:
-            return False
+        """Return whether all that it names is exposed now, with what that moves."""
         return all(map(self._call.exposure.is_exposed, self.entity_ids | self._moved))
 
     async def async_actions(self, actions: Any, place: str = "sequence") -> Any:
         """Check a sequence; raises ToolError with the place and the reason."""
         await self._async_prepare(actions, place)
         walked = await self._async_steps(actions, place, 0)
-        if self._keep:
-            return actions
-        try:
-            return await async_validate_actions_config(self._call.hass, cv.SCRIPT_SCHEMA(walked))
-        except (vol.Invalid, HomeAssistantError) as err:
-            raise ToolError(f"{place} is not valid: {safe_reason(self._call.exposure, err)}") from err
+        return actions if self._keep else walked
 
     async def async_conditions(self, conditions: Any, place: str = "conditions") -> Any:
         """Check conditions, as async_actions does."""
@@ -184,26 +173,34 @@ class SequenceWalker:
         action = step.get("action", step.get("service"))
         if not isinstance(action, str) or is_template_string(action) or {"action", "service"} <= step.keys():
             raise ToolError(f"{place}: name one action, such as light.turn_on; a template cannot be checked.")
-        target = step.get("target") or {}
+        target = self._target(step, place)
         data = {**self._object(step, "data", place), **self._object(step, "data_template", place)}
-        if isinstance(target, str):
+        named = {key: data[key] for key in data if str(key).strip().lower() in REFERENCES}
+        if self._keep:
             refuse_templates_in(target, f"{place}.target")
-        if not isinstance(target, dict):
-            raise ToolError(f"{place}.target: this must be an object.")
-        if "entity_id" in step:
-            if "entity_id" in target:
-                raise ToolError(f"{place}: entity_id is given twice. Give it in target only.")
-            target = {**target, "entity_id": step["entity_id"]}
-        refuse_templates_in(target, f"{place}.target")
-        refuse_templates_in({key: data[key] for key in data if str(key).strip().lower() in REFERENCES}, f"{place}.data")
+            refuse_templates_in(named, f"{place}.data")
         computed = {key: value for key, value in data.items() if holds_template({key: value})}
-        await async_check_computed(self._call.hass, self._texts, action.strip().lower(), computed, f"{place}.data")
+        unknown = unknown_fields(self._call.hass, action.strip().lower(), computed)
+        if self._keep and unknown:
+            raise ToolError(
+                f"{place}.data.{unknown[0]}: what a template will make of this cannot be checked beforehand. Write the "
+                "value itself."
+            )
+        for key, value in computed.items():
+            self._texts.check(value, f"{place}.data.{key}")
+        self.is_open |= bool(unknown) or holds_template(target)
+        rest = self._rest(
+            step, place, {"action", "service", "target", "entity_id", "data", "data_template", "metadata"}
+        )
+        if holds_template([target, named]) or (computed and action == APPLY):
+            return rest | self._open(action.strip().lower(), target, data, place)
         plain = {key: value for key, value in data.items() if key not in computed}
         try:
             resolved = await async_check_action(self._call, action, target, plain)
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         self.actions.append(replace(resolved, data=resolved.data | computed))
+        self.places.append(place)
         members = {member for entity_id in resolved.entity_ids for member in members_of(self._call.hass, entity_id)}
         self._moved |= set(filter(self._call.exposure.is_exposed, members))
         if self._keep:
@@ -211,11 +208,31 @@ class SequenceWalker:
             check_written(self._call.hass, written, f"{place}.target", left_out=resolved.left_out)
             if resolved.data != {key: plain[key] for key in plain if not (resolved.targeted and key in REFERENCES)}:
                 raise ToolError(f"{place}.data: name entities by id here, and no areas, devices or labels.")
-        walked = self._rest(
-            step, place, {"action", "service", "target", "entity_id", "data", "data_template", "metadata"}
+        return rest | resolved.as_step() | ({"data": resolved.data | computed} if computed else {})
+
+    @staticmethod
+    def _target(step: Part, place: str) -> Part:
+        """Return the target of a step, with the entity that stands beside it."""
+        target = step.get("target") or {}
+        if isinstance(target, str):
+            refuse_templates_in(target, f"{place}.target")
+        if not isinstance(target, dict):
+            raise ToolError(f"{place}.target: this must be an object.")
+        if "entity_id" not in step:
+            return target
+        if "entity_id" in target:
+            raise ToolError(f"{place}: entity_id is given twice. Give it in target only.")
+        return {**target, "entity_id": step["entity_id"]}
+
+    def _open(self, action: str, target: Part, data: Part, place: str) -> Part:
+        """Return an action whose target is checked in the moment in which it is performed."""
+        self._texts.check(target, f"{place}.target")
+        domain, _, service = action.partition(".")
+        self.actions.append(
+            ResolvedAction(domain, service, (), target | data, targeted=True, supports_response=SupportsResponse.NONE)
         )
-        walked |= resolved.as_step()
-        return walked | ({"data": resolved.data | computed} if computed else {})
+        self.places.append(place)
+        return {"action": action, "target": target, "data": data}
 
     def _device(self, step: Part, place: str) -> Part:
         """Check an action on a device, as Home Assistant's editor writes them: on one of its entities, all of them exposed."""
@@ -269,7 +286,7 @@ class SequenceWalker:
         for key in ("while", "until"):
             if key in repeat:
                 walked[key] = self._conditions.conditions(repeat[key], f"{place}.{key}", depth)
-        walked["sequence"] = [BREATH, *await self._async_steps(repeat.get("sequence"), f"{place}.sequence", depth + 1)]
+        walked["sequence"] = await self._async_steps(repeat.get("sequence"), f"{place}.sequence", depth + 1)
         return walked
 
     @staticmethod

@@ -1,11 +1,11 @@
-"""Actions that have no target, or reach beyond it: allowed only where the options list them."""
+"""Actions that integrations bring, that have no target, or that reach beyond it: allowed only where the options list them."""
 
 import re
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import service as service_helper
 
-from .rules import APPLY, ONLY_LISTED, UPDATE, is_never
+from .rules import is_free, is_free_in_part, is_never
 
 ACTION = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
@@ -20,8 +20,7 @@ async def async_may_be_listed(hass: HomeAssistant) -> list[str]:
         if not is_never(domain, name)
         # Scripts and scenes are allowed by what is exposed.
         and domain != "script"
-        and (action := f"{domain}.{name}") not in (APPLY, UPDATE)
-        and ("target" not in description or action in ONLY_LISTED)
+        and (not is_free(action := f"{domain}.{name}", description) or is_free_in_part(action))
     )
 
 

@@ -101,7 +101,11 @@ class Expander:
                     self._add_named(text, found)
                 else:
                     self._add_all(self._in_place(key, text), found)
-        if isinstance(exclude := target.get(CONF_EXCLUDE), Mapping):
+        if (exclude := target.get(CONF_EXCLUDE)) is not None:
+            if not isinstance(exclude, Mapping):
+                raise ToolError(
+                    f"{place}.{CONF_EXCLUDE}: this must be an object, such as {{'entity_id': ['light.lamp']}}."
+                )
             excluded = Expander(self._hass, self._exposure, Fits(self._fits.action)).expand(
                 exclude, f"{place}.{CONF_EXCLUDE}"
             )

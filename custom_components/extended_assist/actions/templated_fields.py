@@ -1,44 +1,28 @@
-"""Which fields of an action's data templates may compute, when Home Assistant performs the action later."""
+"""Which fields of an action's data name nothing, whatever a template makes of them."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers import service as service_helper
+from homeassistant.core import HomeAssistant, callback
 
-from ..domains import HELPERS
-from ..results import ToolError
-from .rules import ONLY_LISTED, is_entity_service, selectors_of
-from .texts import Texts
+from .entity_actions import PLAIN, kind_of
+from .rules import is_entity_service
 
-# Fields of these kinds name no entity, whatever a template in them makes.
-_PLAIN_SELECTORS = frozenset(
-    {
-        *("attribute", "boolean", "color_rgb", "color_temp", "country", "date", "datetime", "duration", "language"),
-        *("number", "select", "state", "text", "time"),
-    }
-)
 # These send texts to people and do nothing else with them.
 _TELLERS = frozenset({"notify", "persistent_notification"})
 _TOLD = frozenset({"message", "title"})
 
 
-async def async_check_computed(
-    hass: HomeAssistant, texts: Texts, action: str, computed: dict[Any, Any], place: str
-) -> None:
-    """Check the fields of an action's data that hold templates: whatever comes out must name nothing."""
-    if not computed:
-        return
+@callback
+def unknown_fields(hass: HomeAssistant, action: str, computed: Mapping[Any, Any]) -> list[Any]:
+    """Return the fields, of those that hold templates, of which it cannot be known beforehand that they name nothing."""
     domain, _, name = action.partition(".")
-    descriptions = await service_helper.async_get_all_descriptions(hass)
-    selectors = dict(selectors_of(descriptions.get(domain, {}).get(name, {}).get("fields")))
     service = hass.services.async_services_for_domain(domain).get(name)
-    carried_out = service is not None and is_entity_service(service) and domain in {*Platform, *HELPERS}
+    carried_out = service is not None and is_entity_service(service)
+    unknown = []
     for key, value in computed.items():
-        texts.check(value, f"{place}.{key}")
         is_told = domain in _TELLERS and key in _TOLD and isinstance(value, str)
-        is_plain = carried_out and selectors.get(key) in _PLAIN_SELECTORS and action not in ONLY_LISTED
+        is_plain = carried_out and kind_of(action, key) in PLAIN
         if not (is_told or is_plain):
-            raise ToolError(
-                f"{place}.{key}: what a template will make of this cannot be checked beforehand. Write the value itself."
-            )
+            unknown.append(key)
+    return unknown

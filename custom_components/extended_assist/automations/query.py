@@ -155,6 +155,20 @@ def _secrets(folder: Path) -> set[str]:
     return {str(value) for value in found.values()} if isinstance(found, dict) else set()
 
 
+def visible_block(call: ToolCall, block: str | None) -> dict[str, Any] | None:
+    """Return the written lines of one automation as they may be told; None for none, and for what cannot be read."""
+    if block is None:
+        return None
+    try:
+        index = index_yaml(block)
+        (item,) = index.automations
+        config = load_automation(index, item)
+    except ToolError, ValueError:
+        return None
+    config.pop(CONF_ID, None)
+    return dict(_VisibleConfig(call, frozenset(), is_free=not _names_hidden(call, config)).value(config))
+
+
 def visible_config(call: ToolCall, automation: Automation, state: FileState) -> tuple[dict[str, Any], bool]:
     """Return the configuration as it may be told, and whether anything is left out because it is not exposed."""
     own = state.config is not None

@@ -21,6 +21,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN, LOGGER
 from ..results import ToolError
+from ..silence import log_unexpected
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import AUTOMATION, Change
 from . import COMPONENT
@@ -150,7 +151,7 @@ class AutomationStore:
             )
         except Exception as err:  # noqa: BLE001 - whatever other parts of the configuration raise, this is put back
             if not isinstance(err, HomeAssistantError):
-                LOGGER.exception("Automations could not be loaded")
+                log_unexpected("while automations were loaded")
             return "Home Assistant could not load its configuration of automations."
         entity = component.get_entity(self._entity_id(automation_id))
         if entity is None:

@@ -17,6 +17,7 @@ from ..const import LOGGER
 from ..toolbox.caller import Caller
 from ..toolbox.tool import policed_instance
 from ..toolbox.unfinished import unheard
+from .asking import async_do_agreed, async_speak_question, heard, told_of_answer
 from .attachments import async_read
 from .caching import with_marks
 from .client import async_stream
@@ -28,6 +29,7 @@ from .prefix import Prefix
 from .repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
 from .request import offered_tools, system_prompt, to_messages
 from .responses import Block, has_thinking, told_of_refusal, without_refused, without_thinking
+from .shown import filter_for
 from .stream import ResponseStream
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
 from .turn import AgentTurn
@@ -50,7 +52,18 @@ async def async_answer(turn: AgentTurn) -> None:
     if chat_log.llm_api is not None:
         chat_log.llm_api = policed_instance(chat_log.llm_api, turn.toolbox)
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
-    request = _begin(turn)
+    with heard(turn):
+        request = _begin(turn)
+        if not await async_do_agreed(turn, request):
+            await _async_answer(turn, request)
+        if turn.hearing:
+            # Where it was not said by code, the model has worded it.
+            turn.hearing.is_told = True
+
+
+async def _async_answer(turn: AgentTurn, request: dict[str, Any]) -> None:
+    """Ask the model until there is an answer, or a question for the user."""
+    chat_log, options = turn.chat_log, turn.options
     for round_number in range(options.max_tool_rounds + 1):
         if "tools" in request and round_number == options.max_tool_rounds:
             # The tools stay in the request, because the calls so far refer to them, but none may be called.
@@ -61,7 +74,7 @@ async def async_answer(turn: AgentTurn) -> None:
         turn.is_paused = response.stop_reason == "pause_turn"
         if response.stop_reason == "refusal":
             raise TurnError("refused")
-        if turn.is_done():
+        if turn.is_done() or await async_speak_question(turn):
             return
         if response.has_calls or turn.is_paused:
             continue
@@ -104,7 +117,7 @@ def _begin(turn: AgentTurn) -> dict[str, Any]:
         system_prompt(content),
         [*tools, *options.web_tools],
         message,
-        notes=[*((refusal,) if refusal else ()), *_ended_since(turn)],
+        notes=[*((refusal,) if refusal else ()), *told_of_answer(turn), *_ended_since(turn)],
         # What is found on the web is old or new only for who knows the day.
         date=dt_util.now().strftime("%Y-%m-%d, %A") if options.web_tools else "",
         earlier=without_refused(content, turn.agent_id),
@@ -283,6 +296,8 @@ async def _async_request(
         time_limit=turn.patience.response_time,
         keys=turn.keys,
         prefix=digest,
+        # Data of a given structure is for programs, which take it as it is.
+        answer_filter=None if turn.output_schema else filter_for(turn.chat_log),
     )
     try:
         events = await async_stream(turn.client, body, betas, turn.patience.silence)

@@ -20,6 +20,7 @@ from . import server_tools
 from .prefix import THINKING
 from .responses import Block, ResponseBlocks
 from .server_tools import is_quiet
+from .shown import AnswerFilter
 from .tool_keys import KeyNames
 
 type Event = dict[str, Any]
@@ -83,14 +84,17 @@ class ResponseStream:
         time_limit: float,
         keys: Mapping[str, KeyNames] | None = None,
         prefix: str = "",
+        answer_filter: AnswerFilter | None = None,
     ) -> None:
         """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take.
 
-        keys are the names of parameters that were exchanged, by tool; prefix is what the request held.
+        keys are the names of parameters that were exchanged, by tool; prefix is what the request held; the filter says what
+        of the answer is shown.
         """
         self._model = model
         self._keys = keys or {}
         self._prefix = prefix
+        self._filter = answer_filter
         self._tool_names = tool_names
         self._cut_notice = cut_notice
         self._time_limit = time_limit
@@ -205,6 +209,8 @@ class ResponseStream:
         match block["type"]:
             case "text":
                 self._open[index] = {"type": "text", "text": ""}
+                if self._filter:
+                    self._filter.begin()
                 for citation in block.get("citations") or ():
                     self._add_citation(index, citation)
                 return self._add_text(index, block.get("text"))
@@ -278,6 +284,11 @@ class ResponseStream:
         text = _whole(text)
         self._open[index]["text"] += text
         self.has_text |= bool(text.strip())
+        return self._shown(self._filter.add(text) if self._filter else text)
+
+    @staticmethod
+    def _shown(text: str) -> list[Delta]:
+        """Show a text."""
         return [{"content": text}] if text else []
 
     def _add_thinking(self, index: int, thinking: str | None) -> list[Delta]:
@@ -290,8 +301,10 @@ class ResponseStream:
         """Keep a complete block; a complete tool call starts right away."""
         block = self._open.pop(index)
         match block["type"]:
-            case "text" if not block["text"].strip():
-                return []
+            case "text":
+                if block["text"].strip():
+                    self._blocks.append(block)
+                return self._shown(self._filter.end() if self._filter else "")
             case "thinking" if not block["signature"]:
                 return []
             case "tool_use":
@@ -346,7 +359,7 @@ class ResponseStream:
 
     def _close_blocks(self) -> list[Delta]:
         """Close what the end of the response left open; a call that was cut off is answered instead of being made."""
-        deltas: list[Delta] = []
+        deltas = self._shown(self._filter.end() if self._filter else "")
         for block in self._open.values():
             if block["type"] == "tool_use":
                 deltas.append(self._on_tool_call(block, _UNFINISHED))

@@ -10,6 +10,7 @@ import anthropic
 from homeassistant.components import conversation
 
 from ..toolbox.options import ToolboxOptions
+from ..toolbox.question import Hearing
 from .ledger import ConversationLedger
 from .options import AgentOptions
 from .refused import Refused
@@ -37,6 +38,10 @@ class AgentTurn:
     """Counts what the requests use."""
     note: Callable[[str | None], None]
     """Is told how each request ended: with an answer, or with the key of a cause."""
+    language: str = "en"
+    """The language of who speaks."""
+    hearing: Hearing | None = None
+    """What the message answers, and what is to be asked."""
     toolbox: ToolboxOptions = field(default_factory=ToolboxOptions)
     """The rules for tools that bring none of ours along, such as those of other APIs."""
     patience: Patience = field(default_factory=Patience)

@@ -11,7 +11,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
 
 from ..claude.client import ANTHROPIC_URL, ConnectionFailedError, async_create_client, async_list_models
-from ..const import CONF_BASE_URL, LOGGER
+from ..const import CONF_BASE_URL
+from ..silence import log_unexpected
 
 _API_KEY_SELECTOR = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
 
@@ -43,7 +44,7 @@ async def async_check(hass: HomeAssistant, data: dict[str, Any]) -> tuple[dict[s
         field = {"invalid_auth": CONF_API_KEY, "not_messages_api": CONF_BASE_URL}.get(err.key, "base")
         return {field: err.key}, []
     except Exception:  # noqa: BLE001 - whatever a server answers, the dialog stays open
-        LOGGER.exception("Unexpected error while checking the server")
+        log_unexpected("while checking the server")
         return {"base": "unknown"}, []
 
 

@@ -1,5 +1,6 @@
 """The toolbox's options."""
 
+import re
 from typing import Any
 
 import voluptuous as vol
@@ -24,10 +25,12 @@ from homeassistant.helpers.selector import (
 from ..actions.targetless import async_may_be_listed, async_wrongly_listed
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
+    CONF_ALWAYS_ASK,
     CONF_ASK_FIRST,
     CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
+    CONF_NEVER_ASK,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
     CONF_WEB_HOSTS,
@@ -36,6 +39,7 @@ from ..const import (
     DOMAIN,
 )
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
+from ..toolbox.consequential import CONSEQUENTIAL_ACTIONS
 from ..toolbox.policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
 from ..web.guard import PORTS, normalized_host
@@ -43,6 +47,8 @@ from ..web.guard import PORTS, normalized_host
 _POLICY = "policy"
 _WEB = "web"
 _FUNCTIONS = "functions"
+_MAY_BE_NAMED = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)?")
+"""An action, a domain or an entity."""
 _MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
 
 
@@ -51,6 +57,13 @@ def _choice(options: list[str], translation_key: str, *, multiple: bool) -> Sele
     mode = SelectSelectorMode.LIST if multiple else SelectSelectorMode.DROPDOWN
     return SelectSelector(
         SelectSelectorConfig(options=options, multiple=multiple, mode=mode, translation_key=translation_key)
+    )
+
+
+def _actions_and_entities(options: list[str]) -> SelectSelector:
+    """Return a selector of actions, domains and entities, with what is usual among them."""
+    return SelectSelector(
+        SelectSelectorConfig(options=options, multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN)
     )
 
 
@@ -65,6 +78,8 @@ _POLICY_SCHEMA = vol.Schema(
         vol.Required(CONF_ASK_FIRST, default=[name for name in DEFAULT_ASK_FIRST if name in _MAY_ASK_FIRST]): _choice(
             _MAY_ASK_FIRST, CONF_ASK_FIRST, multiple=True
         ),
+        vol.Required(CONF_NEVER_ASK, default=list): _actions_and_entities([*CONSEQUENTIAL_ACTIONS, "scene", "script"]),
+        vol.Required(CONF_ALWAYS_ASK, default=list): _actions_and_entities(["climate", "cover", "switch", "valve"]),
         vol.Required(CONF_ALLOW_WITHOUT_CHAT, default=False): BooleanSelector(),
     }
 )
@@ -92,7 +107,7 @@ _BASIC_SCHEMA = vol.Schema(
 )
 
 
-async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool) -> vol.Schema:
+async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool, policy_is_wrong: bool) -> vol.Schema:
     """Return the form, with the actions that this home has, and what is wrong in sight."""
     listed = SelectSelectorConfig(
         options=await async_may_be_listed(hass), multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN
@@ -100,7 +115,7 @@ async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool) -> vol.Schem
     return _BASIC_SCHEMA.extend(
         {
             vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
-            vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": True}),
+            vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": not policy_is_wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
             vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
             vol.Optional(_FUNCTIONS): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
@@ -126,6 +141,11 @@ class ToolboxOptionsFlow(OptionsFlow):
             for lists in (user_input[_WEB], user_input[_FUNCTIONS]):
                 # A line that was added and left empty is no answer.
                 lists.update({key: [text for text in texts if text.strip()] for key, texts in lists.items()})
+            for key in (CONF_NEVER_ASK, CONF_ALWAYS_ASK):
+                names = [name.strip().lower() for name in user_input[_POLICY].get(key, ())]
+                user_input[_POLICY][key] = names = list(dict.fromkeys(filter(None, names)))
+                if wrong_name := next((name for name in names if not _MAY_BE_NAMED.fullmatch(name)), None):
+                    placeholders["wrong"], errors[_POLICY] = wrong_name, "invalid_name"
             if wrong_web := _wrong_web(user_input[_WEB]):
                 placeholders["wrong"], errors[_WEB] = wrong_web
         if user_input is not None and not errors:
@@ -145,7 +165,8 @@ class ToolboxOptionsFlow(OptionsFlow):
         return self.async_show_form(
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(
-                await _async_schema(self.hass, web_is_wrong=_WEB in errors), user_input or stored
+                await _async_schema(self.hass, web_is_wrong=_WEB in errors, policy_is_wrong=_POLICY in errors),
+                user_input or stored,
             ),
             errors=errors or None,
             description_placeholders=placeholders or None,

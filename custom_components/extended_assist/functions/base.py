@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import voluptuous as vol
@@ -10,6 +11,8 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import has_words
+from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from .yaml_source import PartError
 
@@ -44,8 +47,8 @@ class FunctionType(ABC):
     async def async_check(self, hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
         """Raise PartError for settings that only Home Assistant can know to be wrong."""
 
-    async def async_preview(self, run: FunctionRun, settings: Mapping[str, Any]) -> str | None:
-        """Describe what a run would do, in words that a person can hear; None where its arguments say it."""
+    async def async_plan(self, run: FunctionRun, settings: Mapping[str, Any]) -> Plan | None:
+        """Return what a run would do; None where its arguments say it."""
         return None
 
     def tier(self, settings: Mapping[str, Any]) -> Tier:
@@ -60,6 +63,14 @@ class FunctionType(ABC):
         """Whether results may hold text that strangers wrote."""
         return False
 
+    def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
+        """Whether a result holds words that strangers can have written."""
+        return has_words(result)
+
+    def sends(self, settings: Mapping[str, Any]) -> bool:
+        """Whether what its arguments say goes out of the house."""
+        return False
+
     def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:
         """Whether it reaches what is exposed only, whatever its arguments name."""
         return False
@@ -69,16 +80,26 @@ class FunctionType(ABC):
         return frozenset()
 
 
+def _nearest_type(types: Mapping[str, FunctionType], name: str) -> str:
+    """Return what to write instead of a type that there is none of."""
+    near = get_close_matches(name, types, n=1)
+    return f"Did you mean '{near[0]}'?" if near else f"Types: {', '.join(types)}"
+
+
 def check_settings(types: Mapping[str, FunctionType], settings: Any) -> tuple[FunctionType, Mapping[str, Any]]:
     """Find the type that settings name and validate them; raise PartError with the path of what is wrong."""
     if not isinstance(settings, dict) or not isinstance(settings.get("type"), str):
         raise PartError(f"A function needs a type: {', '.join(types)}")
     if (function_type := types.get(settings["type"])) is None:
-        raise PartError(f"There is no type '{settings['type']}'. Types: {', '.join(types)}", ["type"])
+        raise PartError(f"There is no type '{settings['type']}'. {_nearest_type(types, settings['type'])}", ["type"])
     try:
         return function_type, function_type.schema({key: value for key, value in settings.items() if key != "type"})
     except vol.MultipleInvalid as err:
         first = err.errors[0]
         where = ".".join(map(str, first.path))
         message = f"{where}: {first.msg}" if where else str(first.msg)
+        known = [str(key) for key in function_type.schema.schema]
+        if len(first.path) == 1 and str(first.path[0]) not in known:
+            near = get_close_matches(str(first.path[0]), known, n=1)
+            message += f". Did you mean '{near[0]}'?" if near else f". There are: {', '.join(known)}"
         raise PartError(message, [key for key in first.path if isinstance(key, str | int)]) from err

@@ -104,6 +104,11 @@ class CompositeType(FunctionType):
         return any(step.type.brings_outside_text(step.settings) for step in _steps(settings))
 
     @override
+    def sends(self, settings: Mapping[str, Any]) -> bool:
+        """Whether a step sends what its arguments say."""
+        return any(step.type.sends(step.settings) for step in _steps(settings))
+
+    @override
     def stands_for(self, settings: Mapping[str, Any]) -> frozenset[str]:
         """Tools of ours that steps are other forms of."""
         return frozenset[str]().union(*(step.type.stands_for(step.settings) for step in _steps(settings)))

@@ -27,7 +27,9 @@ from ..toolbox.policy import Speaker, Tier
 from ..toolbox.tool import ExtendedTool
 from ..tools import CATALOGUE
 from .definition import Definition, read_definition
+from .mistakes import check_function, check_spec
 from .parameters import check_names
+from .rendering import function_environment
 from .tool import UserFunctionTool
 from .yaml_source import FunctionError, PartError, parse_yaml
 
@@ -117,7 +119,8 @@ def added_tools(
     registered: list[RegisteredTool] = registered_tools(hass, options)
     for tool in registered:
         if tool.name in names:
-            LOGGER.warning("The tool %s of %s is left out: its name is taken", tool.name, tool.integration)
+            LOGGER.warning("A tool of %s is left out: its name is taken", tool.integration)
+            LOGGER.debug("Its name is %s", tool.name)
         else:
             names[tool.name] = str(tool.integration)
             tools.append(tool)
@@ -150,12 +153,18 @@ async def async_validate_function(
     owners |= {tool.name: str(tool.integration) for tool in registered_tools(hass, ToolboxOptions())}
     if (owner := owners.get(definition.name)) is not None:
         raise FunctionError(f"{owner} has a tool named '{definition.name}' too; choose another name")
+    written = parse_yaml(text)
+    first: list[str | int] = [0] if isinstance(written.value, list) else []
+    whole = written.value[0] if first else written.value
     try:
         await definition.type.async_check(hass, definition.settings)
     except PartError as err:
-        written = parse_yaml(text)
-        first: list[str | int] = [0] if isinstance(written.value, list) else []
         raise FunctionError(str(err), written.line([*first, "function", *err.path])) from err
+    try:
+        check_spec(whole["spec"])
+        check_function(function_environment(hass), whole["spec"], whole["function"])
+    except PartError as err:
+        raise FunctionError(str(err), written.line([*first, *err.path])) from err
     return definition
 
 

@@ -6,17 +6,21 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 
-from homeassistant.const import ATTR_ENTITY_ID
+from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE
 from homeassistant.core import HomeAssistant
 
 from ..actions.check import ResolvedAction, async_check_action
-from ..actions.describe import describe
 from ..actions.perform import async_perform
 from ..actions.targets import PLACES
+from ..exposure import async_told
 from ..results import ToolError
+from ..toolbox.outside import has_words, may_hold_words, repeats
+from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
+from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
 from ..tools.automation_changes import AddAutomationTool
+from ..walk import texts_in
 from .base import FunctionRun, FunctionType
 from .legacy_history import async_legacy_energy, async_legacy_history, async_legacy_statistics
 from .yaml_source import FunctionError, parse_yaml
@@ -28,16 +32,21 @@ _TARGET_KEYS = (ATTR_ENTITY_ID, *PLACES)
 
 async def _async_execute_services(run: FunctionRun) -> Any:
     """Perform a list of actions; one that fails does not stop the others."""
-    wanted = run.variables.get("list")
-    if not isinstance(wanted, list) or not 0 < len(wanted) <= MAX_ACTIONS:
-        raise ToolError(f"Give a list of 1 to {MAX_ACTIONS} actions, each with domain, service and service_data.")
     results: list[Any] = []
-    for each in wanted:
+    for each in _wanted(run):
         try:
             results.append(await _async_execute(run, each))
         except ToolError as err:
-            results.append({"error": str(err)})
+            results.append({"error": await async_told(err)})
     return results
+
+
+def _wanted(run: FunctionRun) -> list[Any]:
+    """Return the list of actions."""
+    wanted = run.variables.get("list")
+    if not isinstance(wanted, list) or not 0 < len(wanted) <= MAX_ACTIONS:
+        raise ToolError(f"Give a list of 1 to {MAX_ACTIONS} actions, each with domain, service and service_data.")
+    return wanted
 
 
 async def _async_execute_service(run: FunctionRun) -> Any:
@@ -59,8 +68,12 @@ async def _async_action(run: FunctionRun, wanted: Any) -> ResolvedAction:
     data = wanted.get("service_data", wanted.get("data")) or {}
     if not isinstance(data, dict):
         raise ToolError("service_data must be an object.")
-    given = {key: wanted[key] for key in _TARGET_KEYS if wanted.get(key)} | (wanted.get("target") or {}) | data
+    given_target = wanted.get("target") or {}
+    if not isinstance(given_target, dict):
+        raise ToolError("target must be an object, such as {'entity_id': ['light.lamp']}.")
+    given = {key: wanted[key] for key in _TARGET_KEYS if wanted.get(key)} | given_target | data
     target = {key: _listed(given[key]) for key in _TARGET_KEYS if given.get(key)}
+    target |= {CONF_EXCLUDE: given_target[CONF_EXCLUDE]} if CONF_EXCLUDE in given_target else {}
     return await async_check_action(
         run.call, action, target, {key: value for key, value in data.items() if key not in _TARGET_KEYS}
     )
@@ -71,13 +84,26 @@ def _listed(value: Any) -> Any:
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
-async def _async_preview_services(run: FunctionRun) -> str:
-    """Describe the actions that would be performed."""
-    wanted = run.variables.get("list")
-    actions = [await _async_action(run, each) for each in (wanted if isinstance(wanted, list) else [run.variables])]
-    return "; ".join(
-        describe(run.call.exposure, action.name, action.entity_ids, action.data) for action in actions[:MAX_ACTIONS]
-    )
+async def _async_plan_services(run: FunctionRun) -> Plan:
+    """Return the actions that would be performed."""
+    return await _async_plan(run, _wanted(run))
+
+
+async def _async_plan_service(run: FunctionRun) -> Plan:
+    """Return the action that would be performed."""
+    return await _async_plan(run, [run.variables])
+
+
+async def _async_plan(run: FunctionRun, wanted: list[Any]) -> Plan:
+    """Return the actions that would be performed; of one that cannot be, the run itself says why."""
+    steps = []
+    for each in wanted:
+        try:
+            action = await _async_action(run, each)
+        except ToolError:
+            continue
+        steps.append(step_for(run.call, action.name, action.entity_ids, action.data))
+    return Plan(tuple(steps), steps[0].words if len(steps) == 1 else f"Perform {len(steps)} actions")
 
 
 def _automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
@@ -96,18 +122,23 @@ def _automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
     return AddAutomationTool(run.call.options), replace(run, call=replace(run.call, arguments={"automation": config}))
 
 
-async def _async_add_automation(run: FunctionRun) -> Any:
-    """Add an automation with the tool of ours."""
+async def _async_automation(run: FunctionRun) -> tuple[ExtendedTool, FunctionRun]:
+    """Return the same where automations are set up."""
     if not await (automation := _automation(run))[0].async_available(run.hass):
         raise ToolError("Automations are not set up in this home. Tell the user.")
-    tool, run = automation
+    return automation
+
+
+async def _async_add_automation(run: FunctionRun) -> Any:
+    """Add an automation with the tool of ours."""
+    tool, run = await _async_automation(run)
     return await tool.async_run(run.call)
 
 
-async def _async_preview_automation(run: FunctionRun) -> str:
-    """Describe the automation that would be added."""
-    tool, run = _automation(run)
-    return await tool.async_preview(run.call)
+async def _async_plan_automation(run: FunctionRun) -> Plan:
+    """Return the automation that would be added."""
+    tool, run = await _async_automation(run)
+    return await tool.async_plan(run.call)
 
 
 async def _async_get_user(run: FunctionRun) -> Any:
@@ -123,19 +154,15 @@ class _NativeFunction:
     run: Callable[[FunctionRun], Awaitable[Any]]
     tier: Tier = Tier.READ
     stands_for: str | None = None
-    preview: Callable[[FunctionRun], Awaitable[str]] | None = None
+    plan: Callable[[FunctionRun], Awaitable[Plan]] | None = None
 
 
 _NATIVES: Final[Mapping[str, _NativeFunction]] = {
-    "execute_service": _NativeFunction(
-        _async_execute_services, Tier.CONTROL, "perform_action", _async_preview_services
-    ),
+    "execute_service": _NativeFunction(_async_execute_services, Tier.CONTROL, "perform_action", _async_plan_services),
     "execute_service_single": _NativeFunction(
-        _async_execute_service, Tier.CONTROL, "perform_action", _async_preview_services
+        _async_execute_service, Tier.CONTROL, "perform_action", _async_plan_service
     ),
-    "add_automation": _NativeFunction(
-        _async_add_automation, Tier.ADMINISTER, "add_automation", _async_preview_automation
-    ),
+    "add_automation": _NativeFunction(_async_add_automation, Tier.ADMINISTER, "add_automation", _async_plan_automation),
     "get_history": _NativeFunction(async_legacy_history),
     "get_energy": _NativeFunction(async_legacy_energy),
     "get_statistics": _NativeFunction(async_legacy_statistics),
@@ -165,15 +192,23 @@ class NativeType(FunctionType):
         return await _NATIVES[settings["name"]].run(run)
 
     @override
-    async def async_preview(self, run: FunctionRun, settings: Mapping[str, Any]) -> str | None:
-        """Describe a run of the built-in function; None where its arguments say it."""
-        preview = _NATIVES[settings["name"]].preview
-        return None if preview is None else await preview(run)
+    async def async_plan(self, run: FunctionRun, settings: Mapping[str, Any]) -> Plan | None:
+        """Return what the built-in function would do; None where its arguments say it."""
+        plan = _NATIVES[settings["name"]].plan
+        return None if plan is None else await plan(run)
 
     @override
     def tier(self, settings: Mapping[str, Any]) -> Tier:
         """Return the tier of the built-in function."""
         return _NATIVES[settings["name"]].tier
+
+    @override
+    def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
+        """Whether what is read tells of entities with states that anybody may have written."""
+        if self.tier(settings) > Tier.READ:
+            return has_words(result)
+        states, told = run.call.exposure.states(), {text for text, _ in texts_in(result)}
+        return repeats(result, states) or any(may_hold_words(one) for one in states if one.entity_id in told)
 
     @override
     def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:

@@ -1,19 +1,26 @@
 """The parameters of a function, as JSON Schema: told to the model as written, and validated as JSON Schema."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, Final, override
 
-from jsonschema import Draft202012Validator, SchemaError
+from jsonschema import Draft202012Validator, SchemaError, ValidationError
+from jsonschema.validators import extend
 from probatio import UNSUPPORTED
 from referencing import Registry
 import voluptuous as vol
 
+from homeassistant.exceptions import TemplateError
+
 from ..const import PARAMETER_NAME
+from ..templates.limits import Budget
+from ..templates.patterns import MATCHING_TIME, check_pattern, regex_search
 from .yaml_source import PartError
 
 _NONE: Final = {"type": "object", "properties": {}}
 _MAX_SHOWN = 300
+_BUDGET: ContextVar[Budget] = ContextVar("time for the patterns of one call")
 _VALUES_OF = frozenset({"enum", "const", "default", "examples"})
 """Hold values, not schemas."""
 _VALIDATORS: Final[Mapping[str, Any]] = {
@@ -53,6 +60,22 @@ def _validator(field: Any) -> Any:
     return _VALIDATORS.get(json_type, object) if isinstance(json_type, str) else object
 
 
+def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+    """Check a text against a pattern, where that ends soon."""
+    if not isinstance(instance, str):
+        return
+    try:
+        fits = regex_search(_BUDGET.get(), instance, pattern)
+    except TemplateError as err:
+        yield ValidationError(f"This text cannot be compared with its pattern: {err}")
+        return
+    if not fits:
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+_Validator: Final = extend(Draft202012Validator, {"pattern": _pattern})
+
+
 class WrittenSchema(vol.Schema):
     """A schema that is told to models just as the user wrote it, and validates as JSON Schema does."""
 
@@ -61,11 +84,12 @@ class WrittenSchema(vol.Schema):
         self.written = dict(schema)
         super().__init__(_Fields(self.written), extra=vol.ALLOW_EXTRA)
         # An address in $ref leads nowhere: nothing is fetched to validate a call.
-        self._validator = Draft202012Validator(_lenient(self.written), registry=Registry())
+        self._validator = _Validator(_lenient(self.written), registry=Registry())
 
     @override
     def __call__(self, data: Any, *, context: Any = None) -> Any:
         """Return arguments that fit; raise Invalid with the place of the first that does not."""
+        _BUDGET.set(Budget(MATCHING_TIME))
         for error in self._validator.iter_errors(data):
             message = error.message
             if len(message) > _MAX_SHOWN:
@@ -90,6 +114,7 @@ def check_parameters(parameters: Any) -> dict[str, Any]:
     except SchemaError as err:
         raise PartError(f"This is not JSON Schema: {err.message[:_MAX_SHOWN]}", tuple(err.absolute_path)) from err
     _check_references(schema)
+    _check_patterns(schema)
     try:
         WrittenSchema(schema)({})
     except vol.Invalid:
@@ -126,6 +151,29 @@ def _check_references(schema: dict[str, Any]) -> None:
     for reference in _values(schema, "$ref", "$dynamicRef"):
         if not reference.startswith("#"):
             raise PartError(f"'$ref: {reference}' leads out of the function; write that schema into it")
+
+
+def _check_patterns(schema: Any, *path: str | int) -> None:
+    """Raise PartError for a pattern, at any depth, that cannot be read, or could not be ended."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            _check_patterns(item, *path, index)
+    if not isinstance(schema, dict):
+        return
+    if (
+        "patternProperties" in schema
+        and isinstance(schema["patternProperties"], dict)
+        and not path[-1:] == ("properties",)
+    ):
+        raise PartError("patternProperties is not available; name the properties", [*path, "patternProperties"])
+    for key, value in schema.items():
+        if key == "pattern" and isinstance(value, str) and path[-1:] != ("properties",):
+            try:
+                check_pattern(value)
+            except TemplateError as err:
+                raise PartError(f"This pattern cannot be used: {err}", [*path, key]) from err
+        elif key not in _VALUES_OF:
+            _check_patterns(value, *path, key)
 
 
 def _lenient(schema: dict[str, Any]) -> dict[str, Any]:

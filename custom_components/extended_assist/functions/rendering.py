@@ -2,20 +2,23 @@
 
 A template of a function is compiled as it was written; arguments are variables. Where its text means something to another
 language (SQL, an address, JSON), every value that it writes stays apart from the text around it, so that the part which
-knows that language can write it as a value.
+knows that language can write it as a value. What the template itself says in quotes is such text too, also where it is
+joined with values.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 import re
 from secrets import randbelow
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, Self, override
 
 import jinja2
-from jinja2 import pass_context
+from jinja2 import nodes, pass_context, pass_eval_context
+from jinja2.filters import make_attrgetter
+from jinja2.visitor import NodeTransformer
 
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
@@ -58,7 +61,77 @@ class Encoded(str):
     __slots__ = ()
 
 
+class JsonText(str):
+    """A text that a template wrote as JSON."""
+
+    __slots__ = ()
+
+
 type Piece = str | Value
+
+
+class Written(str):
+    """A text that a template says in quotes, with the values that were joined with it apart."""
+
+    __slots__ = ("pieces",)
+    pieces: tuple[Piece, ...]
+
+    def __new__(cls, *pieces: Piece) -> Self:
+        """Join pieces."""
+        text = super().__new__(cls, "".join(piece.text if isinstance(piece, Value) else piece for piece in pieces))
+        text.pieces = pieces
+        return text
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether there is no value in it."""
+        return not any(isinstance(piece, Value) for piece in self.pieces)
+
+    @override
+    def __add__(self, other: Any) -> Any:
+        """Add a text behind."""
+        return Written(*self.pieces, *_pieces_of(other)) if isinstance(other, str) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        """Add a text before."""
+        return Written(*_pieces_of(other), *self.pieces) if isinstance(other, str) else NotImplemented
+
+
+def _pieces_of(value: Any) -> tuple[Piece, ...]:
+    """Return what a value is made of; what holds marks was written by the template."""
+    if isinstance(value, Written):
+        return value.pieces
+    values = _marking.get()
+    if isinstance(value, jinja2.Undefined) or (isinstance(value, str) and values is not None and values.is_in(value)):
+        return (str(value),)
+    return (Value(value),)
+
+
+def _joined(*values: Any) -> Written:
+    """Join what ~ joins."""
+    return Written(*(piece for value in values for piece in _pieces_of(value)))
+
+
+class _AsWritten(NodeTransformer):
+    """Keeps apart what a template says in quotes."""
+
+    def visit_Const(self, node: nodes.Const) -> nodes.Node:  # noqa: N802 - as jinja names it
+        """Mark a text."""
+        return _call(_TEXT, [node]) if isinstance(node.value, str) else node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - as jinja names it
+        """Join, and keep apart."""
+        self.generic_visit(node)
+        return _call(_JOINED, node.nodes)
+
+
+_TEXT: Final = "__written_text"
+_JOINED: Final = "__written_joined"
+
+
+def _call(name: str, arguments: list[nodes.Expr]) -> nodes.Call:
+    """Return the call of a function that is there for what was put into a template."""
+    return nodes.Call(nodes.Name(name, "load"), arguments, [], None, None, lineno=arguments[0].lineno)
 
 
 class _MarkedValues:
@@ -71,13 +144,19 @@ class _MarkedValues:
         self._mark = re.compile(f"{_FIRST}{self._nonce}-([0-9]+){_LAST}")
 
     def mark(self, value: Any) -> Any:
-        """Return a placeholder for a value; a text that holds placeholders already stays as it is."""
+        """Return a placeholder for a value; what the template wrote, and what holds placeholders already, stays as it is."""
         if isinstance(value, jinja2.Undefined) or value is None:
             return value
-        if isinstance(value, str) and self._mark.search(value):
+        if isinstance(value, Written):
+            return "".join(self.mark(piece.value) if isinstance(piece, Value) else piece for piece in value.pieces)
+        if isinstance(value, str) and self.is_in(value):
             return value
         self._values.append(value)
         return f"{_FIRST}{self._nonce}-{len(self._values) - 1}{_LAST}"
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text holds placeholders."""
+        return self._mark.search(text) is not None
 
     def pieces(self, text: str) -> list[Piece]:
         """Return a rendered text with its values apart."""
@@ -118,19 +197,84 @@ class _Environment(TemplateEnvironment):
         return code
 
 
+class _PiecesEnvironment(_Environment):
+    """The environment of texts that mean something to another language: in it, what a template says stays apart, too."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Add what joins texts."""
+        super().__init__(hass)
+        self.globals[_TEXT] = Written
+        self.globals[_JOINED] = _joined
+        self.filters["join"] = _join
+        for name in ("tojson", "to_json"):
+            self.filters[name] = _as_json(self.filters[name])
+        for name in ("lower", "replace", "string", "trim", "upper"):
+            self.filters[name] = _of_written(self.filters[name])
+
+    @staticmethod
+    @override
+    def concat(pieces: Iterable[str]) -> str:
+        """Join what a macro or a block writes, in which values are marked."""
+        return Written("".join(pieces))
+
+    @override
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        """Mark what is said in quotes."""
+        tree: nodes.Template = _AsWritten().visit(super()._parse(source, name, filename))
+        return tree
+
+
+@pass_eval_context
+def _join(context: nodes.EvalContext, value: Iterable[Any], d: Any = "", attribute: str | int | None = None) -> Written:
+    """Join the items of a list, and keep them apart from what is between them."""
+    if attribute is not None:
+        value = map(make_attrgetter(context.environment, attribute), value)
+    between = _pieces_of(d) if d else ()
+    pieces: list[Piece] = []
+    for index, item in enumerate(value):
+        pieces += [*(between if index else ()), *_pieces_of(item)]
+    return Written(*pieces)
+
+
+def _of_written(usual: Any) -> Any:
+    """Return a filter of which comes what the template wrote, where nothing else goes in."""
+
+    @pass_eval_context
+    def changed(context: nodes.EvalContext, value: Any, *arguments: Any) -> Any:
+        first = (context,) if hasattr(usual, "jinja_pass_arg") else ()
+        result = usual(*first, value, *arguments)
+        is_own = all(isinstance(one, Written) and one.is_whole for one in (value, *arguments))
+        return Written(result) if is_own else result
+
+    return changed
+
+
+def _as_json(usual: Any) -> Any:
+    """Return a filter that marks what it makes as JSON."""
+
+    @pass_eval_context
+    def to_json(context: nodes.EvalContext, value: Any, *arguments: Any, **more: Any) -> JsonText:
+        first = (context,) if hasattr(usual, "jinja_pass_arg") else ()
+        return JsonText(usual(*first, value, *arguments, **more))
+
+    return to_json
+
+
 _ENVIRONMENT: HassKey[_Environment] = HassKey(f"{DOMAIN}_function_templates")
+_PIECES: HassKey[_Environment] = HassKey(f"{DOMAIN}_function_pieces")
 
 
-def _environment(hass: HomeAssistant) -> _Environment:
-    """Return the environment of functions."""
-    if _ENVIRONMENT not in hass.data:
-        hass.data[_ENVIRONMENT] = _Environment(hass)
-    return hass.data[_ENVIRONMENT]
+def function_environment(hass: HomeAssistant, *, apart: bool = False) -> _Environment:
+    """Return the environment of functions, or the one that keeps values apart."""
+    key, kind = (_PIECES, _PiecesEnvironment) if apart else (_ENVIRONMENT, _Environment)
+    if key not in hass.data:
+        hass.data[key] = kind(hass)
+    return hass.data[key]
 
 
 async def async_check_template(hass: HomeAssistant, source: str, path: YamlPath) -> None:
     """Raise PartError for a template that cannot be compiled."""
-    environment = _environment(hass)
+    environment = function_environment(hass)
     try:
         await hass.async_add_executor_job(environment.code, source)
     except jinja2.TemplateSyntaxError as err:
@@ -170,7 +314,7 @@ async def _async_render(
 ) -> str:
     """Render in a thread that is ended when it takes too long."""
     hass, exposure = run.hass, run.call.exposure
-    environment = _environment(hass)
+    environment = function_environment(hass, apart=values is not None)
     given = {**_helpers(exposure, source), **run.variables, **(variables or {})}
 
     def render() -> str:

@@ -12,14 +12,16 @@ from yarl import URL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.aiohttp_client import async_create_clientsession
+from homeassistant.helpers.template import is_template_string
 from homeassistant.util.ssl import SSLCipherList
 
 from ..results import ToolError
-from ..web.fetch import MAX_BODY, FetchedResponse, async_fetch
+from ..web.fetch import MAX_BODY, MAX_REDIRECTS, FetchedResponse, async_fetch, redirect_target
 from ..web.guard import Guard
 from ..web.read import Document, async_read
-from .address import Address, to_address, to_header, to_payload
+from .address import Address, to_address, to_header
 from .base import FunctionRun
+from .payload import to_payload
 from .rendering import async_check_template, async_render_pieces
 from .yaml_source import PartError
 
@@ -28,6 +30,8 @@ TIMEOUT: Final = 10
 MAX_TIMEOUT: Final = 25
 _CHUNK = 65_536
 _MAX_SHOWN = 300
+_BECOME_GET = frozenset({301, 302, 303})
+_LEADS_AWAY = "{host} redirects what is sent to it to another host, where it is not sent. Tell the user to write the other address."
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _TEMPLATES = ("resource", "resource_template", "payload_template", "value_template")
 _TEXT = vol.Any(str, vol.All(vol.Any(int, float, bool), vol.Coerce(str)))
@@ -73,6 +77,13 @@ async def async_check_resource(hass: HomeAssistant, settings: Mapping[str, Any])
             await async_check_template(hass, value, [key, name])
 
 
+def sends_templates(settings: Mapping[str, Any]) -> bool:
+    """Return whether arguments can be in what is sent."""
+    sent = [settings.get("resource_template"), settings.get("payload_template")]
+    sent += [*settings.get("headers", {}).values(), *settings.get("params", {}).values()]
+    return any(text is not None and is_template_string(text) for text in sent)
+
+
 async def async_request[R](
     run: FunctionRun, settings: Mapping[str, Any], read: Callable[[FetchedResponse, Document], R]
 ) -> R:
@@ -112,7 +123,8 @@ async def _async_request(run: FunctionRun, settings: Mapping[str, Any], address:
     }
     payload = settings.get("payload")
     if "payload_template" in settings:
-        payload = to_payload(await async_render_pieces(run, settings["payload_template"]))
+        media_type = next((text for name, text in headers.items() if name.lower() == "content-type"), "")
+        payload = to_payload(await async_render_pieces(run, settings["payload_template"]), media_type)
     more: dict[str, Any] = {}
     if (username := settings.get("username")) is not None:
         password = settings.get("password", "")
@@ -135,17 +147,51 @@ async def _async_request(run: FunctionRun, settings: Mapping[str, Any], address:
         cookie_jar=aiohttp.DummyCookieJar(),
     )
     try:
-        async with (
-            asyncio.timeout(timeout),
-            session.request(settings["method"], url, params=params, headers=headers, **more) as response,
-        ):
-            return await _async_answer(response, settings.get("encoding"))
+        async with asyncio.timeout(timeout):
+            return await _async_follow(run, session, settings, url, {"params": params, "headers": headers, **more})
     except TimeoutError as err:
         raise ToolError(f"{url.host} did not answer within {timeout} seconds.") from err
     except (aiohttp.ClientError, ValueError) as err:
         raise ToolError(f"{url.host} could not be asked: {type(err).__name__}. Tell the user.") from err
     finally:
         session.detach()
+
+
+async def _async_follow(
+    run: FunctionRun, session: aiohttp.ClientSession, settings: Mapping[str, Any], url: URL, sent: dict[str, Any]
+) -> FetchedResponse:
+    """Send a request and follow where it leads, each time with what is meant for who is asked."""
+    method = settings["method"]
+    for _ in range(MAX_REDIRECTS + 1):
+        async with session.request(method, url, allow_redirects=False, **sent) as response:
+            if (target := redirect_target(url, response)) is None:
+                return await _async_answer(response, settings.get("encoding"))
+            if method != "HEAD" and response.status in _BECOME_GET:
+                method = "GET"
+                sent.pop("data", None)
+        sent.pop("params", None)
+        if not _is_same_origin(url, target):
+            # Headers and passwords are for whom the user wrote.
+            sent = {key: value for key, value in sent.items() if key == "data"}
+        if target.host != url.host:
+            if "data" in sent or method not in ("GET", "HEAD"):
+                raise ToolError(_LEADS_AWAY.format(host=url.host))
+            return await async_fetch(run.hass, _public(run), str(target))
+        url = target
+    raise ToolError(f"{url.host} redirects more than {MAX_REDIRECTS} times. Tell the user.")
+
+
+def _public(run: FunctionRun) -> Guard:
+    """Return the rules for where a redirect leads: a link of others into the home may do something there."""
+    return Guard.of((), run.call.options.web_ports)
+
+
+def _is_same_origin(one: URL, other: URL) -> bool:
+    """Return whether two addresses are of one origin; the safe form of the same host is."""
+    if one.host != other.host:
+        return False
+    is_upgrade = (one.scheme, one.port, other.scheme, other.port) == ("http", 80, "https", 443)
+    return is_upgrade or (one.scheme, one.port) == (other.scheme, other.port)
 
 
 async def _async_answer(response: aiohttp.ClientResponse, encoding: str | None) -> FetchedResponse:

@@ -15,7 +15,7 @@ from ..web.fetch import FetchedResponse
 from ..web.read import Document
 from .base import FunctionRun, FunctionType
 from .rendering import async_render_value
-from .request import RESOURCE_SCHEMA, async_check_resource, async_request
+from .request import RESOURCE_SCHEMA, async_check_resource, async_request, sends_templates
 
 
 class RestType(FunctionType):
@@ -45,6 +45,11 @@ class RestType(FunctionType):
     def least_tier(self, settings: Mapping[str, Any]) -> Tier:
         """Return read: only its user knows what a request does."""
         return Tier.READ
+
+    @override
+    def sends(self, settings: Mapping[str, Any]) -> bool:
+        """Whether there is a template in what is sent."""
+        return sends_templates(settings)
 
     @override
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:

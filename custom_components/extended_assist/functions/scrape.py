@@ -11,16 +11,19 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 
+from ..results import ToolError
 from ..toolbox.policy import Tier
 from ..web.fetch import FetchedResponse
+from ..web.hidden import Visibility
 from ..web.page import parse
 from ..web.read import Document
 from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render_value
-from .request import RESOURCE_SCHEMA, async_check_resource, async_request
+from .request import RESOURCE_SCHEMA, async_check_resource, async_request, sends_templates
 from .yaml_source import PartError
 
 MAX_SENSORS: Final = 50
+_SHOWN = 5
 _RAW = frozenset({"style", "script", "template"})
 """Elements whose text is not that of a page."""
 _READING = frozenset({"GET", "HEAD"})
@@ -72,7 +75,8 @@ class ScrapeType(FunctionType):
 
         def read(answer: FetchedResponse, document: Document) -> list[str | None]:
             soup, _ = parse(document.text)
-            return [_value(soup, sensor) for sensor in sensors]
+            visibility = Visibility(soup)
+            return [_value(soup, sensor, visibility) for sensor in sensors]
 
         values: dict[str, Any] = {}
         result: Any = None
@@ -84,6 +88,9 @@ class ScrapeType(FunctionType):
                 values[name] = result
         if (template := settings.get("value_template")) is not None:
             return await async_render_value(run, template, result, values)
+        if result is None and not any(value is not None for value in values.values()):
+            missing = ", ".join(f"'{sensor['select']}'" for sensor in sensors[:_SHOWN])
+            raise ToolError(f"Nothing on the page is what this function looks for: {missing}. Tell the user.")
         return values if len(sensors) > 1 and len(values) == len(sensors) else result
 
     @override
@@ -97,18 +104,29 @@ class ScrapeType(FunctionType):
         return Tier.READ
 
     @override
+    def sends(self, settings: Mapping[str, Any]) -> bool:
+        """Whether there is a template in what is sent."""
+        return sends_templates(settings)
+
+    @override
     def brings_outside_text(self, settings: Mapping[str, Any]) -> bool:
         """Return True: strangers may have written the page."""
         return True
 
 
-def _value(soup: BeautifulSoup, sensor: Mapping[str, Any]) -> str | None:
+def _value(soup: BeautifulSoup, sensor: Mapping[str, Any], visibility: Visibility) -> str | None:
     """Return the text or attribute of the element that one sensor selects; None where there is none."""
     tags = soup.select(sensor["select"], limit=sensor["index"] + 1)
     if len(tags) <= sensor["index"]:
         return None
     tag = tags[sensor["index"]]
     if (attribute := sensor.get("attribute")) is None:
-        return str(tag.string) if tag.name in _RAW else str(tag.text)
+        if tag.name in _RAW:
+            return str(tag.string)
+        # What its user chose is read, and in it what a visitor would see.
+        hidden = [one for one in tag.find_all() if visibility.is_hidden(one) or visibility.hides_text(one)]
+        for one in hidden:
+            one.extract()
+        return str(tag.text)
     value = tag.get(attribute)
     return " ".join(value) if isinstance(value, list) else value

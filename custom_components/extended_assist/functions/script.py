@@ -1,22 +1,32 @@
-"""Functions that are a script: what users wrote runs as their own scripts do; what a model gave is a variable of it."""
+"""Functions that are a script: what users wrote runs as their own scripts do, over what a model may see.
+
+Constants reach as far as their user. What a template makes, of what a model gave or of a state, names what is exposed.
+"""
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, override
 
 import voluptuous as vol
 
 from homeassistant.const import CONF_SEQUENCE, CONF_VARIABLES
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import config_validation as cv
-from homeassistant.helpers.script import Script, ScriptRunResult, async_validate_actions_config
+from homeassistant.helpers.template import is_template_string
 from homeassistant.helpers.typing import UNDEFINED
 
+from ..actions.binding import Asked, Binder, Prepare
+from ..actions.check import ActionChecker
+from ..actions.data import ids_in
 from ..actions.perform import safe_reason
+from ..actions.run import Outcome, TracedScript
 from ..const import DOMAIN, LOGGER
 from ..results import ToolError
+from ..templates.bound import TemplateRun
 from ..toolbox.policy import Tier
+from ..toolbox.reason import HOUSE
+from ..walk import texts_in
 from .base import FunctionRun, FunctionType
 from .yaml_source import PartError
 
@@ -24,7 +34,10 @@ WAIT: Final = 20.0
 """Seconds after which a script that is still running, such as one with a long delay, goes on by itself."""
 RESULT: Final = "_function_result"
 """The variable that is the result."""
+LONGEST: Final = 3600.0
+"""Seconds after which it is ended."""
 _DONE = "Success"
+_FINISHED = "finished"
 _IGNORED = ("alias", "description", "fields", "icon", "max", "max_exceeded", "mode", "trace")
 
 
@@ -43,7 +56,8 @@ class ScriptType(FunctionType):
     async def async_check(self, hass: HomeAssistant, settings: Mapping[str, Any]) -> None:
         """Let Home Assistant validate the sequence."""
         try:
-            await _async_script(hass, settings)
+            script = await _async_script(TemplateRun(hass, ""), lambda _: {}, settings)
+            await script.async_unload()
         except vol.Invalid as err:
             first = err.errors[0] if isinstance(err, vol.MultipleInvalid) else err
             path = [key for key in first.path if isinstance(key, str | int)]
@@ -53,30 +67,51 @@ class ScriptType(FunctionType):
 
     @override
     async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
-        """Run the sequence and return what it put into _function_result."""
+        """Run the sequence and return what it put into _function_result; raises ToolError for one that failed."""
         hass, exposure = run.hass, run.call.exposure
+        written = {
+            name for text, _ in texts_in(settings) if not is_template_string(text) for name in ids_in(hass, text)
+        }
+        templates = TemplateRun(hass, str(run.call.llm_context.assistant), frozenset(written))
+        prepare = _Prepare(templates, await ActionChecker.async_create(run.call))
         try:
-            sequence, variables = await _async_script(hass, settings)
+            script = await _async_script(templates, prepare, settings)
         except (vol.Invalid, HomeAssistantError) as err:
             raise ToolError(f"The script of this function is not valid: {safe_reason(exposure, err)}") from err
-        task = hass.async_create_task(
-            _async_run(hass, sequence, variables, run), f"{DOMAIN} function", eager_start=True
-        )
+        task = hass.async_create_task(_async_run(script, run), f"{DOMAIN} function", eager_start=True)
         done, _ = await asyncio.wait({task}, timeout=WAIT)
         if not done:
             task.add_done_callback(_log_failure)
             return f"It has not finished after {WAIT:g} seconds and goes on."
         try:
-            result = task.result()
+            result, reason = task.result()
         except (vol.Invalid, HomeAssistantError) as err:
-            raise ToolError(f"The script of this function failed: {safe_reason(exposure, err)}") from err
+            why = script.failures(exposure) or [safe_reason(exposure, err)]
+            raise ToolError(f"The script of this function failed: {'; '.join(why)}") from err
         if result is None:
             raise ToolError("Home Assistant is shutting down, so nothing was done.")
+        if reason != _FINISHED and (failures := script.failures(exposure)):
+            raise ToolError(f"The script of this function failed: {'; '.join(failures)}")
         if RESULT in result.variables:
-            return result.variables[RESULT]
+            return templates.told(result.variables[RESULT])
         if result.service_response is not None:
-            return result.service_response
-        return _DONE if result.conversation_response in (None, UNDEFINED) else result.conversation_response
+            return templates.told(result.service_response)
+        if result.conversation_response not in (None, UNDEFINED):
+            return result.conversation_response
+        if reason != _FINISHED:
+            raise ToolError(
+                f"The script of this function ended early at {script.last_place}, where a condition was not met. What comes "
+                "after that was not done."
+            )
+        return _DONE
+
+    @override
+    def sends(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether it has templates and an action that may tell something outside."""
+        texts = [*texts_in(settings[CONF_SEQUENCE])]
+        actions = [text for text, path in texts if path and path[-1] in ("action", "service")]
+        outward = any(text.partition(".")[0] not in HOUSE for text in actions)
+        return outward and any(is_template_string(text) for text, _ in texts)
 
     @override
     def tier(self, settings: Mapping[str, Any]) -> Tier:
@@ -84,27 +119,48 @@ class ScriptType(FunctionType):
         return Tier.CONTROL
 
 
-async def _async_script(hass: HomeAssistant, settings: Mapping[str, Any]) -> tuple[list[dict[str, Any]], Any]:
-    """Return a sequence ready to run, and the script's own variables."""
-    sequence = await async_validate_actions_config(hass, cv.SCRIPT_SCHEMA(settings[CONF_SEQUENCE]))
+@dataclass(frozen=True, slots=True)
+class _Prepare:
+    """What becomes of an action: what its user wrote is done as it is, what a template made is checked."""
+
+    run: TemplateRun
+    checker: ActionChecker
+
+    @callback
+    def __call__(self, asked: Asked) -> dict[str, Any]:
+        """Return the data of an action that may be performed now."""
+        exposure = self.run.exposure()
+        if asked.is_name_made:
+            action = self.checker.check(exposure, str(asked.name), asked.target.whole, asked.data.whole)
+            return action.data | action.target
+        return self.checker.check_made(exposure, asked.name, asked.target, asked.data)
+
+
+async def _async_script(templates: TemplateRun, prepare: Prepare, settings: Mapping[str, Any]) -> TracedScript:
+    """Return the script ready to run."""
+    binder = Binder(templates, prepare)
     variables = settings.get(CONF_VARIABLES)
-    return sequence, None if variables is None else cv.SCRIPT_VARIABLES_SCHEMA(variables)
-
-
-async def _async_run(
-    hass: HomeAssistant, sequence: list[dict[str, Any]], variables: Any, run: FunctionRun
-) -> ScriptRunResult | None:
-    """Run a sequence to its end."""
-    script = Script(
-        hass, sequence, "Function of an assistant", DOMAIN, variables=variables, log_exceptions=False, logger=LOGGER
+    return TracedScript(
+        templates.hass,
+        await binder.async_sequence(settings[CONF_SEQUENCE]),
+        "Function of an assistant",
+        None if variables is None else await binder.async_variables(variables),
     )
+
+
+async def _async_run(script: TracedScript, run: FunctionRun) -> Outcome:
+    """Run a script to its end, or to that of its time."""
     try:
-        return await script.async_run(run_variables=run.variables, context=run.call.llm_context.context)
+        async with asyncio.timeout(LONGEST):
+            return await script.async_run(run.call.llm_context.context, run.variables)
+    except TimeoutError as err:
+        raise ToolError(f"It took longer than {LONGEST:g} seconds and was ended.") from err
     finally:
         await script.async_unload()
 
 
-def _log_failure(task: asyncio.Task[ScriptRunResult | None]) -> None:
+def _log_failure(task: asyncio.Task[Outcome]) -> None:
     """Log the failure of a script that nobody waits for any more."""
     if not task.cancelled() and (error := task.exception()):
-        LOGGER.warning("The script of a function failed after it was reported as going on: %s", error)
+        LOGGER.warning("The script of a function failed after it was reported as going on: %s", type(error).__name__)
+        LOGGER.debug("What it says", exc_info=error)

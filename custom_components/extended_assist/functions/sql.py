@@ -1,8 +1,9 @@
 """From a rendered template to SQL in which no value is ever text of the language.
 
 Where a value stands inside quotes, the whole text in those quotes becomes a parameter. Elsewhere a number stays as it is,
-an operator, a direction and a word of the function's own enums too, a list becomes one parameter for each item, and
-everything else becomes a parameter.
+an operator that compares, a direction and a word of the function's own enums too, a list becomes one parameter for each item,
+and everything else becomes a parameter. A value in which a template has put SQL together would become a text that finds
+nothing; it is refused instead.
 """
 
 from collections.abc import Iterable
@@ -11,36 +12,22 @@ import re
 from typing import Any, Final
 
 from ..results import ToolError
+from ..walk import texts_in
 from .rendering import Piece, Value
 
 MAX_VALUE: Final = 2_000
 """Characters of one value."""
 _MAX_VALUES = 200
-_WORDS: Final = frozenset(
-    {
-        "=",
-        "==",
-        "!=",
-        "<>",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "asc",
-        "desc",
-        "and",
-        "or",
-        "not",
-        "is",
-        "is not",
-        "in",
-        "like",
-        "null",
-    }
-)
+_WORDS: Final = frozenset({"=", "==", "!=", "<>", "<", "<=", ">", ">=", "asc", "desc", "like"})
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?")
 _ENDS: Final = {"'": "'", '"': '"', "`": "`", "[": "]", "--": "\n", "/*": "*/"}
 _BEGINNING = re.compile(r"""['"`\[]|--|/\*""")
+_QUOTES = re.compile(r"""['"`;]""")
+_PUT_TOGETHER = re.compile(r"""(['"`])\s*(?:,|\band\b|\bor\b|\)|=)""", re.IGNORECASE)
+_IS_SQL: Final = (
+    "A template of this function puts quotes or other SQL into a value, and a value is never read as SQL. Tell the user to "
+    "write the quotes around the braces, like '{{ x }}', and for a list IN ({{ names }}) or IN ('{{ names | join(\"','\") }}')."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +45,10 @@ def only_value(pieces: list[Piece]) -> str | None:
     return None
 
 
-def to_sql(pieces: Iterable[Piece], words: frozenset[str]) -> Query:
-    """Return a query for the pieces of a rendered template."""
-    writer = _Writer(_WORDS | {word.lower() for word in words if _NUMBER.fullmatch(word) or _is_plain(word)})
+def to_sql(pieces: Iterable[Piece], words: frozenset[str], given: Any = ()) -> Query:
+    """Return a query for the pieces of a rendered template; given is what the values were made of."""
+    known = frozenset(text for text, _ in texts_in(given, keys=True))
+    writer = _Writer(_WORDS | {word.lower() for word in words if _NUMBER.fullmatch(word) or _is_plain(word)}, known)
     for piece in pieces:
         if isinstance(piece, Value):
             writer.value(piece)
@@ -79,6 +67,7 @@ class _Writer:
     """Follows the quotes of SQL while it is written."""
 
     words: frozenset[str]
+    given: frozenset[str]
     parts: list[str] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
     opened: str = ""
@@ -117,7 +106,7 @@ class _Writer:
             if not self.holds_value:
                 self.holds_value = True
                 self.inside = [part.replace(self.opened * 2, self.opened) for part in self.inside]
-            self.inside.append(value.text)
+            self.inside.append(self._inside(value.text))
             return
         self.parts.append(f" {self._outside(value)} ")
 
@@ -126,6 +115,16 @@ class _Writer:
         if self.opened not in ("", "--"):
             raise ToolError("The query of this function opens a quote that it does not close. Tell the user.")
         return Query("".join(self.parts), self.parameters)
+
+    def _inside(self, text: str) -> str:
+        """Return a value inside of quotes; where a template doubled its quotes, as they were."""
+        if text in self.given or self.opened not in text:
+            return text
+        if (single := text.replace(self.opened * 2, self.opened)) in self.given:
+            return single
+        if _PUT_TOGETHER.search(text):
+            raise ToolError(_IS_SQL)
+        return text
 
     def _outside(self, value: Value) -> str:
         """Return a value outside of quotes."""
@@ -139,6 +138,8 @@ class _Writer:
         text = value.text.strip()
         if _NUMBER.fullmatch(text) or text.lower() in self.words:
             return text
+        if _QUOTES.search(text) and not any(text in one for one in self.given):
+            raise ToolError(_IS_SQL)
         return self._parameter(text)
 
     def _close(self) -> None:

@@ -60,7 +60,7 @@ class SqliteType(FunctionType):
         """Return the rows, or the first of them."""
         pieces = await async_render_pieces(run, settings["query"])
         whole = only_value(pieces)
-        query = Query(whole, {}) if whole is not None else to_sql(pieces, run.enum_texts)
+        query = Query(whole, {}) if whole is not None else to_sql(pieces, run.enum_texts, run.variables)
         if not query.text.strip():
             raise ToolError("The query is empty. Give one.")
         other = await run.hass.async_add_executor_job(_other_file, run, settings.get("db_url"))

@@ -9,6 +9,7 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 
+from ..toolbox.outside import repeats
 from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render
 
@@ -30,6 +31,11 @@ class TemplateType(FunctionType):
         if not settings.get("parse_result"):
             return text
         return await run.hass.async_add_executor_job(parse_result, text)
+
+    @override
+    def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
+        """Whether the user's own words repeat those of states."""
+        return repeats(result, run.call.exposure.states())
 
 
 def parse_result(text: str) -> Any:

@@ -13,11 +13,15 @@ from homeassistant.util.json import JsonObjectType, json_loads
 
 from ..actions.schedule import MAX_DELAY, async_schedule
 from ..const import DOMAIN
-from ..results import ToolError, format_time, size
+from ..results import ToolError, format_duration, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.options import ToolboxOptions
+from ..toolbox.outside import marked
+from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.policy import Tier
+from ..toolbox.telling import framed
 from ..toolbox.tool import ExtendedTool
+from ..web.conversation import WebMemory
 from .arguments import check_named
 from .base import FunctionRun
 from .definition import DELAY, Definition
@@ -49,10 +53,14 @@ class UserFunctionTool(ExtendedTool):
         self.parameters = definition.parameters
         self.tier = function_type.tier(settings) if tier is None else max(tier, function_type.least_tier(settings))
         self.brings_outside_text = function_type.brings_outside_text(settings)
+        self.sends = function_type.sends(settings)
         self.deadline = SLOW_DEADLINE if stands_for & _SLOW else DEADLINE
         reads = self.tier is Tier.READ
         self.annotations = llm.ToolAnnotations(
-            read_only=reads, destructive=not reads, idempotent=reads, open_world=self.brings_outside_text or not reads
+            read_only=reads,
+            destructive=not reads,
+            idempotent=reads,
+            open_world=self.brings_outside_text or self.sends or not reads,
         )
 
     @override
@@ -67,22 +75,31 @@ class UserFunctionTool(ExtendedTool):
         if self._definition.can_wait and (delay := _delay(arguments.pop(DELAY, None))):
             self._check_named(call, arguments)
             return await self._async_schedule(call, arguments, delay)
-        result = await self._definition.type.async_run(self._run(call, arguments), self._definition.settings)
+        run, settings = self._run(call, arguments), self._definition.settings
+        if self.sends and not call.options.is_fixed:
+            WebMemory.of(call.hass).count_request(call.caller, self.name)
+        result = await self._definition.type.async_run(run, settings)
         plain = json_loads(json_dumps(result))
         if not isinstance(plain, str) and size(plain) > call.budget:
             # A text can be cut; the model sees where.
             plain = json_dumps(plain)
-        return {"result": plain}
+        return marked({"result": plain}, when=self._definition.type.holds_outside_text(run, settings, plain))
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Describe the call, and when it would be made."""
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what the function would do, and when."""
         arguments = dict(call.arguments)
-        when = ""
+        frame: Frame = ()
         if self._definition.can_wait and (delay := _delay(arguments.pop(DELAY, None))):
-            when = f"At {format_time(dt_util.now() + delay)}: "
-        spoken = await self._definition.type.async_preview(self._run(call, arguments), self._definition.settings)
-        return when + (spoken or f"{self.title}: {json_dumps(arguments)}")
+            frame = (("in", format_duration(delay.total_seconds())),)
+        plan = await self._definition.type.async_plan(self._run(call, arguments), self._definition.settings)
+        if plan is None:
+            words = f"{self.title}: {json_dumps(arguments)}"
+            plan = Plan((Step(f"{DOMAIN}.{self.name}", (), arguments, words),), words)
+        if not frame:
+            return plan
+        steps = tuple(framed(call.exposure, step, frame) for step in plan.steps)
+        return Plan(steps, steps[0].words if len(steps) == 1 else plan.sentence)
 
     def _run(self, call: ToolCall, arguments: Mapping[str, Any]) -> FunctionRun:
         """Return the run of a call; what the function does not declare, it does not get."""

@@ -1,7 +1,7 @@
 """Synchronous queries, run in the recorder's executor; they touch no state of Home Assistant's event loop."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Concatenate
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from homeassistant.components.recorder.core import Recorder
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.recorder import DATA_INSTANCE, session_scope
+from homeassistant.helpers.recorder import DATA_INSTANCE, get_instance
 
 from ..const import LOGGER
 from ..results import ToolError
@@ -50,20 +50,24 @@ async def async_read[**P, T](
         ready_recorder(hass)  # Raises when the recorder went away meanwhile.
         raise
     except SQLAlchemyError as err:
-        # Its text may hold parameters, which name entities.
-        reason = getattr(err, "orig", None) or type(err).__name__
-        LOGGER.error("The recorder's database could not be read: %s", reason)
-        LOGGER.debug("The statement that failed", exc_info=err)
+        log_unreadable(err)
         raise ToolError(
             "The recorder's database could not be read; the details are in Home Assistant's log. Tell the user."
         ) from err
 
 
+def log_unreadable(error: SQLAlchemyError) -> None:
+    """Log that the database failed; its text may hold parameters, which name entities, or who may log in."""
+    LOGGER.error("The recorder's database could not be read: %s", type(getattr(error, "orig", None) or error).__name__)
+    LOGGER.debug("The statement that failed", exc_info=error)
+
+
 @contextmanager
 def read_session(hass: HomeAssistant) -> Iterator[Session]:
     """Yield a session for reading, each of whose statements the database itself ends after TIME_LIMIT."""
+    # Not by Home Assistant's session_scope, which logs whatever a statement fails with.
     with (
-        session_scope(hass=hass, read_only=True) as session,
+        closing(get_instance(hass).get_session()) as session,
         engine_of(session.connection()).limited(session, TIME_LIMIT),
     ):
         yield session

@@ -16,13 +16,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
-from ..const import LOGGER
 from ..exposure import ExposedEntity, Exposure
 from ..results import ToolError, format_number
 from ..worker.copying import BROKEN_FILE
 from ..worker.host import JobFailedError, Worker, pack_job, workers
 from ..worker.tables import ATTRIBUTES, ROW_TABLES, STATES, Share
-from . import ready_recorder
+from . import log_unreadable, ready_recorder
 from .query_hints import hint
 from .servers import Streamed, TooManyRowsError, stream_rows
 
@@ -249,8 +248,7 @@ async def _async_stream(hass: HomeAssistant, worker: Worker, asked: _Held, share
     except TooManyRowsError as err:
         raise _not_filled(f"more than {MAX_FILLED:,} rows would have to be copied") from err
     except SQLAlchemyError as err:
-        # Its text may hold parameters, which name entities.
-        LOGGER.error("The recorder's database could not be read: %s", getattr(err, "orig", None) or type(err).__name__)
+        log_unreadable(err)
         raise ToolError(
             "The recorder's database could not be read; the details are in Home Assistant's log. Tell the user."
         ) from err

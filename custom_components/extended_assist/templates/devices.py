@@ -1,5 +1,6 @@
 """Devices and integrations in templates, as far as they have exposed entities."""
 
+from enum import Enum
 from typing import Any
 
 from homeassistant.core import callback
@@ -26,6 +27,7 @@ _ATTRIBUTES = frozenset(
         "via_device_id",
     }
 )
+_ENTRY_ATTRIBUTES = frozenset({"disabled_by", "domain", "pref_disable_polling", "source", "state", "title"})
 
 
 @callback
@@ -114,6 +116,28 @@ def integration_entities(home: Home, entry_name: Any) -> list[str]:
     )
 
 
+@callback
+def config_entry_id(home: Home, entity_id: Any) -> str | None:
+    """Return the id of the configuration entry of an entity."""
+    entry = home.entry(entity_id)
+    return entry.config_entry_id if entry else None
+
+
+@callback
+def config_entry_attr(home: Home, config_entry_id: Any, attr_name: Any) -> Any:
+    """Return an attribute of a configuration entry that has an exposed entity."""
+    if not isinstance(config_entry_id, str):
+        raise TemplateError("Must provide a config entry ID")
+    if attr_name not in _ENTRY_ATTRIBUTES:
+        raise TemplateError("Invalid config entry attribute")
+    entities = er.async_entries_for_config_entry(er.async_get(home.hass), config_entry_id)
+    entry = home.hass.config_entries.async_get_entry(config_entry_id)
+    if entry is None or not home.exposed(entity.entity_id for entity in entities):
+        return None
+    value = getattr(entry, attr_name)
+    return value.value if isinstance(value, Enum) else value
+
+
 FUNCTIONS = (
     TemplateFunction(device_entities),
     TemplateFunction(device_id),
@@ -121,4 +145,6 @@ FUNCTIONS = (
     TemplateFunction(device_attr),
     TemplateFunction(is_device_attr, is_filter=False, is_test=True, on_loop=False),
     TemplateFunction(integration_entities),
+    TemplateFunction(config_entry_id),
+    TemplateFunction(config_entry_attr),
 )

@@ -1,31 +1,49 @@
-"""The template environment: pure functions of Home Assistant, listed by name, and our own for what is in the home."""
+"""The template environment: pure functions of Home Assistant, listed by name, and our own for what is in the home.
+
+Nothing in it grows, loops or nests beyond the limits of the rendering's budget: what templates make is measured where the
+code generator, the operators and the calls below make it, and what filters make in `measures`.
+"""
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from copy import copy
+from datetime import datetime
+import re
+from types import ClassMethodDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, override
 
 from jinja2 import pass_context
 from jinja2.compiler import CodeGenerator, Frame
-from jinja2.nodes import Concat, Dict, List, Node, Tuple
+from jinja2.nodes import Concat, Dict, For, Getitem, List, Node, Slice, Tuple
 from jinja2.runtime import Context
 from jinja2.utils import Namespace
 
 from homeassistant.helpers.template import TemplateEnvironment, make_logging_undefined
 from homeassistant.helpers.template.extensions import DateTimeExtension
+from homeassistant.helpers.template.render_info import render_info_cv
+from homeassistant.util import dt as dt_util
 
-from . import areas, devices, labels, states
+from . import areas, devices, labels, patterns, places, states, structs
 from .home import TemplateFunction
 from .limits import MAX_OUTPUT, TooLargeError
-from .measures import BudgetedContext, BudgetedEnvironment, measured, measured_where_needed
+from .measures import BudgetedContext, BudgetedEnvironment, check_method, measured, measured_where_needed
 from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
 from .state_proxies import PROPERTIES, AllStates, DomainStates, TemplateHome, TemplateState
 
 _NOTES = 10
+_CLASS = re.compile(r"'[\w.]+\.(\w+) object'")
+_UNBOUND = (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType)
 undefined_names: ContextVar[dict[str, None] | None] = ContextVar("undefined_names", default=None)
 """Jinja's messages about undefined names, of the rendering in this thread."""
 
-FUNCTIONS: tuple[TemplateFunction, ...] = (*states.FUNCTIONS, *areas.FUNCTIONS, *labels.FUNCTIONS, *devices.FUNCTIONS)
+FUNCTIONS: tuple[TemplateFunction, ...] = (
+    *states.FUNCTIONS,
+    *places.FUNCTIONS,
+    *areas.FUNCTIONS,
+    *labels.FUNCTIONS,
+    *devices.FUNCTIONS,
+)
+STRUCTS = {"pack": structs.pack, "unpack": structs.unpack}
 
 
 class TemplateNamespace(Namespace):
@@ -44,7 +62,25 @@ class ExposedContext(BudgetedContext):
 
 
 class _MeasuredCode(CodeGenerator):
-    """Compiles a template so that every collection and joined text is measured when it is made."""
+    """Compiles a template so that every collection and joined text is measured, and every loop looks at the clock."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Begin with no loop."""
+        super().__init__(*args, **kwargs)
+        self._iterated: Node | None = None
+
+    @override
+    def visit_For(self, node: For, frame: Frame) -> None:
+        self._iterated = node.iter
+        super().visit_For(node, frame)
+
+    @override
+    def visit(self, node: Node, *args: Any, **kwargs: Any) -> Any:
+        if node is not self._iterated:
+            return super().visit(node, *args, **kwargs)
+        self.write("environment.budget.ticking(")
+        super().visit(node, *args, **kwargs)
+        return self.write(")")
 
     @override
     def visit_List(self, node: List, frame: Frame) -> None:
@@ -60,6 +96,13 @@ class _MeasuredCode(CodeGenerator):
     @override
     def visit_Dict(self, node: Dict, frame: Frame) -> None:
         self._measured(super().visit_Dict, node, frame)
+
+    @override
+    def visit_Getitem(self, node: Getitem, frame: Frame) -> None:
+        if isinstance(node.arg, Slice):
+            self._measured(super().visit_Getitem, node, frame)
+        else:
+            super().visit_Getitem(node, frame)
 
     @override
     def visit_Concat(self, node: Concat, frame: Frame) -> None:
@@ -95,7 +138,7 @@ class ExposedEnvironment(BudgetedEnvironment):
         self.optimized = False
         self.finalize = _measured_output(self.finalize)
         # Some of Home Assistant's functions call filters of the environment they were made for, so that stays as it is.
-        core = TemplateEnvironment(None, limited=True)
+        core = TemplateEnvironment(None)
         clock = core.extensions[DateTimeExtension.identifier]
         for name in CLOCK:
             core.globals[name] = core.filters[name] = getattr(clock, name)
@@ -105,7 +148,7 @@ class ExposedEnvironment(BudgetedEnvironment):
             name: measured_where_needed(name, core.globals[name]) for name in PURE_GLOBALS & core.globals.keys()
         }
         self.filters = {name: measured(name, core.filters[name]) for name in PURE_FILTERS & core.filters.keys()}
-        self.tests = {name: measured_where_needed(name, core.tests[name]) for name in PURE_TESTS & core.tests.keys()}
+        self.tests = {name: measured(name, core.tests[name]) for name in PURE_TESTS & core.tests.keys()}
         for function in FUNCTIONS:
             run = _home_function(function)
             for wanted, table in (
@@ -115,7 +158,13 @@ class ExposedEnvironment(BudgetedEnvironment):
             ):
                 if wanted:
                     table[function.name] = run
-        self.globals["states"] = None
+        for table, ours in (
+            (self.globals, STRUCTS),
+            (self.filters, STRUCTS | patterns.FILTERS),
+            (self.tests, patterns.TESTS),
+        ):
+            table |= {name: _budgeted(function) for name, function in ours.items()}
+        self.globals |= {"states": None, "now": now, "utcnow": utcnow}
 
     def for_rendering(self, home: TemplateHome) -> ExposedEnvironment:
         """Return a copy for one rendering."""
@@ -127,7 +176,10 @@ class ExposedEnvironment(BudgetedEnvironment):
 
     @override
     def is_safe_callable(self, obj: Any) -> bool:
-        return isinstance(obj, AllStates) or bool(super().is_safe_callable(obj))  # type: ignore[no-untyped-call] # as Jinja has it
+        # A method without its object would be called past the checks of methods.
+        return isinstance(obj, AllStates) or (
+            not isinstance(obj, _UNBOUND) and bool(super().is_safe_callable(obj))  # type: ignore[no-untyped-call] # as Jinja has it
+        )
 
     @override
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
@@ -138,6 +190,11 @@ class ExposedEnvironment(BudgetedEnvironment):
         )
 
     @override
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        self.budget.tick()  # Filters that take the name of an attribute come here for every item.
+        return super().getitem(obj, argument)
+
+    @override
     def getattr(self, obj: Any, attribute: str) -> Any:
         if type(obj) is TemplateState and attribute in PROPERTIES:  # The way of most templates, made short.
             return getattr(obj, attribute)
@@ -145,7 +202,7 @@ class ExposedEnvironment(BudgetedEnvironment):
 
     @override
     def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        args = self.budget.check_call(function, args, kwargs)
+        args = check_method(self.budget, function, args, kwargs)
         return self.budget.check(super().call(context, function, *args, **kwargs))
 
     @override
@@ -161,7 +218,7 @@ class ExposedEnvironment(BudgetedEnvironment):
             return None
 
         def fill(*args: Any, **kwargs: Any) -> str:
-            self.budget.check_format(value.__self__, (*args, *kwargs.values()))
+            self.budget.check_fields(value.__self__, (*args, *kwargs.values()))
             return safe(*args, **kwargs)
 
         return fill
@@ -183,8 +240,14 @@ class ExposedEnvironment(BudgetedEnvironment):
         return "".join(kept)
 
 
+def readable(message: str) -> str:
+    """A message of Jinja without the modules of our classes."""
+    return _CLASS.sub(r"'\1'", message)
+
+
 def _note_undefined(_level: int, message: str) -> None:
     """Store a message about an undefined name, where the rendering collects them."""
+    message = readable(message)
     if (notes := undefined_names.get()) is not None and len(notes) < _NOTES:
         notes[message] = None
 
@@ -196,14 +259,41 @@ def _home_function(function: TemplateFunction) -> Callable[..., Any]:
     def run(context: ExposedContext, /, *args: Any, **kwargs: Any) -> Any:
         environment = context.environment
         home = environment.home
-        if not function.on_loop:
-            return environment.budget.check(function.run(home, *args, **kwargs))
-        if kwargs:
-            raise TypeError(f"{function.name} takes no named arguments")
-        return environment.budget.check(home.ask(function.run, *args))
+        answer = home.ask(function.run, *args, **kwargs) if function.on_loop else function.run(home, *args, **kwargs)
+        return environment.budget.check(answer)
 
     run.__name__ = run.__qualname__ = function.name
     return run
+
+
+def _budgeted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of ours that takes the budget first, as templates call it."""
+
+    @pass_context
+    def run(context: ExposedContext, /, *args: Any, **kwargs: Any) -> Any:
+        budget = context.environment.budget
+        return budget.check(function(budget, *args, **kwargs))
+
+    return run
+
+
+@pass_context
+def now(context: ExposedContext) -> datetime:
+    """The moment of the rendering, in local time: a clock that went on would tell how long each step took."""
+    return dt_util.as_local(_moment(context))
+
+
+@pass_context
+def utcnow(context: ExposedContext) -> datetime:
+    """The moment of the rendering, in UTC."""
+    return _moment(context)
+
+
+def _moment(context: ExposedContext) -> datetime:
+    """The moment of the rendering; who follows the template is told that it reads the clock."""
+    if (info := render_info_cv.get()) is not None:
+        info.has_time = True
+    return context.environment.home.moment
 
 
 def _measured_output(finalize: Callable[[Any], Any] | None) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from threading import get_ident
 from typing import Any
 
@@ -12,6 +13,7 @@ from homeassistant.helpers import (
     entity_registry as er,
     label_registry as lr,
 )
+from homeassistant.util import dt as dt_util
 from homeassistant.util.async_ import run_callback_threadsafe
 
 from ..exposure import Exposure
@@ -26,26 +28,35 @@ class Home:
         """Take what may be seen."""
         self.hass = hass
         self.exposure = exposure
+        self.moment = dt_util.utcnow()
+        """The one moment of the rendering."""
         self.decided: dict[str, State | None] = {}
+        self._answers: dict[tuple[Any, ...], Any] = {}
         self._areas: dict[str, list[str]] = {}
         self._devices: dict[str, bool] = {}
         self._labels: dict[str, bool] = {}
 
-    def ask(self, function: Callable[..., Any], *args: Any) -> Any:
+    def ask(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Answer a question about the registries from any thread.
 
         Templates run in a thread of their own, and the registries belong to the event loop, where they may change between
         two steps of a thread. So each question is one callback on the event loop, the same code as in a callback.
-        Arguments are plain values: anything else could run parts of the template there.
+        Arguments are plain values: anything else could run parts of the template there. The same question has the same
+        answer during a rendering, and is asked once: what is hidden takes no longer the more often it is asked for.
         """
-        if not all(isinstance(arg, PLAIN_TYPES) for arg in args):
-            raise TypeError(f"{function.__name__} expects text, got {', '.join(type(arg).__name__ for arg in args)}")
-        if get_ident() == self.hass.loop_thread_id:
-            return function(self, *args)
-        return run_callback_threadsafe(self.hass.loop, function, self, *args).result()
+        given = (*args, *kwargs.values())
+        if not all(isinstance(arg, PLAIN_TYPES) for arg in given):
+            raise TypeError(f"{function.__name__} expects text, got {', '.join(type(arg).__name__ for arg in given)}")
+        key = (function, *kwargs, *((type(arg), arg) for arg in given))
+        if key not in self._answers:
+            question = partial(function, self, *args, **kwargs)
+            on_loop = get_ident() == self.hass.loop_thread_id
+            self._answers[key] = question() if on_loop else run_callback_threadsafe(self.hass.loop, question).result()
+        return self._answers[key]
 
+    @callback
     def state(self, entity_id: str) -> State | None:
-        """Return the state of an exposed entity, decided once; may be asked from any thread."""
+        """Return the state of an exposed entity, decided once."""
         if entity_id not in self.decided:
             self.decided[entity_id] = self.exposure.state(entity_id)
         return self.decided[entity_id]
@@ -127,6 +138,8 @@ class TemplateFunction:
 
     run: Callable[..., Any]
     """Takes the home and the arguments of the template."""
+    named: str = ""
+    """The name in templates, where it is not that of the function."""
     is_global: bool = True
     is_filter: bool = True
     is_test: bool = False
@@ -136,4 +149,4 @@ class TemplateFunction:
     @property
     def name(self) -> str:
         """Return the name in templates."""
-        return self.run.__name__
+        return self.named or self.run.__name__

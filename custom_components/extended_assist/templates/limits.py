@@ -5,8 +5,11 @@ lists nested into each other would hold the interpreter, and with it the event l
 value that a template makes is measured, and operations whose result is larger than their operands are measured before.
 """
 
-from collections.abc import ItemsView, Iterable, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from math import inf
 import re
+from string import Formatter
+from time import monotonic
 from typing import Any, Final, Literal
 
 from homeassistant.exceptions import TemplateError
@@ -25,14 +28,20 @@ MAX_WIDTH: Final = 1_000
 """Of a padded text, a batch, a precision."""
 MAX_FORMAT: Final = 255
 """Characters of a format for dates, and of texts that are parsed."""
+MAX_SEARCH: Final = 100_000_000
+"""Comparisons of characters in one search: for some texts, every place is compared with all that is looked for."""
 
 _ITEM = 32
 _POINTER = 8
+_OVERHEAD = 200
+"""Bytes of a collection beside its items, with the note that it was measured."""
+_WORTH_KEEPING = 1_000
+"""The size of a collection from which on it is measured once; smaller ones are measured as fast as they are found again."""
 _COLLECTIONS = (list, tuple, dict, set, frozenset, KeysView, ValuesView, ItemsView)
-# A width of four digits, a width taken from the values, and a field inside a field; in both syntaxes of placeholders.
-_WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{4}|\*)|\{[^{}]*:[^{}]*\d{4}|\{[^{}]*\{")
-_REFUSED_METHODS = frozenset({"join", "replace", "translate", "format", "format_map"})
-_WIDTH_METHODS = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
+_LAZY: Final[tuple[type, ...]] = (zip, map, filter, enumerate, reversed, type(iter([])), type(reversed([])))
+"""Each can hold another, and going through thousands of them inside each other overflows the stack of the interpreter."""
+_PLACEHOLDER = re.compile(r"%(?:%|(?:\([^()]*\))?[-#0 +]*(\d*)(?:\.(\d*))?[hlL]?[a-zA-Z])")
+_DIGITS = re.compile(r"\d+")
 
 
 class TooLargeError(TemplateError):
@@ -43,15 +52,28 @@ class TooLargeError(TemplateError):
         super().__init__(f"{what} is too large for a template here. Build less at once.")
 
 
-class _MeasureByType(dict[type, Literal["text", "number", "collection", "other"]]):
+class TooLongError(TemplateError):
+    """A template computes for longer than allowed."""
+
+    def __init__(self, seconds: float) -> None:
+        """Name the limit."""
+        super().__init__(f"The template took longer than {seconds:g} seconds. Let it do less.")
+
+
+type _Measure = Literal["text", "number", "collection", "lazy", "other"]
+
+
+class _MeasureByType(dict[type, _Measure]):
     """The way to measure a value, by its type; found out once for each type."""
 
-    def __missing__(self, kind: type) -> Literal["text", "number", "collection", "other"]:
+    def __missing__(self, kind: type) -> _Measure:
         """Classify a type."""
         if issubclass(kind, str | bytes):
             self[kind] = "text"
         elif issubclass(kind, _COLLECTIONS):
             self[kind] = "collection"
+        elif issubclass(kind, _LAZY):
+            self[kind] = "lazy"
         else:
             self[kind] = "number" if issubclass(kind, int) and kind is not bool else "other"
         return self[kind]
@@ -61,25 +83,65 @@ _MEASURES = _MeasureByType()
 
 
 class Budget:
-    """The bytes that one rendering may still make."""
+    """The bytes that one rendering may still make, and the time that it may still take."""
 
-    def __init__(self) -> None:
+    _clock = staticmethod(monotonic)
+
+    def __init__(self, seconds: float = inf) -> None:
         """Start with everything."""
         self._left = MAX_TOTAL
-        # Collections cannot change in a template, so each is measured once; kept, so that its id is not given again.
+        self._seconds = seconds
+        self._ends = self._clock() + seconds
+        # Collections cannot change in a template, so each large one is measured once; kept, so that its id is not given again.
         self._measured: dict[int, tuple[object, int, int]] = {}
 
     def check(self, value: Any) -> Any:
-        """Return a value just made, or raise TooLargeError."""
-        size, _ = self._measure(value)
-        self.spend(len(value) * _POINTER if _MEASURES[type(value)] == "collection" else size)
+        """Return a value just made, or raise TooLargeError; what is lazy becomes a list."""
+        match _MEASURES[type(value)]:
+            case "lazy":
+                return self.gathered(value)
+            case "collection":
+                self._measure(value)
+                self.spend(_OVERHEAD + len(value) * _POINTER)
+            case "text":
+                self._measure(value)
+                self.spend(value.__sizeof__())
+            case _:
+                self._measure(value)
+                self.spend(_ITEM)
         return value
 
     def spend(self, size: int) -> None:
-        """Subtract bytes from the rest; raise TooLargeError when nothing is left."""
+        """Subtract bytes from the rest; raise TooLargeError or TooLongError when nothing is left."""
         self._left -= size
         if self._left < 0:
             raise TooLargeError("The sum of all values")
+        self.tick()
+
+    def tick(self) -> None:
+        """Raise TooLongError when the time is over."""
+        if self._clock() > self._ends:
+            raise TooLongError(self._seconds)
+
+    def seconds(self, most: float) -> float:
+        """The seconds that one operation may take."""
+        return min(most, max(self._ends - self._clock(), 0.001))
+
+    def ticking(self, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield what a loop goes through, with a look at the clock in each round."""
+        for item in items:
+            self.tick()
+            yield item
+
+    def gathered(self, items: Iterator[Any]) -> list[Any]:
+        """Return what an iterator yields."""
+        found: list[Any] = []
+        for item in self.ticking(items):
+            found.append(item)
+            if len(found) * _ITEM > MAX_SIZE:
+                raise TooLargeError("A collection")
+        self.check(found)
+        return found
 
     def size(self, value: Any) -> int:
         """Return the characters of a value when written out; raise TooLargeError beyond MAX_SIZE."""
@@ -97,7 +159,7 @@ class Budget:
             return self.check(result)
         (left_size, left_depth), (right_size, right_depth) = self._measure(left), self._measure(right)
         self._remember(result, left_size + right_size, max(left_depth, right_depth))
-        self.spend(len(result) * _POINTER)
+        self.spend(_OVERHEAD + len(result) * _POINTER)
         return result
 
     def _measure(self, value: Any) -> tuple[int, int]:
@@ -112,6 +174,8 @@ class Budget:
                 if value.bit_length() > MAX_BITS:
                     raise TooLargeError("A whole number")
                 return 1, 0
+            case "lazy":
+                raise TooLargeError("An iterator inside of a collection")
         if known := self._measured.get(id(value)):
             return known[1], known[2]
         size = depth = 0
@@ -129,7 +193,8 @@ class Budget:
             raise TooLargeError("A collection")
         if depth > MAX_DEPTH:
             raise TooLargeError(f"A collection with {depth} others inside each other")
-        self._measured[id(value)] = (value, size, depth)
+        if size > _WORTH_KEEPING:
+            self._measured[id(value)] = (value, size, depth)
         return size, depth
 
     def check_operator(self, operator: str, left: Any, right: Any) -> None:
@@ -145,33 +210,36 @@ class Budget:
             self.check_format(left, right)
 
     def check_format(self, template: Any, values: Any) -> None:
-        """Raise TooLargeError when a text with placeholders, in either syntax, would become too large."""
+        """Raise TooLargeError when a text with `%` would become too large."""
         text = template.decode("latin-1") if isinstance(template, bytes) else str(template)
-        if _WIDE.search(text.replace("{{", "").replace("%%", "")):
-            raise TemplateError("Widths in a format must be written as numbers below 1000.")
-        self.check_size(len(text) + (text.count("%") + text.count("{")) * (self.size(values) + 1))
+        widths = [_widest(found[1], found[2]) for found in _PLACEHOLDER.finditer(text)]
+        if "%" in _PLACEHOLDER.sub("", text):
+            raise TemplateError("A placeholder is not understood; widths must be written as numbers.")
+        self._check_filled(text, widths, values)
 
-    def check_call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the arguments of a call; raise TooLargeError when a method would make something too large."""
-        name = getattr(function, "__name__", "")
-        owner = getattr(function, "__self__", None)
-        if name == "strftime":
-            self.check_short(*args, *kwargs.values())
-        if not isinstance(owner, str | bytes | int):
-            return args
-        if name in _WIDTH_METHODS:
-            self.check_width(*args, *kwargs.values())
-            self.check_size(MAX_WIDTH * owner.count("\t") if isinstance(owner, str) and name == "expandtabs" else 0)
-        elif name == "join" and isinstance(owner, str) and len(args) == 1:
-            return (self.check_join(owner, args[0]),)
-        elif name == "replace" and isinstance(owner, str) and len(args) > 1:
-            self.check_replace(owner, *args[:2])
-        elif name in _REFUSED_METHODS:
-            raise TemplateError(f"The method '{name}' is not available on this.")
-        return args
+    def check_fields(self, template: str, values: Any) -> None:
+        """Raise TooLargeError when a text with `{}` would become too large."""
+        widths = []
+        for _, _, form, _ in Formatter().parse(template):
+            if form and "{" in form:
+                raise TemplateError("Widths in a format must be written as numbers.")
+            self.check_short(form)
+            widths.append(_widest(*_DIGITS.findall(form or "")))
+        self._check_filled(template, widths, values)
+
+    def _check_filled(self, text: str, widths: list[int], values: Any) -> None:
+        """Raise TooLargeError when placeholders of some widths would make a text too large."""
+        self.check_width(*widths)
+        self.check_size(len(text) + sum(widths) + len(widths) * (self.size(values) + 1))
+
+    def check_search(self, text: Any, *wanted: Any) -> None:
+        """Raise TooLargeError when a search in a text could compare for too long."""
+        if any(isinstance(each, str | bytes) and len(text) * len(each) > MAX_SEARCH for each in wanted):
+            raise TooLargeError("What is looked for in a text of this length")
 
     def check_replace(self, text: str, old: Any, new: Any) -> None:
         """Raise TooLargeError when replacing in a text would make it too large."""
+        self.check_search(text, old)
         self.check_size(len(text) + text.count(str(old)) * len(str(new)))
 
     def check_join(self, separator: Any, items: Iterable[Any]) -> list[Any]:
@@ -189,3 +257,8 @@ class Budget:
         """Raise TooLargeError for a text that is too long to be a format or a moment."""
         if any(isinstance(text, str) and len(text) > MAX_FORMAT for text in texts):
             raise TooLargeError(f"A format or moment of more than {MAX_FORMAT} characters")
+
+
+def _widest(*numbers: str | None) -> int:
+    """The largest of some widths and precisions; of a number that is too long to be read, one beyond the limit."""
+    return max((int(number) if len(number) < 5 else MAX_WIDTH + 1 for number in numbers if number), default=0)

@@ -1,16 +1,24 @@
-"""Pure filters, functions and tests, measured before and after they run."""
+"""Pure filters, functions, tests and methods, measured before and after they run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import date, time, timedelta, tzinfo
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
+from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.template import TemplateEnvironment
 
-from .limits import MAX_OUTPUT, Budget
-from .patterns import check_pattern, check_replacement
+from .limits import MAX_WIDTH, Budget, TooLargeError
+
+MAX_SMALL: Final = 10_000
+"""Characters of what slow code goes through."""
+
+_MAX_INDENT = 16
+_ENCODINGS = frozenset({"ascii", "cp1252", "iso-8859-1", "latin-1", "latin1", "utf-16", "utf-8", "utf8"})
+_OF_NUMBERS = frozenset({"from_bytes", "to_bytes"})
 
 type _Arguments = tuple[Any, ...]
 
@@ -47,6 +55,13 @@ def _indent(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argume
     return args
 
 
+def _tabs(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check what every tab becomes."""
+    _width(budget, args, kwargs)
+    budget.check_size(MAX_WIDTH * args[0].count("\t"))
+    return args
+
+
 def _short(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
     """Check texts that are parsed, and formats of dates."""
     budget.check_short(*args, *kwargs.values())
@@ -79,48 +94,118 @@ def _sum(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments
     return items, *args[1:]
 
 
-def _pattern(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check a regular expression."""
-    check_pattern(_given(args, kwargs, 1, "find"), args[0])
+def _small(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check what is gone through by slow code, or several times."""
+    if any(budget.size(value) > MAX_SMALL for value in (*args, *kwargs.values())):
+        raise TooLargeError(f"A value of more than {MAX_SMALL} characters, for what is done with it,")
     return args
 
 
-def _regex_replace(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
-    """Check a regular expression and its replacement."""
-    text = args[0] if args else kwargs.get("value", "")
-    check_replacement(_given(args, kwargs, 1, "find"), text, _given(args, kwargs, 2, "replace"), MAX_OUTPUT)
+def _number(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check what is read as a number: many digits take longer than their number."""
+    return args if not args or isinstance(args[0], int | float) else _small(budget, args, kwargs)
+
+
+def _trim(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check the characters to be cut off."""
+    budget.check_search(str(args[0]), *args[1:], *kwargs.values())
     return args
 
 
-ARGUMENT_CHECKS: dict[str, Callable[[Budget, _Arguments, dict[str, Any]], _Arguments]] = {
-    **dict.fromkeys(("batch", "slice", "truncate", "round", "tojson", "ordinal"), _width),
+def _tojson(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check the indentation, which is repeated for every level and item."""
+    indent = _given(args, kwargs, 1, "indent", 0)
+    if isinstance(indent, int) and indent > _MAX_INDENT:
+        raise TooLargeError(f"An indentation above {_MAX_INDENT}")
+    return args
+
+
+def _encoding(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check the name of an encoding: some take time that grows with the square of the length."""
+    encoding = _given(args, kwargs, 1, "encoding", None)
+    if encoding is not None and str(encoding).lower().replace("_", "-") not in _ENCODINGS:
+        raise TemplateError(f"An encoding is one of these here: {', '.join(sorted(_ENCODINGS))}.")
+    return args
+
+
+def _join_method(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check the items to be joined by a text."""
+    return args[0], *(budget.check_join(args[0], items) for items in args[1:])
+
+
+def _refused(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Refuse a method that nothing honest needs."""
+    raise TemplateError("This method is not available on a text here.")
+
+
+type _Check = Callable[[Budget, _Arguments, dict[str, Any]], _Arguments]
+
+ARGUMENT_CHECKS: dict[str, _Check] = {
+    **dict.fromkeys(("batch", "center", "slice", "truncate", "round", "ordinal"), _width),
     **dict.fromkeys(
         (
-            "slugify",
-            "strptime",
-            "timestamp_custom",
-            "version",
             "as_datetime",
             "as_timedelta",
             "as_timestamp",
+            "slugify",
+            "strptime",
+            "timestamp_custom",
             "today_at",
+            "version",
         ),
         _short,
     ),
-    **dict.fromkeys(
-        ("regex_match", "regex_search", "regex_findall", "regex_findall_index", "match", "search"), _pattern
-    ),
-    "regex_replace": _regex_replace,
+    **dict.fromkeys(("pprint", "striptags", "urlencode", "urlize", "wordwrap", "xmlattr"), _small),
+    **dict.fromkeys(("float", "int", "is_number", "multiply", "add"), _number),
+    "base64_decode": _encoding,
     "format": _format,
     "indent": _indent,
     "join": _join,
     "replace": _replace,
     "sum": _sum,
+    "tojson": _tojson,
+    "trim": _trim,
 }
+"""What is checked before a filter, function or test of Home Assistant runs, where its result alone would be too late."""
+
+TEXT_METHODS: dict[str, _Check | None] = {
+    **dict.fromkeys(
+        (
+            *("capitalize", "casefold", "endswith", "hex", "isalnum", "isalpha", "isascii", "isdecimal", "isdigit"),
+            *("isidentifier", "islower", "isnumeric", "isprintable", "isspace", "istitle", "isupper", "lower"),
+            *("removeprefix", "removesuffix", "section", "splitlines", "startswith", "swapcase", "title", "upper"),
+        ),
+        None,
+    ),
+    **dict.fromkeys(
+        ("count", "find", "index", "lstrip", "partition", "rfind", "rindex", "rpartition", "rsplit", "rstrip"), _trim
+    ),
+    **dict.fromkeys(("split", "strip"), _trim),
+    **dict.fromkeys(("center", "ljust", "rjust", "zfill"), _width),
+    **dict.fromkeys(("decode", "encode"), _encoding),
+    "expandtabs": _tabs,
+    "join": _join_method,
+    "replace": _replace,
+}
+"""The methods of texts and bytes, each with its check; there are no others in a template."""
+
+
+def check_method(budget: Budget, function: Any, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """The arguments of a method of a value, checked; raises TemplateError where it is not available."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    kind = owner if isinstance(owner, type) else type(owner)
+    if issubclass(kind, str | bytes):
+        check = TEXT_METHODS.get(name, _refused) if kind is not owner else _refused
+        return check(budget, (owner, *args), kwargs)[1:] if check else args
+    if issubclass(kind, int) and name in _OF_NUMBERS:
+        return _width(budget, (owner, *args), kwargs)[1:]
+    if issubclass(kind, date | time | timedelta | tzinfo):
+        return _short(budget, args, kwargs)
+    return args
 
 
 def measured(name: str, function: Any) -> Any:
-    """Return a pure filter or test whose arguments and result are measured."""
+    """Return a pure filter or test whose arguments and result are measured; what it yields is gone through at once."""
     kind = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
     prepare = ARGUMENT_CHECKS.get(name)
 
@@ -130,20 +215,20 @@ def measured(name: str, function: Any) -> Any:
         budget = context.environment.budget
         if prepare:
             args = prepare(budget, args, kwargs)
-        if kind == "context":
-            return budget.check(function(context, *args, **kwargs))
-        if kind == "environment":
-            return budget.check(function(context.environment, *args, **kwargs))
-        if kind == "eval_context":
-            return budget.check(function(context.eval_ctx, *args, **kwargs))
-        return budget.check(function(*args, **kwargs))
+        match kind:
+            case "context":
+                result = function(context, *args, **kwargs)
+            case "environment":
+                result = function(context.environment, *args, **kwargs)
+            case "eval_context":
+                result = function(context.eval_ctx, *args, **kwargs)
+            case _:
+                result = function(*args, **kwargs)
+        return budget.gathered(result) if isinstance(result, Iterator) else budget.check(result)
 
     return run
 
 
 def measured_where_needed(name: str, function: Any) -> Any:
-    """Return a function or test whose arguments are measured where that matters.
-
-    Results of functions are measured by the call, and those of tests are true or false.
-    """
+    """Return a function whose arguments are measured where that matters; its result is measured by the call."""
     return measured(name, function) if name in ARGUMENT_CHECKS else function

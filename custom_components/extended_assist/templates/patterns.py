@@ -1,53 +1,114 @@
-"""Regular expressions that end soon.
+"""Regular expressions that end in time.
 
-Python's matcher cannot be interrupted and holds the interpreter while it tries. What it may try is bounded here by the
-look of the pattern: no repeated groups and no backreferences, so that the number of ways is at most the length of the
-text to the power of the number of repetitions, and that number has a limit.
+Python's own matcher can neither be interrupted nor be asked to look at the clock, and holds the interpreter meanwhile. The
+one of the package `regex` looks at the clock, and lets others go on.
 """
 
-import re
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
+
+import regex
 
 from homeassistant.exceptions import TemplateError
 
-_MAX_STEPS = 20_000_000
-"""About a quarter of a second of the matcher's time."""
-_MAX_PATTERN = 1_000
-_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_GROUP_START = re.compile(r"\(\?(?:[:=!>]|<[=!]|P?<\w+>)")
-_UNSUPPORTED = re.compile(r"\(\?(?![:=!>]|<[=!]|P?<\w+>)")
-_BACKREFERENCE = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]")
-_REPEATED_GROUP = re.compile(r"\)[*+{]")
-_REPETITION = re.compile(r"[*+{]")
-_CHOICE = re.compile(r"[?|]")
+from .limits import MAX_OUTPUT, MAX_SEARCH, Budget, TooLargeError
+
+MATCHING_TIME: Final = 0.25
+"""Seconds of one match."""
+MAX_PATTERN: Final = 1_000
+"""Characters of a pattern."""
+
+_COMPILED = 128
+# What Python's own patterns do not have, and what makes the matcher take memory for as long as it has time.
+_RECURSION = regex.compile(r"\(\?(?:R|&|P>|[-+]?\d)")
 
 
-def check_pattern(pattern: Any, text: Any) -> None:
-    """Raise TemplateError for a pattern that could take too long on a text."""
-    pattern, length = str(pattern), len(str(text)) + 1
-    if len(pattern) > _MAX_PATTERN:
-        raise TemplateError(f"The pattern has more than {_MAX_PATTERN} characters.")
-    # Comments and inline flags change how the rest is read; both are looked for in the raw text, where none can hide.
-    if _UNSUPPORTED.search(pattern):
-        raise TemplateError("Inline flags, comments and conditions are not available in patterns; use ignorecase=true.")
-    if _BACKREFERENCE.search(pattern):
-        raise TemplateError("References to groups are not available in patterns.")
-    bare = _GROUP_START.sub("(", _ATOM.sub("a", pattern))
-    if _REPEATED_GROUP.search(bare):
-        raise TemplateError("Repeated groups are not available in patterns: repeat single characters or classes.")
-    steps = length * 2 ** len(_CHOICE.findall(bare))
-    for _ in _REPETITION.findall(bare):
-        steps *= length
-        if steps > _MAX_STEPS:
-            break
-    if steps > _MAX_STEPS:
-        raise TemplateError(
-            f"The pattern may take too long on {length - 1} characters: use fewer repetitions and choices, or a shorter text."
-        )
+@lru_cache(_COMPILED)
+def _compiled(pattern: str, ignorecase: bool) -> regex.Pattern[str]:  # noqa: FBT001 - as templates give it
+    """The pattern, ready to be matched."""
+    if len(pattern) > MAX_PATTERN:
+        raise TemplateError(f"The pattern has more than {MAX_PATTERN} characters.")
+    if _RECURSION.search(pattern):
+        raise TemplateError("Patterns cannot hold themselves here.")
+    try:
+        return regex.compile(pattern, regex.IGNORECASE if ignorecase else 0, cache_pattern=False)
+    except (RecursionError, ValueError, OverflowError, regex.error) as err:
+        raise TemplateError(f"The pattern cannot be read: {err}") from err
 
 
-def check_replacement(pattern: Any, text: Any, replacement: Any, largest: int) -> None:
-    """Raise TemplateError for a replacement that could make a text too long."""
-    check_pattern(pattern, text)
-    if len(str(replacement)) * (2 * len(str(text)) + 1) > largest:
-        raise TemplateError("The replacement may make the text too long.")
+def check_pattern(pattern: str) -> None:
+    """Raise TemplateError for a pattern that cannot be read."""
+    _compiled(pattern, False)  # noqa: FBT003 - as it is cached
+
+
+def matched(budget: Budget, method: str, text: str, find: str, ignorecase: bool, *arguments: Any) -> Any:  # noqa: FBT001 - as templates give it
+    """The result of a method of a pattern; raises TemplateError when it takes too long."""
+    if len(find) * len(text) > MAX_SEARCH:
+        raise TooLargeError("A pattern of this length, with this text,")
+    match = getattr(_compiled(find, ignorecase), method)
+    try:
+        return match(*arguments, text, concurrent=True, timeout=budget.seconds(MATCHING_TIME))
+    except TimeoutError as err:
+        raise TemplateError("The pattern takes too long on this text: repeat less, or make the text shorter.") from err
+
+
+def regex_match(budget: Budget, value: Any, find: str = "", ignorecase: bool = False) -> bool:  # noqa: FBT001, FBT002 - as Home Assistant has it
+    """Whether a text begins with what a pattern describes."""
+    return matched(budget, "match", str(value), str(find), bool(ignorecase)) is not None
+
+
+def regex_search(budget: Budget, value: Any, find: str = "", ignorecase: bool = False) -> bool:  # noqa: FBT001, FBT002 - as Home Assistant has it
+    """Whether a text holds what a pattern describes."""
+    return matched(budget, "search", str(value), str(find), bool(ignorecase)) is not None
+
+
+def regex_findall(budget: Budget, value: Any, find: str = "", ignorecase: bool = False) -> list[Any]:  # noqa: FBT001, FBT002 - as Home Assistant has it
+    """All that a pattern describes in a text."""
+    found: list[Any] = matched(budget, "findall", str(value), str(find), bool(ignorecase))
+    return found
+
+
+def regex_findall_index(
+    budget: Budget,
+    value: Any,
+    find: str = "",
+    index: int = 0,
+    ignorecase: bool = False,  # noqa: FBT001, FBT002 - as Home Assistant has it
+) -> Any:
+    """One of all that a pattern describes in a text."""
+    return regex_findall(budget, value, find, ignorecase)[index]
+
+
+def regex_replace(
+    budget: Budget,
+    value: Any = "",
+    find: str = "",
+    replace: str = "",
+    ignorecase: bool = False,  # noqa: FBT001, FBT002 - as Home Assistant has it
+) -> str:
+    """A text in which what a pattern describes is replaced."""
+    left = MAX_OUTPUT
+
+    def expanded(found: regex.Match[str]) -> str:
+        nonlocal left
+        budget.tick()
+        # A reference to a group is written with two characters at least.
+        longest = max(len(part or "") for part in (found[0], *found.groups()))
+        if len(replace) // 2 * longest > MAX_OUTPUT:
+            raise TooLargeError("A replacement")
+        text = found.expand(replace)
+        left -= len(text)
+        if left < 0:
+            raise TooLargeError("A replacement")
+        return text
+
+    replace = str(replace)
+    result: str = matched(budget, "sub", str(value), str(find), bool(ignorecase), expanded)
+    return result
+
+
+FILTERS = {
+    function.__name__: function
+    for function in (regex_findall, regex_findall_index, regex_match, regex_replace, regex_search)
+}
+TESTS = {"match": regex_match, "search": regex_search}

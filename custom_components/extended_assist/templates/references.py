@@ -39,6 +39,8 @@ _ENTITY_LOOKUPS = frozenset(
     }
 )
 _ATTRIBUTE_LOOKUPS = frozenset({"state_attr", "is_state_attr", "state_attr_translated"})
+_ONLY_HERE = frozenset({"attr", "closest", "config_entry_attr", "config_entry_id", "distance", "entity_name"})
+"""What Home Assistant's own environment answers beyond what is exposed, or by names that are not looked for here."""
 _WHOLE_HOME = frozenset({"areas", "floors"})
 # These use a filter or test that an argument names: which argument, and of which kind.
 _NAMED_BY = {
@@ -199,6 +201,8 @@ class _TemplateWalker:
         """Read a call: of a function by its name, of a macro, or of a method."""
         inside = [*node.args, *node.kwargs, *(part for part in (node.dyn_args, node.dyn_kwargs) if part)]
         match node.node:
+            case nodes.Name(name=name) if name in _ONLY_HERE:
+                self._only_here(name)
             case nodes.Name(name=name) if name in _LOOKUPS:
                 self._lookup(name, "function", node.args[0] if node.args else None, node.args[1:])
                 if node.dyn_args or node.dyn_kwargs or (node.kwargs and not node.args):
@@ -223,7 +227,9 @@ class _TemplateWalker:
         """Read a use of a function, filter or test on a value."""
         here = environment()
         table = {"function": here.globals, "filter": here.filters, "test": here.tests}[kind]
-        if name not in table:
+        if name in _ONLY_HERE:
+            self._only_here(name)
+        elif name not in table:
             message = f"No {kind} named '{name}'"
             self._unavailable(message)
         elif name in _NAMED_BY:
@@ -250,9 +256,15 @@ class _TemplateWalker:
         """Add the reason why the template cannot be used."""
         self.found.unavailable.add(f"{message}.{nearest_known(message)}")
 
+    def _only_here(self, name: str) -> None:
+        """Add that something is available in templates that are rendered at once, and not in these."""
+        self.found.unavailable.add(f"'{name}' is not available where Home Assistant itself renders the template.")
+
     def _name(self, name: str) -> None:
         """Read a name that is not called at once: a function could be called later, by any name."""
-        if name in _LOOKUPS or name == "apply":
+        if name in _ONLY_HERE:
+            self._only_here(name)
+        elif name in _LOOKUPS or name == "apply":
             self.found.dynamic = True
         elif name not in environment().globals and name not in self._known:
             message = f"'{name}' is undefined"

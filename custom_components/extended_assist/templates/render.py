@@ -19,9 +19,10 @@ from homeassistant.util.hass_dict import HassKey
 from ..exposure import Exposure
 from ..interruptible import async_run_interruptible
 from ..results import ToolError
-from .environment import ExposedEnvironment, undefined_names
-from .limits import Budget
-from .state_proxies import TemplateHome
+from .environment import ExposedEnvironment, readable, undefined_names
+from .limits import Budget, TooLongError
+from .names import LEFT_OUT
+from .state_proxies import PROPERTIES, TemplateHome
 
 TIME_LIMIT: Final = 3.0
 """Seconds of one rendering."""
@@ -33,7 +34,13 @@ _SUGGESTIONS = 3
 _ONE_AT_A_TIME: HassKey[asyncio.Lock] = HassKey("extended_assist.rendering")
 _LONGEST_MESSAGE = 500
 _TEMPLATE_FILE = "<template>"
-_QUOTED = re.compile(r"'([^']+)'")
+_UNKNOWN = {
+    "filter": re.compile(r"No filter named '([^']+)'"),
+    "function": re.compile(r"'([^']+)' is undefined"),
+    "test": re.compile(r"No test named '([^']+)'"),
+}
+"""What Jinja says of what it does not know."""
+_USES = {"filter": "value | {}", "function": "{}(value)", "test": "value is {}"}
 _CORE_CONTEXT = re.compile(r"^Template error: | when rendering or compiling template ''")
 
 
@@ -74,7 +81,7 @@ async def async_render_with_notes(
         return Rendered(template, ())
 
     def render() -> Rendered:
-        budget = Budget()
+        budget = Budget(TIME_LIMIT)
         undefined: dict[str, None] = {}
         undefined_names.set(undefined)
         here = environment().for_rendering(TemplateHome(hass, exposure, budget))
@@ -86,8 +93,8 @@ async def async_render_with_notes(
     async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):
         try:
             return await async_run_interruptible(hass, "template", TIME_LIMIT, render)
-        except TimeoutError as err:
-            raise ToolError(f"The template took longer than {TIME_LIMIT:g} seconds. Let it do less.") from err
+        except (TimeoutError, TooLongError) as err:
+            raise ToolError(str(TooLongError(TIME_LIMIT))) from err
         except Exception as err:
             raise ToolError(explain(err)) from err
 
@@ -108,7 +115,7 @@ def explain(error: Exception) -> str:
             None,
         )
     )
-    message = _CORE_CONTEXT.sub("", str(error).removeprefix("TemplateError: ")) or type(error).__name__
+    message = readable(_CORE_CONTEXT.sub("", str(error).removeprefix("TemplateError: "))) or type(error).__name__
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[:_LONGEST_MESSAGE]}…"
     if isinstance(error, RecursionError):
@@ -118,17 +125,25 @@ def explain(error: Exception) -> str:
 
 
 def nearest_known(message: str) -> str:
-    """Return a hint about names like the one that a message of Jinja calls unknown, or an empty string."""
-    table: Mapping[str, Any]
-    if message.startswith("No filter named"):
-        kind, table = "filters", environment().filters
-    elif message.startswith("No test named"):
-        kind, table = "tests", environment().tests
-    elif message.endswith("is undefined"):
-        kind, table = "functions", environment().globals
-    else:
+    """Return a hint about what a message of Jinja calls unknown, or an empty string."""
+    if message.startswith("no loader"):
+        return " Templates of other files cannot be used here."
+    if "'TemplateState' has no attribute" in message:
+        return f" A state has {', '.join(sorted(PROPERTIES))} and as_dict(); what else it knows is in its attributes."
+    kind, name = next(
+        ((kind, found[1]) for kind, known in _UNKNOWN.items() if (found := known.match(message))), ("", "")
+    )
+    if not kind:
         return ""
-    name = match[1] if (match := _QUOTED.search(message)) else ""
-    nearest = get_close_matches(name, table, n=_SUGGESTIONS, cutoff=0.5)
-    hint = f" Nearest {kind} here: {', '.join(nearest)}." if nearest else ""
-    return f"{hint} Functions of Home Assistant beyond exposed entities are not available." if not nearest else hint
+    if reason := LEFT_OUT.get(name):
+        return f" {reason}"
+    tables: dict[str, Mapping[str, Any]] = {
+        "filter": environment().filters,
+        "function": environment().globals,
+        "test": environment().tests,
+    }
+    for other, table in tables.items():
+        if other != kind and name in table:
+            return f" It is a {other} here: {_USES[other].format(name)}."
+    nearest = get_close_matches(name, tables[kind], n=_SUGGESTIONS, cutoff=0.5)
+    return f" Nearest {kind}s here: {', '.join(nearest)}." if nearest else f" No {kind} here is called like that."

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cached_property
 from typing import Any, override
 
 from homeassistant.components.sensor import DOMAIN as SENSOR_DOMAIN, async_rounded_state
@@ -19,6 +20,7 @@ _ONE_BY_ONE = 16
 PROPERTIES = frozenset(
     {
         "attributes",
+        "context",
         "domain",
         "entity_id",
         "last_changed",
@@ -62,6 +64,27 @@ class TemplateState:
         if self._attributes is None:
             self._attributes = ReadOnlyDict(self._home.exposure.visible_attributes(self._state))
         return self._attributes
+
+    @property
+    def context(self) -> ReadOnlyDict[str, str | None]:
+        """Return what the state came from; a user who is no exposed person is not told."""
+        context = self._state.context
+        user_id = context.user_id if context.user_id in self._home.users else None
+        return ReadOnlyDict({"id": context.id, "parent_id": context.parent_id, "user_id": user_id})
+
+    def as_dict(self) -> ReadOnlyDict[str, Any]:
+        """Return all of it."""
+        return ReadOnlyDict(
+            {
+                "entity_id": self.entity_id,
+                "state": self.state,
+                "attributes": self.attributes,
+                "last_changed": self.last_changed.isoformat(),
+                "last_reported": self.last_reported.isoformat(),
+                "last_updated": self.last_updated.isoformat(),
+                "context": self.context,
+            }
+        )
 
     @property
     def entity_id(self) -> str:
@@ -132,6 +155,11 @@ class TemplateHome(Home):
         self._seen: dict[str, TemplateState | None] = {}
         self._domains: dict[str | None, list[TemplateState]] = {}
 
+    @property
+    def read(self) -> set[str]:
+        """Return the exposed entities that the rendering looked at."""
+        return {entity_id for known in (self._seen, self.decided) for entity_id, found in known.items() if found}
+
     def find(self, entity_id: Any) -> TemplateState | None:
         """Return the proxy of an exposed entity; its state stays the same during a rendering."""
         if not isinstance(entity_id, str):
@@ -142,9 +170,16 @@ class TemplateHome(Home):
         if entity_id not in self.decided and (len(self._seen) >= _ONE_BY_ONE or None in self._domains):
             self.all()
         elif entity_id not in self._seen:
-            state = self.state(entity_id)
+            state = self.ask(Home.state, entity_id)
             self._seen[entity_id] = TemplateState(self, state) if state else None
         return self._seen.get(entity_id)
+
+    @cached_property
+    def users(self) -> frozenset[str]:
+        """The users who are exposed persons."""
+        return frozenset(
+            user_id for person in self.all("person") if (user_id := person.attributes.get("user_id")) is not None
+        )
 
     def all(self, domain: str | None = None) -> list[TemplateState]:
         """Return the proxies of all exposed entities, or of one domain."""

@@ -1,6 +1,6 @@
 """The functions for states in templates."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
@@ -8,6 +8,7 @@ from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import entity_sources
+from homeassistant.helpers.template.extensions import EntityExtension
 from homeassistant.helpers.translation import async_translate_state, async_translate_state_attr
 
 from .home import Home, TemplateFunction
@@ -116,6 +117,16 @@ def state_attr_translated(home: Home, entity_id: Any, attribute: Any) -> Any:
 
 
 @callback
+def entity_name(home: Home, entity_id: Any, **options: bool) -> str | None:
+    """Return the name of an entity without that of its device, as this version of Home Assistant has it."""
+    if not isinstance(entity_id, str) or not home.state(entity_id):
+        return None
+    # It looks at nothing of its extension but the home.
+    named: Callable[..., str | None] = EntityExtension.entity_name
+    return named(home, entity_id, **options)
+
+
+@callback
 def is_hidden_entity(home: Home, entity_id: Any) -> bool:
     """Return whether the user hid an exposed entity from dashboards."""
     entry = home.entry(entity_id)
@@ -131,5 +142,6 @@ FUNCTIONS = (
     TemplateFunction(expand, on_loop=False),
     TemplateFunction(state_translated),
     TemplateFunction(state_attr_translated),
+    TemplateFunction(entity_name),
     TemplateFunction(is_hidden_entity, is_filter=False, is_test=True),
 )

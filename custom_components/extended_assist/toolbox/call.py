@@ -10,6 +10,7 @@ from ..exposure import Exposure
 from .acts import Recording
 from .caller import Caller
 from .options import ToolboxOptions
+from .policy import Tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,14 @@ class ToolCall:
     options: ToolboxOptions
     tool_input: llm.ToolInput | None = None
     """The call as it came, for tools that others wrote."""
+    tier: Tier = Tier.READ
+    """How far the tool reaches."""
+    is_open: bool = False
+    """Whether the tool reaches beyond the home."""
+    sends: bool = False
+    """Whether the tool sends its arguments out of the house."""
+    asks_first: bool = False
+    """Whether the options want the user's word before it."""
     recording: Recording = field(default_factory=Recording)
     """Takes what the call does, so that it can be looked at and undone."""
 

@@ -27,7 +27,7 @@ class ToolboxOptions:
     external_statistics: frozenset[str] = frozenset()
     """Statistics without an entity that the user made visible by naming them."""
     targetless_actions: frozenset[str] = frozenset()
-    """Actions without a target that may be performed. None by default: what has no target has no bound either."""
+    """Actions that exposure alone does not allow. None by default: what has no target has no bound either."""
     database_files: frozenset[str] = frozenset()
     """SQLite files beside the recorder's that functions may read."""
     web_hosts: frozenset[str] = frozenset()

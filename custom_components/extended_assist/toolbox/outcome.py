@@ -17,6 +17,7 @@ from ..groups import is_group, members_of
 from ..results import format_state, size
 from .acts import Act
 from .call import ToolCall
+from .outside import is_outside
 
 OUTCOME = "outcome"
 COUNTS = 100
@@ -51,7 +52,7 @@ def outcome_of(
         if not exposure.is_exposed(entity_id) or _is_told_by_members(hass, exposure, acts, entity_id):
             continue
         now = hass.states.get(entity_id)
-        name = exposure.entities[entity_id].name
+        name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
         status = act.status(hass)
         found[status][name if name not in found[status] else entity_id] = _as_it_is(exposure, now, act, status)
     told: JsonObjectType = {}
@@ -112,7 +113,9 @@ def describe_change(
     changed = [
         (name, value)
         for name, value in exposure.visible_attributes(after).items()
-        if old.get(name) != value and value is not None and (name in asked or isinstance(value, str | int | float))
+        if old.get(name) != value
+        and value is not None
+        and (name in asked or (isinstance(value, str | int | float) and not is_outside(name, value)))
     ]
     changed.sort(key=lambda item: item[0] not in asked)
     parts += [f"{name} {_short(value)}" for name, value in changed[:_MAX_ATTRIBUTES]]

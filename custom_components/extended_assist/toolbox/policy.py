@@ -1,31 +1,18 @@
-"""Who may do what: tiers, speakers, the user's own word, and distrust of text from outside the house."""
+"""Who may do what: tiers, speakers, and what the options say of the user's own word."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-import hashlib
-import json
-from time import monotonic
 from typing import Any, Self
 
-from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import llm
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import CONF_ALLOW_WITHOUT_CHAT, CONF_ASK_FIRST, CONF_WHO_MAY, DOMAIN
+from ..const import CONF_ALLOW_WITHOUT_CHAT, CONF_ALWAYS_ASK, CONF_ASK_FIRST, CONF_NEVER_ASK, CONF_WHO_MAY
 from ..results import ToolError
 from .caller import Caller
 
-CONFIRMATION_TIME = 180.0
-"""Seconds in which the user can agree: long enough to be asked and to think, too short to be a surprise later."""
-
 DEFAULT_ASK_FIRST = ("add_automation", "update_automation", "remove_automation", "execute_script")
 """Tools that ask first unless the options say otherwise, without their prefix."""
-
-
-_SCRIPTS = "script"
-"""The integration of scripts, which the user wrote."""
 
 
 class Tier(IntEnum):
@@ -51,10 +38,6 @@ _NOT_KNOWN = (
     "Tell the user to ask again from the app or a browser, where they are logged in."
 )
 _NOT_ADMIN = "Only an administrator of Home Assistant may do this. Tell the user to ask one."
-_NO_CHAT = (
-    "This needs the user's own word, and there is no conversation in which to give it. It can be done by asking a "
-    "conversation agent, or an administrator can allow it in the options of Extended Assist."
-)
 
 
 class NotAllowedError(ToolError):
@@ -69,8 +52,12 @@ class Policy:
     """The least known speaker who may use tools of a tier."""
     ask_first: frozenset[str] = frozenset(DEFAULT_ASK_FIRST)
     """Tools, without their prefix, that ask first."""
+    never_ask: frozenset[str] = frozenset()
+    """Consequential actions, domains, entities and scripts that do not ask by themselves."""
+    always_ask: frozenset[str] = frozenset()
+    """Other actions, domains and entities that count as consequential; stronger than never_ask."""
     allow_without_chat: bool = False
-    """Whether what asks first may be done where there is no chat log to read the user's word from, such as over MCP."""
+    """Whether what asks first may be done where nobody can be asked, such as in a task or over MCP."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -83,6 +70,8 @@ class Policy:
         return cls(
             who_may=DEFAULT_WHO_MAY | chosen,
             ask_first=frozenset(options.get(CONF_ASK_FIRST, DEFAULT_ASK_FIRST)),
+            never_ask=frozenset(options.get(CONF_NEVER_ASK, ())),
+            always_ask=frozenset(options.get(CONF_ALWAYS_ASK, ())),
             allow_without_chat=options.get(CONF_ALLOW_WITHOUT_CHAT, False),
         )
 
@@ -97,99 +86,3 @@ async def async_check_speaker(hass: HomeAssistant, policy: Policy, tier: Tier, c
         raise NotAllowedError(_NOT_KNOWN)
     if needed is Speaker.ADMIN and not user.is_admin:
         raise NotAllowedError(_NOT_ADMIN)
-
-
-def heard_outside_text(caller: Caller) -> bool:
-    """Return whether text from outside the house has come up since the user last spoke.
-
-    The log is read, not the model asked: such text may tell it anything.
-    """
-    if (chat_log := caller.chat_log) is None:
-        return False
-    for content in reversed(chat_log.content):
-        if isinstance(content, UserContent):
-            return False
-        if isinstance(content, ToolResultContent) and brings_outside_text(chat_log, content):
-            return True
-    return False
-
-
-def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
-    """Return whether a result may hold text that strangers wrote."""
-    for tool in chat_log.llm_api.tools if chat_log.llm_api else ():
-        if tool.name == content.tool_name:
-            return is_from_outside(unwrapped(tool))
-    # No tool of this house: the model's provider ran it, as it does for web search. What failed brings words of ours only.
-    return not (content.result.error and content.result.data.keys() == {"error"})
-
-
-def is_from_outside(tool: llm.Tool) -> bool:
-    """Return whether results of a tool may hold text that strangers wrote: as ours say, or as anybody's declare.
-
-    Home Assistant declares nothing of scripts.
-    """
-    says: bool = getattr(tool, "brings_outside_text", tool.annotations.open_world and tool.integration != _SCRIPTS)
-    return says
-
-
-def unwrapped(tool: llm.Tool) -> llm.Tool:
-    """Return a tool without the names that merged APIs put before its own."""
-    return unwrapped(tool.tool) if isinstance(tool, llm.NamespacedTool) else tool
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """That the user was asked, when, and how many messages they had sent by then."""
-
-    asked: float
-    spoken: int
-
-
-_QUESTIONS: HassKey[dict[bytes, _Question]] = HassKey(f"{DOMAIN}_questions")
-
-
-def is_confirmed(
-    hass: HomeAssistant, policy: Policy, tool_input: llm.ToolInput, caller: Caller, entry_id: str | None = None
-) -> bool:
-    """Return whether the user, having been asked about exactly this call, has spoken since.
-
-    Bound to the tool, the entry whose toolbox it is of, its arguments, the speaker, the device and the conversation;
-    valid in the user's next message only, once, and for CONFIRMATION_TIME. When it is not confirmed, the question counts as asked from now on. Raises
-    NotAllowedError where there is no chat log and the options do not allow to go without.
-    """
-    if (chat_log := caller.chat_log) is None:
-        if policy.allow_without_chat:
-            return True
-        raise NotAllowedError(_NO_CHAT)
-    now = monotonic()
-    spoken = sum(isinstance(content, UserContent) for content in chat_log.content)
-    questions = hass.data.setdefault(_QUESTIONS, {})
-    for key in [key for key, question in questions.items() if now - question.asked > CONFIRMATION_TIME]:
-        del questions[key]
-    key = _fingerprint(tool_input, caller, entry_id)
-    question = questions.pop(key, None)
-    if question is not None and spoken == question.spoken + 1:
-        return True
-    questions[key] = _Question(now, spoken)
-    return False
-
-
-def _fingerprint(tool_input: llm.ToolInput, caller: Caller, entry_id: str | None) -> bytes:
-    """Return the SHA-256 of a call: its tool, its arguments, and who calls from where in which conversation."""
-    whole = [
-        *(caller.conversation_id, caller.assistant, caller.user_id, caller.device_id),
-        *(entry_id, tool_input.tool_name, tool_input.tool_args),
-    ]
-    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).digest()
-
-
-def confirmation_needed(preview: str) -> llm.ToolResult:
-    """Return the result of a call that waits for the user's word; preview says what it would do."""
-    return llm.ToolResult(
-        data={
-            "done": False,
-            "would": preview,
-            "next": "Nothing was done yet. Tell the user what would be done and ask whether to do it. When they have "
-            "agreed in their next message, call again with exactly the same arguments.",
-        }
-    )

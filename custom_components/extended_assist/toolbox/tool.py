@@ -11,32 +11,33 @@ import voluptuous as vol
 
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import llm
+from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
-from ..const import DOMAIN, LOGGER
-from ..exposure import Exposure
+from ..const import DOMAIN
+from ..exposure import Exposure, async_told
 from ..results import ToolError, enforce
+from ..silence import log_unexpected
 from .acts import Recording, recording
 from .call import ToolCall
 from .caller import Caller
+from .intents import plan_of
 from .journal import async_get_journal
 from .options import ToolboxOptions
 from .outcome import COUNTS, with_outcome
-from .policy import (
-    Tier,
-    async_check_speaker,
-    confirmation_needed,
-    heard_outside_text,
-    is_confirmed,
-    is_from_outside,
-    unwrapped,
-)
+from .outside import has_words, is_from_outside, marked, remember, unwrapped
+from .plan import Plan, Step
+from .policy import Tier, async_check_speaker
+from .question import async_ask
+from .reason import could_tell
 from .unfinished import async_finish, async_watched
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
+
+MAX_ERROR = 1_000
+"""Characters of an error: enough for what went wrong and what to do next."""
 
 READ_ONLY = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
 
@@ -54,6 +55,8 @@ class ExtendedTool(llm.Tool):
     """Seconds that a call may take; None for as long as it takes."""
     brings_outside_text: bool = False
     """Whether results hold text that strangers wrote, which must not move the house."""
+    sends: bool = False
+    """Whether arguments go out of the house, where they could tell a stranger what he wants to know."""
     can_be_undone: ClassVar[bool] = True
     """Whether the states that a call changes are recorded; never those of a tool that only reads."""
     title: str
@@ -73,9 +76,10 @@ class ExtendedTool(llm.Tool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Answer a call; raise ToolError with a sentence that teaches."""
 
-    async def async_preview(self, call: ToolCall) -> str:
-        """Return what a call would do, in words that a person can hear; raises ToolError when it cannot be done."""
-        return f"{self.title}: {json_dumps(call.arguments)}"
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return all that a call would do, resolved as of now; raises ToolError when it cannot be done."""
+        words = f"{self.title}: {json_dumps(call.arguments)}"
+        return Plan((Step(self.name.replace("__", ".", 1), (), call.arguments, words),), words)
 
     def asks_first(self, call: ToolCall) -> bool:
         """Return whether the options want the user's word before a call."""
@@ -99,7 +103,9 @@ class ExtendedTool(llm.Tool):
         """Validate, ask the policy, run under the deadline and record what changes; failures become results."""
         acts = self.tier > Tier.READ
         caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
-        return await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
+        result = await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
+        remember(hass, caller, self, result)
+        return result
 
     async def _async_checked(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, caller: Caller, *, acts: bool
@@ -115,14 +121,18 @@ class ExtendedTool(llm.Tool):
             caller=caller,
             options=options,
             tool_input=tool_input,
+            tier=self.tier,
+            is_open=self.annotations.open_world,
+            sends=self.sends,
             recording=Recording(self.name),
         )
-        async with asyncio.timeout(self.deadline):
-            if self.asks_first(call) or (acts and heard_outside_text(caller)):
-                preview = await self.async_preview(call)
-                if not is_confirmed(hass, options.policy, tool_input, caller, options.entry_id):
-                    return confirmation_needed(preview)
-            if not acts:
+        call = replace(call, asks_first=self.asks_first(call))
+        if acts or call.asks_first or could_tell(call):
+            async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
+                if asked := await async_ask(call, await self.async_plan(call)):
+                    return asked
+        if not acts:
+            async with asyncio.timeout(self.deadline):
                 return await self.async_result(call)
         return await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
 
@@ -133,7 +143,7 @@ class ExtendedTool(llm.Tool):
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
         except ToolError as err:
-            return failure(str(err))
+            return failure(await async_told(err))
         except TimeoutError:
             if self.tier > Tier.READ:
                 return failure(f"{self.name} ran out of time; look at what became of the entities.")
@@ -144,7 +154,7 @@ class ExtendedTool(llm.Tool):
                 raise  # Nobody waits for the result any more.
             return failure(f"{self.name} broke off by itself; whether it took effect is unknown.")
         except Exception:  # noqa: BLE001 - whatever a tool does, the turn goes on
-            LOGGER.exception("Unexpected error in tool %s", self.name)
+            log_unexpected(f"in a tool, {type(self).__name__} of {self.integration}")
             return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
 
     async def _async_act(self, call: ToolCall) -> llm.ToolResult:
@@ -177,6 +187,8 @@ class PolicedTool(ExtendedTool):
         self.annotations = tool.annotations
         self.integration = tool.integration or DOMAIN
         self.tier = Tier.READ if tool.annotations.read_only else Tier.CONTROL
+        # What acts asks by what it does.
+        self.sends = self.tier is Tier.READ and tool.annotations.open_world
         self.brings_outside_text = is_from_outside(unwrapped(tool))
 
     @override
@@ -195,6 +207,11 @@ class PolicedTool(ExtendedTool):
         return arguments
 
     @override
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what the tool would do, as far as it can be known."""
+        return plan_of(call, unwrapped(self.tool), self.title)
+
+    @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Return the data of the result."""
         return (await self.async_result(call)).data
@@ -206,7 +223,10 @@ class PolicedTool(ExtendedTool):
         try:
             result = await self.tool.async_call(call.hass, tool_input, call.caller.llm_context)
         except HomeAssistantError as err:
-            return failure(str(err) or type(err).__name__)
+            told = str(err) or type(err).__name__
+            # What an intent says of its own is Home Assistant's; the rest can be of devices and their services.
+            by_others = not isinstance(err, intent.IntentError) and not self.annotations.read_only and has_words(told)
+            return llm.ToolResult(data=marked({"error": told}, when=by_others), error=True)
         if not isinstance(result, llm.ToolResult):
             result = llm.ToolResult(data=result)
         data: Any = result.data
@@ -254,6 +274,8 @@ def policed(tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool
 
 def failure(message: str) -> llm.ToolResult:
     """Return an error result."""
+    if len(message) > MAX_ERROR:
+        message = f"{message[:MAX_ERROR]} … [cut: {len(message) - MAX_ERROR} more characters]"
     return llm.ToolResult(data={"error": message}, error=True)
 
 

@@ -51,7 +51,9 @@ class BegunCall:
             about += " was broken off"
         elif (result := self.task.result()).error:
             reason = str(result.data.get("error"))
-            about += f" failed: {reason}" if not exposure.names_hidden(reason) else " failed"
+            # This is told in a note, which no mark can be on: what a device said itself is left out.
+            is_ours = " failed: " not in reason and not exposure.names_hidden(reason)
+            about += f" failed: {reason}" if is_ours else " failed"
         else:
             about += " has ended"
         if outcome := outcome_of(self.call.hass, exposure, self.call.recording.acts):

@@ -8,21 +8,25 @@ import voluptuous as vol
 
 from homeassistant.core import SupportsResponse
 from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
-from ..actions.describe import describe, spoken_list
 from ..actions.perform import async_perform
 from ..actions.schedule import MAX_DELAY, Schedule, async_get_schedule, async_schedule
 from ..actions.scheduled import ScheduledAction
-from ..results import ToolError, format_time
+from ..const import DOMAIN
+from ..results import ToolError, format_duration, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import CANCELLED, Change, async_get_journal
+from ..toolbox.outside import marked, response_tells
+from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.policy import Tier
+from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
 from ..toolbox.unfinished import check_nothing_goes_on
-from ..undo.states import describe_before
+from ..undo.plan import async_plan_undo
 from ..undo.undoers import async_undo, undo_lock
 
 _NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."
@@ -59,7 +63,8 @@ class PerformActionTool(ExtendedTool):
         """Perform the action, or schedule it."""
         action = await _async_checked(call)
         if (due := _due(call)) is None:
-            return await async_perform(call, action)
+            answer = await async_perform(call, action)
+            return marked(answer, when=response_tells(action.name, answer.get("response")))
         item = await async_schedule(
             call,
             due,
@@ -69,18 +74,22 @@ class PerformActionTool(ExtendedTool):
             entity_ids=action.entity_ids,
             targeted=action.targeted,
         )
-        answer: JsonObjectType = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
+        answer = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
         if action.left_out:
             answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
         return answer
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be done to what."""
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return the action on the entities that the target means now."""
         action = await _async_checked(call)
-        due = _due(call)
-        spoken = describe(call.exposure, action.name, action.entity_ids, action.data)
-        return spoken if due is None else f"At {format_time(due)}: {spoken}"
+        frame: Frame = ()
+        if (due := _due(call)) is not None:
+            # What is to come after a delay comes later, the later the user agrees.
+            delay = call.arguments.get("delay")
+            frame = (("at", format_time(due)),) if delay is None else (("in", format_duration(delay)),)
+        step = step_for(call, action.name, action.entity_ids, action.data, frame)
+        return Plan((step,), step.words)
 
 
 class ScheduledActionsTool(ExtendedTool):
@@ -119,13 +128,16 @@ class ScheduledActionsTool(ExtendedTool):
                 }
                 for outcome in reversed(ended)
             ]
-        return answer
+        # What a device said when it failed is told here, too.
+        return marked(answer, when=any(" failed: " in outcome.result for outcome in ended))
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be cancelled."""
-        item = _to_cancel(call, await async_get_schedule(call.hass))
-        return f"Cancel: {item.describe(call.exposure)}" if item else "List what is scheduled"
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be cancelled; nothing where it only lists."""
+        if (item := _to_cancel(call, await async_get_schedule(call.hass))) is None:
+            return Plan((), "List what is scheduled")
+        words = f"Cancel: {item.describe(call.exposure)}"
+        return Plan((Step(f"{DOMAIN}.cancel", tuple(item.entity_ids), {"id": item.id}, words),), words)
 
 
 class UndoLastChangeTool(ExtendedTool):
@@ -152,17 +164,17 @@ class UndoLastChangeTool(ExtendedTool):
             if (change := journal.last(call.caller)) is None:
                 raise ToolError(_NOTHING)
             about: JsonObjectType = {"change": _what(call, change), "made_at": format_time(change.time)}
-            return about | await async_undo(call, journal, change)
+            answer = about | await async_undo(call, journal, change)
+        return marked(answer, when=" failed: " in json_dumps(answer))
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be undone."""
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be brought back of the very change that is the last one now."""
         check_nothing_goes_on(call.hass, call.caller)
         if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
         spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
-        wanted = describe_before(call, change)
-        return f"{spoken}: {spoken_list(wanted)}" if wanted else spoken
+        return await async_plan_undo(call, change, spoken)
 
 
 def _what(call: ToolCall, change: Change) -> str:

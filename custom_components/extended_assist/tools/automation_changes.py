@@ -21,6 +21,7 @@ from ..automations.similar import warnings_of
 from ..automations.store import VerifiedChange, async_get_store
 from ..results import ToolError
 from ..toolbox.call import ToolCall
+from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
 
@@ -41,7 +42,7 @@ _TOLD_APART_BY = frozenset({"triggers", "actions", "alias"})
 
 
 @dataclass(slots=True)
-class Plan:
+class PlannedChange:
     """A change that was checked and can be made."""
 
     automation_id: str
@@ -65,18 +66,19 @@ class ChangingTool(ExtendedTool):
         """Return whether automations are set up."""
         return AUTOMATION_DOMAIN in hass.config.components
 
-    async def async_plan(self, call: ToolCall) -> Plan:
+    async def async_change(self, call: ToolCall) -> PlannedChange:
         """Return the checked change; raises ToolError when it cannot be made."""
         raise NotImplementedError
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be done, and show the lines that would change."""
-        plan = await self.async_plan(call)
-        lines = plan.difference.replace("```", "'''")
-        return "\n".join([plan.account, *plan.notes, "Lines (to be shown, not read aloud):", f"```diff\n{lines}\n```"])
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be done, with the lines that would change."""
+        change = await self.async_change(call)
+        lines = change.difference.replace("```", "'''")
+        words = "\n".join([change.account, *change.notes, f"```diff\n{lines}\n```"])
+        return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
 
-    async def async_make(self, call: ToolCall, plan: Plan) -> VerifiedChange:
+    async def async_make(self, call: ToolCall, plan: PlannedChange) -> VerifiedChange:
         """Make a planned change."""
         return await async_get_store(call.hass).async_change(call, plan.automation_id, plan.make)
 
@@ -94,7 +96,7 @@ class AddAutomationTool(ChangingTool):
     parameters = vol.Schema({vol.Required("automation", description=_SYNTAX): dict})
 
     @override
-    async def async_plan(self, call: ToolCall) -> Plan:
+    async def async_change(self, call: ToolCall) -> PlannedChange:
         """Check the new automation."""
         store = async_get_store(call.hass)
         config = normalized(call.arguments["automation"])
@@ -108,12 +110,12 @@ class AddAutomationTool(ChangingTool):
         )
         make = partial(add, config={"id": automation_id, **config})
         notes = await _async_warnings(call, checked, automation_id)
-        return Plan(automation_id, account, diff(None, config), make, notes)
+        return PlannedChange(automation_id, account, diff(None, config), make, notes)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Write it."""
-        plan = await self.async_plan(call)
+        plan = await self.async_change(call)
         made = await self.async_make(call, plan)
         async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
         return {
@@ -142,7 +144,7 @@ class UpdateAutomationTool(ChangingTool):
     )
 
     @override
-    async def async_plan(self, call: ToolCall) -> Plan:
+    async def async_change(self, call: ToolCall) -> PlannedChange:
         """Check the automation as it would be."""
         automation, state = await _async_find(call)
         # A length in the schema would tell the model that a text or a list will do.
@@ -155,7 +157,7 @@ class UpdateAutomationTool(ChangingTool):
         checked = await async_check(call, automation_id, wanted, changes)
         visible, _ = visible_config(call, automation, state)
         account = AutomationDescriber(call.exposure).describe(checked.whole)
-        return Plan(
+        return PlannedChange(
             automation_id,
             f"Change {', '.join(changes)} of the automation '{automation.name}'. Then: {account}",
             diff(visible, merged(visible, changes)),
@@ -166,7 +168,7 @@ class UpdateAutomationTool(ChangingTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Write what changes."""
-        plan = await self.async_plan(call)
+        plan = await self.async_change(call)
         made = await self.async_make(call, plan)
         return {"changed": made.entity_id, "what": plan.account, **_noted(plan.notes)}
 
@@ -181,12 +183,12 @@ class RemoveAutomationTool(ChangingTool):
     parameters = vol.Schema({vol.Required("automation", description="Id, entity id or name."): cv.string})
 
     @override
-    async def async_plan(self, call: ToolCall) -> Plan:
+    async def async_change(self, call: ToolCall) -> PlannedChange:
         """Find what would be removed."""
         automation, state = await _async_find(call)
         visible, _ = visible_config(call, automation, state)
         account = AutomationDescriber(call.exposure).describe(automation.config)
-        return Plan(
+        return PlannedChange(
             str(automation.id),
             f"Remove the automation '{automation.name}': {account}",
             diff(visible, None),
@@ -196,7 +198,7 @@ class RemoveAutomationTool(ChangingTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Remove it."""
-        plan = await self.async_plan(call)
+        plan = await self.async_change(call)
         made = await self.async_make(call, plan)
         return {"removed": made.entity_id, "what": plan.account}
 

@@ -10,10 +10,11 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity
+from ..exposure import ExposedEntity, Exposure
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
 from ..results import ToolError, fit_rows, to_csv
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import has_words, marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .history import time_span
@@ -82,7 +83,9 @@ class QueryDatabaseTool(ExtendedTool):
         if not answer.rows:
             return {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
         rows = fit_rows(answer.rows, call.budget - _NOTES - sum(map(len, answer.header)))
-        data: JsonObjectType = {"result": to_csv(answer.header, rows)}
+        words = {cell for row in rows for cell in row if has_words(cell)}
+        tells = bool(words) and not words <= _names(call.exposure)
+        data = marked({"result": to_csv(answer.header, rows)}, when=tells)
         if left_out := len(answer.rows) - len(rows):
             least = "" if answer.complete else "more than "
             data["note"] = (
@@ -112,6 +115,11 @@ def _visible(call: ToolCall) -> Visible:
         end=(end + _AHEAD if end == now else end).timestamp(),
         scope=json_dumps([span, call.caller.conversation_key]),
     )
+
+
+def _names(exposure: Exposure) -> set[str]:
+    """Return all names of what is exposed and of its areas."""
+    return {name for entity in exposure.entities.values() for name in (*entity.names, *entity.area_names)}
 
 
 def _named(call: ToolCall) -> tuple[list[ExposedEntity], list[str]]:

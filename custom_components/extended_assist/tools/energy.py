@@ -202,7 +202,7 @@ async def _async_report(
         raise ToolError(f"The energy dashboard has no data from {start} to {end}.")
 
     def name(meter: Meter) -> str:
-        entity = exposure.entities.get(meter.statistic_id)
+        entity = exposure.entity(meter.statistic_id)
         known = metadata[meter.statistic_id][1]["name"] if meter.statistic_id in metadata else None
         return meter.name or (entity.name if entity else known) or meter.statistic_id
 

@@ -142,7 +142,7 @@ def _price(hass: HomeAssistant, exposure: Exposure, source: Mapping[str, Any], k
     if (number := source.get(f"number_energy_price{suffix}")) is not None:
         unit = "/kWh" if kind in ("grid_in", "grid_out") else " per unit of the meter"
         return f"{number:g} {hass.config.currency}{unit}"
-    entity = exposure.entities.get(source.get(f"entity_energy_price{suffix}") or "")
+    entity = exposure.entity(source.get(f"entity_energy_price{suffix}") or "")
     return f"{entity.state.state} {entity.state.attributes.get('unit_of_measurement', '')}".strip() if entity else None
 
 

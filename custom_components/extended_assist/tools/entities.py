@@ -1,5 +1,6 @@
 """Find exposed entities."""
 
+from functools import partial
 from typing import override
 
 import voluptuous as vol
@@ -10,19 +11,22 @@ from homeassistant.util.json import JsonObjectType
 from ..exposure import ExposedEntity
 from ..results import fit_rows, format_state, size, to_csv
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import has_free_state, marked, repeats
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _COLUMNS = ("entity_id", "name", "area", "state", "unit")
 _ALL_ATTRIBUTES = "*"
+_LEFT_OUT = "(text: name it to read it)"
 _NOTES = 300
 """Characters kept free for what is said beside the table."""
 
 
-def _row(entity: ExposedEntity) -> list[str]:
-    """Return the row of an entity, without attributes."""
+def _row(entity: ExposedEntity, *, is_asked_for: bool) -> list[str]:
+    """Return the row of an entity, without attributes; text that anybody may have written only where it is asked for."""
     unit = entity.state.attributes.get("unit_of_measurement")
-    return [entity.entity_id, entity.name, entity.area, format_state(entity.state.state), str(unit or "")]
+    state = _LEFT_OUT if not is_asked_for and has_free_state(entity.state) else format_state(entity.state.state)
+    return [entity.entity_id, entity.name, entity.area, state, str(unit or "")]
 
 
 class GetEntitiesTool(ExtendedTool):
@@ -68,20 +72,22 @@ class GetEntitiesTool(ExtendedTool):
         offset = arguments.get("offset", 0)
         wanted = found[offset:]
         data: JsonObjectType = {"count": len(found)}
+        to_row = partial(_row, is_asked_for=bool({"name", "domain"} & arguments.keys()))
         if "attributes" in arguments:
             attributes = {entity.entity_id: self._attributes(call, entity) for entity in wanted}
             rows = fit_rows(
-                ([*_row(entity), " " * size(attributes[entity.entity_id])] for entity in wanted), call.budget - _NOTES
+                ([*to_row(entity), " " * size(attributes[entity.entity_id])] for entity in wanted), call.budget - _NOTES
             )
             shown = wanted[: len(rows)]
-            data["entities"] = to_csv(_COLUMNS, map(_row, shown))
+            data["entities"] = to_csv(_COLUMNS, map(to_row, shown))
             data["attributes"] = {entity.entity_id: attributes[entity.entity_id] for entity in shown}
         else:
-            rows = fit_rows(map(_row, wanted), call.budget - _NOTES)
+            rows = fit_rows(map(to_row, wanted), call.budget - _NOTES)
             data["entities"] = to_csv(_COLUMNS, rows)
         if left_out := len(wanted) - len(rows):
             data["note"] = f"{left_out} more; narrow the filters, or call again with offset {offset + len(rows)}."
-        return data
+        told = [data.get("entities"), data.get("attributes")]
+        return marked(data, when=repeats(told, [entity.state for entity in wanted[: len(rows)]]))
 
     @staticmethod
     def _attributes(call: ToolCall, entity: ExposedEntity) -> JsonObjectType:

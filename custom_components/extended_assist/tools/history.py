@@ -20,6 +20,7 @@ from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
 from ..results import ToolError, format_time, size
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import is_outside, marked, may_hold_words
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .history_answers import Wording
@@ -159,7 +160,9 @@ class GetHistoryTool(ExtendedTool):
                 data["note"] = f"{len(left_out)} entities are left out; ask for them apart, from {left_out[0]} on."
                 break
             accounts[entity.entity_id] = account
-        return data | {"entities": accounts}
+        tells = attribute is not None and is_outside(attribute, "any text")
+        data["entities"] = accounts
+        return marked(data, when=tells or any(may_hold_words(entity.state) for entity in entities))
 
 
 def _entities(call: ToolCall) -> list[ExposedEntity]:

@@ -1,6 +1,6 @@
 """Tell what happened, and why."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import override
 
 import voluptuous as vol
@@ -15,6 +15,7 @@ from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
 from ..results import ToolError, fit_rows, format_state, format_time, to_csv
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import marked, may_hold_words
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .causes import async_causes
@@ -71,10 +72,13 @@ class GetLogbookTool(ExtendedTool):
         data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
         if not entries:
             return data | {"note": "Nothing is recorded of these entities in that span."}
+        free = {one for one, entity in entities.items() if may_hold_words(entity.state)}
+        tells = bool(call.arguments.get("entities")) and any(entry.entity_id in free for entry in entries[:count])
+        free = set() if tells else free
         causes = await async_causes(call.hass, call.exposure, entries[:count], origins)
         rows = fit_rows(
             (
-                [format_time(entry.moment), entities[entry.entity_id].name, _what(entry), cause]
+                [format_time(entry.moment), entities[entry.entity_id].name, _what(entry, free), cause]
                 for entry, cause in zip(entries, causes, strict=False)
             ),
             call.budget - _NOTES,
@@ -83,7 +87,7 @@ class GetLogbookTool(ExtendedTool):
         if len(rows) < len(entries):
             oldest = format_time(entries[len(rows) - 1].moment)
             data["note"] = f"Earlier entries are left out; call again with end '{oldest}' to list them."
-        return data
+        return marked(data, when=tells)
 
 
 def _entities(call: ToolCall) -> Iterable[ExposedEntity]:
@@ -118,8 +122,10 @@ def _latest(entity: ExposedEntity) -> Latest:
     )
 
 
-def _what(entry: Entry) -> str:
-    """Say what happened."""
+def _what(entry: Entry, free: Container[str]) -> str:
+    """Say what happened; of entities whose states are free text, only that."""
+    if entry.entity_id in free:
+        return "changed (name it to read it)"
     if entry.state is not None:
         return format_state(entry.state)
     return "triggered" if entry.entity_id.startswith("automation.") else "started"

@@ -1,5 +1,6 @@
 """Run an exposed script, or a sequence that is written for the moment."""
 
+import re
 from typing import Any, override
 
 import voluptuous as vol
@@ -9,18 +10,19 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
-from ..actions.describe import describe
 from ..actions.perform import async_perform
-from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes, visible_response
+from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import has_words, marked
+from ..toolbox.plan import Frame, Plan
 from ..toolbox.policy import Tier
+from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
 
 _FINISHING_TIME = 10.0
 """Seconds to check before and to look at the states after."""
-_MAX_SPOKEN = 10
 
 
 class ExecuteScriptTool(ExtendedTool):
@@ -43,8 +45,8 @@ class ExecuteScriptTool(ExtendedTool):
             vol.Optional("variables", description="Values for the script's fields. No templates."): dict,
             vol.Optional(
                 "sequence",
-                description="Instead of script: steps in Home Assistant's script syntax, as objects. Targets must be "
-                "constants. Return a value with {'stop': 'why', 'response_variable': name}.",
+                description="Instead of script: steps in Home Assistant's script syntax, as objects. "
+                "Return a value with {'stop': 'why', 'response_variable': name}.",
             ): vol.All([dict], vol.Length(min=1)),
         }
     )
@@ -59,33 +61,43 @@ class ExecuteScriptTool(ExtendedTool):
         """Run the script or the sequence."""
         if (sequence := _sequence(call)) is not None:
             walker = SequenceWalker(call)
-            checked = await walker.async_actions(sequence)
+            run = await SequenceRun.async_create(call, walker, await walker.async_actions(sequence))
             call.recording.what = "running a sequence"
-            return _cuttable(call, await SequenceRun(call, walker, checked).async_run())
+            return _cuttable(call, await run.async_run())
         action = await _async_script(call)
         before = {state.entity_id: state for state in call.hass.states.async_all()}
         answer = await async_perform(call, action)
         call = as_of_now(call)
-        if "response" in answer:
-            answer["response"] = visible_response(call.exposure, answer["response"])
         return _cuttable(call, answer | {"entities": changes(call, before, action.entity_ids)})
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
-        """Say what would be done."""
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return the script, or every action of the sequence, those in branches too."""
         if (sequence := _sequence(call)) is None:
             action = await _async_script(call)
-            return describe(call.exposure, action.name, action.entity_ids, action.data)
+            step = step_for(call, action.name, action.entity_ids, action.data)
+            return Plan((step,), step.words)
         walker = SequenceWalker(call)
         await walker.async_actions(sequence)
-        done = [describe(call.exposure, one.name, one.entity_ids, one.data) for one in walker.actions]
-        more = f"; and {len(done) - _MAX_SPOKEN} more actions" if len(done) > _MAX_SPOKEN else ""
-        spoken = "; ".join(done[:_MAX_SPOKEN]) or "nothing that changes the home"
-        return f"Run {walker.steps} steps, some of which may depend on conditions: {spoken}{more}"
+        steps = tuple(
+            step_for(call, one.name, one.entity_ids, one.data, _frame(place))
+            for one, place in zip(walker.actions, walker.places, strict=True)
+        )
+        if not steps:
+            return Plan((), f"Run {walker.steps} steps: nothing that changes the home")
+        sentence = f"Run a sequence of {walker.steps} steps, {len(steps)} of them actions"
+        return Plan(steps, sentence, is_whole=not walker.is_open)
+
+
+def _frame(place: str) -> Frame:
+    """Return what is said of an action because of its place in a sequence."""
+    depends = re.search(r"\.(then|else|choose|default)\b", place)
+    return (*((("maybe", ""),) if depends else ()), *((("repeated", ""),) if ".repeat." in place else ()))
 
 
 def _cuttable(call: ToolCall, answer: JsonObjectType) -> JsonObjectType:
     """Return an answer whose response, where it is too long, is a text: this can be cut, and the rest be told."""
+    answer = marked(answer, when=has_words([answer.get("response"), answer.get("to_say")]))
     if "response" not in answer or size(answer) <= call.budget:
         return answer
     return answer | {"response": json_dumps(answer["response"])}

@@ -176,7 +176,7 @@ async def _async_find(call: ToolCall) -> list[_Statistic]:
 def _statistic(call: ToolCall, exposure: Exposure, statistic_id: str, metadata: Metadata) -> _Statistic:
     """Settle name, unit and types of a statistic."""
     meta = metadata[1]
-    entity = exposure.entities.get(statistic_id)
+    entity = exposure.entity(statistic_id)
     has = (("change", "state") if meta["has_sum"] else ()) + (
         () if meta["mean_type"] is StatisticMeanType.NONE else ("mean", "min", "max")
     )

@@ -1,5 +1,7 @@
 """Read pages and data from the web."""
 
+from dataclasses import replace
+import re
 from typing import Any, override
 
 import orjson
@@ -11,6 +13,7 @@ from homeassistant.util.json import JsonArrayType, JsonObjectType
 
 from ..results import ToolError, format_time, size
 from ..toolbox.call import ToolCall
+from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
 from ..web import fetch, json_path, page, read, select
@@ -18,7 +21,7 @@ from ..web.conversation import KeptText, WebMemory
 from ..web.fetch import FetchedResponse, Method, async_fetch
 from ..web.guard import Guard
 from ..web.read import Document, DocumentType, async_read
-from ..web.url_confirmation import needs_confirmation
+from ..web.url_confirmation import link_host, needs_confirmation
 
 _MAX_TITLE = 200
 _MAX_SELECTORS = 20
@@ -26,6 +29,7 @@ _NOTES = 250
 """Characters kept free for a cursor and notes."""
 _LEAST = 200
 """Characters of text in every answer, however long its address is."""
+_XML = re.compile(r"\s*<(?:\?xml|rss|feed|rdf:rdf|\w+:?\w* xmlns)", re.IGNORECASE)
 _CUT = "Only the first part was read, because the document is very large."
 _READ_WEB = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=True)
 
@@ -44,18 +48,21 @@ class _WebTool(ExtendedTool):
         """An address can carry out what strangers want to know."""
         asks = super().asks_first(call)
         return asks or (
-            "cursor" not in call.arguments and needs_confirmation(call.caller, _guard(call), call.arguments["url"])
+            "cursor" not in call.arguments and needs_confirmation(call, _guard(call), call.arguments["url"])
         )
 
     @override
-    async def async_preview(self, call: ToolCall) -> str:
+    async def async_plan(self, call: ToolCall) -> Plan:
         """Say where."""
-        return f"Request {call.arguments['url']}, which the user did not write, after text of strangers was read."
+        address = call.arguments.get("url", "")
+        words = f"Request {address}, which the user did not write, after text of strangers was read."
+        return Plan((Step(self.name.replace("__", ".", 1), (), {"url": address}, words),), words)
 
     async def _async_request(self, call: ToolCall, method: Method = "GET") -> FetchedResponse:
         """Request the address, within the options and the rate."""
         guard = _guard(call)
         guard.check_url(call.arguments["url"])
+        guard = replace(guard, only=link_host(call.caller, call.arguments["url"]))
         WebMemory.of(call.hass).count_request(call.caller)
         return await async_fetch(call.hass, guard, call.arguments["url"], method)
 
@@ -189,6 +196,8 @@ def _document(document: Document, url: str, path: str | None, room: int) -> Kept
             text = orjson.dumps(value).decode()
             if len(text) <= room - len(url):
                 return {"value": value}
+        case DocumentType.TEXT if _XML.match(text):
+            text = page.feed_text(text)
         case DocumentType.PAGE:
             soup, cut = page.parse(document.text)
             title, text = page.title(soup)[:_MAX_TITLE], page.to_text(soup, url)

@@ -3,11 +3,14 @@
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.query import exposed_automations
+from ..automations.describe import AutomationDescriber, diff
+from ..automations.query import exposed_automations, visible_block
 from ..automations.store import async_get_store
+from ..const import DOMAIN
 from ..results import OverError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
+from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier, async_check_speaker
 
 
@@ -26,3 +29,15 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
         }
     }
     return answer | ({"note": made.problem} if made.problem else {}), True
+
+
+def plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
+    """Return what a change of an automation would be taken back to, with the lines that change; None where it cannot be told."""
+    before, after = (visible_block(call, change.details.get(key)) for key in ("before", "after"))
+    if (now := before or after) is None or (before is None) != (change.details.get("before") is None):
+        return None
+    verb = "Change back" if before and after else "Bring back" if before else "Remove again"
+    account = f"{verb} the automation '{now.get('alias', change.details['id'])}': {AutomationDescriber(call.exposure).describe(now)}"
+    lines = diff(after, before).replace("```", "'''")
+    step = Step(f"{DOMAIN}.undo", (), {}, f"{account}\n```diff\n{lines}\n```")
+    return Plan((step,), account, is_whole=False, bound_to=change.id)

@@ -1,7 +1,7 @@
 """Bring back what a change did to entities: each aspect with the action that sets it, and only where it is still so."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError,
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.perform import safe_reason
+from ..const import DOMAIN
 from ..domains import ONLY_RUN
 from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
 from ..effects.aspects import NOT_KNOWN, STATE, Aspect, aspects_of, is_empty
@@ -23,6 +24,8 @@ from ..toolbox import acts
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import STATES, Change
 from ..toolbox.outcome import describe_change, fitting
+from ..toolbox.plan import Step
+from ..toolbox.telling import framed
 
 ACTION_TIME = 6.0
 """Seconds until an action that sets something back is told as not finished."""
@@ -125,21 +128,22 @@ async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectT
     return answer, not left
 
 
-def describe_before(call: ToolCall, change: Change) -> list[str]:
-    """Return what undoing a change would bring back, in words."""
-    told = []
+def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
+    """Yield what undoing a change would bring back, by entity and by the action that does it."""
     for entity_id, kept in change.details.get(STATES, {}).items():
-        if call.exposure.is_exposed(entity_id):
-            parts = _entity(call, entity_id, kept).parts
+        if not call.exposure.is_exposed(entity_id) or (now := call.hass.states.get(entity_id)) is None:
+            continue
+        for part in _entity(call, entity_id, kept).parts:
             values = [
                 str(value) if name == STATE else f"{name} {value}"
-                for part in parts
                 for name, value in part.before.items()
                 if value is not None
             ]
             if values:
-                told.append(f"{call.exposure.entities[entity_id].name} back to {', '.join(values)}")
-    return told
+                setter = part.aspect.setter(part.before, now)
+                action = f"{now.domain}.{setter[0]}" if setter else f"{DOMAIN}.undo"
+                step = Step(action, (entity_id,), dict(part.before))
+                yield framed(call.exposure, step, (("back", ", ".join(values)),))
 
 
 def _rest(kept: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
@@ -284,6 +288,6 @@ async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[s
         case ServiceValidationError() | vol.Invalid():
             return safe_reason(call.exposure, error), True
         case HomeAssistantError():
-            return safe_reason(call.exposure, error), False
+            return f"its device failed: {safe_reason(call.exposure, error)}", False
         case _:
             return f"the {domain} refused", False

@@ -48,9 +48,9 @@ class WebMemory:
         """Return the memory of this Home Assistant."""
         return hass.data.setdefault(_WEB_MEMORY, WebMemory())
 
-    def count_request(self, caller: Caller) -> None:
-        """Count a request; raise ToolError when there were too many."""
-        now, who = monotonic(), caller.conversation_key
+    def count_request(self, caller: Caller, tool: str | None = None) -> None:
+        """Count a request, those of each other tool that sends something out by themselves; raise ToolError when too many."""
+        now, who = monotonic(), (*caller.conversation_key, *((tool,) if tool else ()))
         # Whoever asks goes to the end, so that the first is the one who has been silent for longest.
         times = self.requests.pop(who, None) or deque(maxlen=MAX_REQUESTS)
         self.requests[who] = times
@@ -58,7 +58,7 @@ class WebMemory:
             del self.requests[next(iter(self.requests))]
         if len(times) == MAX_REQUESTS and now - times[0] < RATE_SECONDS:
             raise ToolError(
-                f"This conversation made {MAX_REQUESTS} requests to the web within {RATE_SECONDS / 60:g} minutes, which is "
+                f"This conversation made {MAX_REQUESTS} requests {f'by {tool}' if tool else 'to the web'} within {RATE_SECONDS / 60:g} minutes, which is "
                 "the most. Answer with what is known, and say that more can be looked up in a few minutes."
             )
         times.append(now)

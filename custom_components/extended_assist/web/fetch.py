@@ -91,9 +91,9 @@ async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: M
                 for _ in range(MAX_REDIRECTS + 1):
                     connector.admit(guard, url)
                     async with session.request(method, url, allow_redirects=False) as response:
-                        if response.status not in _REDIRECTS or hdrs.LOCATION not in response.headers:
+                        if (target := redirect_target(url, response)) is None:
                             return await _async_read(response, method)
-                        target = _redirected(guard, url, response)
+                        target = _checked(guard, url, target)
                         if target.host != url.host:
                             # Others do not lead into the home: a link there may do something.
                             guard = guard.public_only()
@@ -105,12 +105,18 @@ async def async_fetch(hass: HomeAssistant, guard: Guard, address: str, method: M
     raise ToolError(f"{address} redirects more than {MAX_REDIRECTS} times. Try another address.")
 
 
-def _redirected(guard: Guard, url: URL, response: ClientResponse) -> URL:
-    """Return the target of a redirect, checked as the first address was."""
+def redirect_target(url: URL, response: ClientResponse) -> URL | None:
+    """Return where a response leads, or None where it is one."""
+    if response.status not in _REDIRECTS or hdrs.LOCATION not in response.headers:
+        return None
     try:
-        target = url.join(URL(response.headers[hdrs.LOCATION]))
+        return url.join(URL(response.headers[hdrs.LOCATION]))
     except ValueError as err:
         raise ToolError(f"{url} redirects to something that is no address.") from err
+
+
+def _checked(guard: Guard, url: URL, target: URL) -> URL:
+    """Return the target of a redirect, checked as the first address was."""
     try:
         return guard.check_url(str(target))
     except ToolError as err:

@@ -74,6 +74,9 @@ class Guard:
     anywhere: bool = False
     """Whether any host and port may be reached: for addresses that the user wrote, never for those of a model."""
 
+    only: str | None = None
+    """The one host that may be asked: for a link that is followed unasked."""
+
     @classmethod
     def of(cls, hosts: Iterable[str], ports: Iterable[int]) -> Self:
         """Make the guard for the hosts and additional ports of the options."""
@@ -99,6 +102,10 @@ class Guard:
         _literal(host)
         if self.anywhere:
             return url
+        if self.only not in (None, host):
+            raise NotReachableError(
+                f"This link leads away from {self.only}. Fetch the address itself, if the user wants it."
+            )
         if port not in self.ports and _with_port(host, port) not in self.hosts and (host, port) not in TEST_SERVERS:
             raise NotReachableError(f"Port {port} is not allowed. An administrator can allow it in the options.")
         return url.with_host(host)

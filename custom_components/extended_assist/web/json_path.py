@@ -5,10 +5,15 @@ import re
 from typing import Any, Final
 
 from ..results import ToolError
+from .page import clean
 
 MAX_PATH: Final = 500
 _MAX_VALUES = 10_000
 _NAMES = 20
+_MAX_NAME = 40
+_MAX_SHOWN = 100
+_COMPARED = 2_000
+"""Names among which the nearest are looked for."""
 _STEP = re.compile(
     r"""\.?(?P<all>\*)|\[(?P<items>\*)\]|\.?(?P<name>[^.\[\]*'"\s]+)|\[(?P<index>-?\d{1,9})\]"""
     r"""|\[(?P<quoted>'[^']*'|"[^"]*")\]"""
@@ -41,10 +46,16 @@ def select(value: Any, path: str) -> Any:
                     found.append(holder[key])
         if not found:
             raise ToolError(
-                f"There is no '{step[0]}' in {done}{_what_is_there(values, step['name'] or step['quoted'])}"
+                f"There is no '{step[0]}' in {done[-_MAX_SHOWN:]}{_what_is_there(values, step['name'] or step['quoted'])}"
             )
         values, done = found[:_MAX_VALUES], done + step[0]
     return values if many else values[0]
+
+
+def _shortened(name: str) -> str:
+    """Return a name in which nobody could tell a story."""
+    name = clean(name)
+    return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
 
 
 def _what_is_there(values: list[Any], wanted: str | None) -> str:
@@ -52,8 +63,11 @@ def _what_is_there(values: list[Any], wanted: str | None) -> str:
     match values[0]:
         case dict() as members if members:
             names = list(map(str, members))
-            nearest = get_close_matches(wanted, names, n=3) if wanted else []
-            return f", which has: {', '.join(nearest + [name for name in names if name not in nearest][:_NAMES])}."
+            near = [name for name in names[:_COMPARED] if len(name) <= _MAX_SHOWN]
+            nearest = get_close_matches(wanted, near, n=3) if wanted and len(wanted) <= _MAX_SHOWN else []
+            shown = nearest + [name for name in names if name not in nearest][:_NAMES]
+            more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+            return f", which has: {', '.join(map(_shortened, shown))}{more}."
         case list() as items if items:
             return f", which is a list of {len(items)} items: use [0] to [{len(items) - 1}], or [*]."
         case _:

@@ -10,6 +10,8 @@ import warnings
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.element import CData, NavigableString, Tag
 
+from .hidden import Visibility
+
 MAX_TAGS: Final = 50_000
 """Tags that are read, opening and closing: the smallest take a hundred times their length in memory, and long to read."""
 MAX_TEXT: Final = 400_000
@@ -18,8 +20,8 @@ MAX_LINK: Final = 500
 """Characters of an address that is shown."""
 
 _DROPPED = frozenset(
-    {"audio", "canvas", "datalist", "head", "iframe", "math", "nav", "noscript", "object", "script", "select", "style"}
-    | {"svg", "template", "video"}
+    {"audio", "canvas", "datalist", "head", "iframe", "math", "nav", "noembed", "noframes", "noscript", "object", "rp"}
+    | {"script", "select", "style", "svg", "template", "video"}
 )
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _PARAGRAPHS = frozenset({"blockquote", "dl", "figure", "form", "ol", "p", "pre", "table", "ul", *_HEADINGS})
@@ -30,10 +32,14 @@ _BLOCKS = _PARAGRAPHS | {
 _CELLS = frozenset({"td", "th"})
 _LAYOUT = frozenset({"table", "ul", "ol", *_HEADINGS})
 """Elements that a cell of a data table never holds."""
-_HIDDEN_STYLE = re.compile(r"(display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-# Nobody sees these characters, so they are no place for words to a model.
+_MAX_NAME = 80
+"""Characters of what names a link that has no words of its own."""
+# Nobody sees these characters, so they are no place for words to a model. Joiners are seen by what they join.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]|[\u200c\u200d\ufe0e\ufe0f]{3,}|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+    "|(?<=[a-zA-Z\\s])[\ufe0e\ufe0f]"
 )
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 
@@ -76,24 +82,20 @@ def absolute(base_url: str, link: str) -> str | None:
 
 def clean(text: str) -> str:
     """Return a text with single spaces, without characters that nobody sees."""
-    return _SPACE.sub(" ", _UNSEEN.sub("", text)).strip()
+    return _SPACE.sub(" ", seen(text)).strip()
 
 
-def is_hidden(tag: Tag) -> bool:
-    """Return whether a reader would not see an element."""
-    attributes = tag.attrs
-    return bool(attributes) and (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or ("style" in attributes and _HIDDEN_STYLE.search(str(attributes["style"])) is not None)
-    )
+def seen(text: str) -> str:
+    """Return a text without characters that nobody sees."""
+    return _UNSEEN.sub("", text)
 
 
 def to_text(soup: BeautifulSoup, url: str) -> str:
     """Return the text of a page: its main part first, then the rest."""
-    writer = _PageWriter(base(soup, url), _layout_tables(soup))
+    visibility = Visibility(soup)
+    writer = _PageWriter(base(soup, url), _layout_tables(soup, visibility), visibility)
     main = soup.find("main") or soup.find(role="main")
-    if isinstance(main, Tag) and not is_hidden(main):
+    if isinstance(main, Tag) and not any(map(visibility.is_hidden, (main, *main.parents))):
         writer.write(main)
         writer.break_line(2)
         writer.write(soup, leave_out=main)
@@ -102,11 +104,36 @@ def to_text(soup: BeautifulSoup, url: str) -> str:
     return writer.text()
 
 
-def _layout_tables(soup: BeautifulSoup) -> set[int]:
+def text_of(tag: Tag, visibility: Visibility) -> str:
+    """Return the words of an element that a visitor would see in it."""
+    if tag.name in _DROPPED or not tag.contents:
+        return tag.get_text(" ")
+    return " ".join(
+        str(node)
+        for child in tag.contents
+        if isinstance(child, Tag | NavigableString)
+        for node, _ in _steps(child, None, visibility)
+        if isinstance(node, NavigableString)
+    )
+
+
+def feed_text(xml: str) -> str:
+    """Return XML such as a feed, with pages in it as their text, and without comments."""
+    soup = BeautifulSoup(xml, "xml")
+    for node in [*soup.find_all(string=True)]:
+        if type(node) in (NavigableString, CData):
+            if "<" in str(node):
+                node.replace_with(NavigableString(to_text(parse(str(node))[0], "")))
+        else:
+            node.extract()
+    return seen(str(soup))
+
+
+def _layout_tables(soup: BeautifulSoup, visibility: Visibility) -> set[int]:
     """Return the ids of tables that only arrange other things."""
     found: set[int] = set()
     around: list[Tag] = []
-    for node, begins in _steps(soup, None):
+    for node, begins in _steps(soup, None, visibility):
         if isinstance(node, NavigableString) or node.name not in _LAYOUT:
             continue
         if begins and around:
@@ -119,28 +146,33 @@ def _layout_tables(soup: BeautifulSoup) -> set[int]:
     return found
 
 
-def _steps(root: Tag, leave_out: Tag | None) -> Iterator[tuple[Tag | NavigableString, bool]]:
+def _steps(
+    root: Tag | NavigableString, leave_out: Tag | None, visibility: Visibility
+) -> Iterator[tuple[Tag | NavigableString, bool]]:
     """Yield visible nodes in document order: elements as they begin and, with False, end; without recursion."""
     stack: list[tuple[Tag | NavigableString, bool]] = [(root, True)]
     while stack:
         node, begins = stack.pop()
         if isinstance(node, NavigableString):
-            if type(node) in (NavigableString, CData):
+            if type(node) in (NavigableString, CData) and not visibility.hides_text(node.parent):
                 yield node, True
             continue
         if not begins:
             yield node, False
-        elif node is not leave_out and node.name not in _DROPPED and not is_hidden(node):
+        elif node is not leave_out and node.name not in _DROPPED and not visibility.is_hidden(node):
             yield node, True
             stack.append((node, False))
-            stack.extend((child, True) for child in reversed(node.contents) if isinstance(child, Tag | NavigableString))
+            is_closed = node.name == "details" and "open" not in node.attrs
+            kinds = Tag if is_closed else Tag | NavigableString
+            stack.extend((child, True) for child in reversed(node.contents) if isinstance(child, kinds))
 
 
 class _PageWriter:
     """Writes the text of a page with the fewest spaces and line breaks."""
 
-    def __init__(self, base_url: str, layout: set[int]) -> None:
+    def __init__(self, base_url: str, layout: set[int], visibility: Visibility) -> None:
         self._base = base_url
+        self._visibility = visibility
         self._layout = layout
         self._pieces: list[str] = []
         self._length = 0
@@ -163,7 +195,7 @@ class _PageWriter:
 
     def write(self, root: Tag, leave_out: Tag | None = None) -> None:
         """Write a tree, until there is enough."""
-        for node, begins in _steps(root, leave_out):
+        for node, begins in _steps(root, leave_out, self._visibility):
             if isinstance(node, NavigableString):
                 self._add_text(str(node))
             elif begins:
@@ -182,9 +214,9 @@ class _PageWriter:
 
     def _add_text(self, text: str) -> None:
         if self._preformatted and self._row is None and self._link is None:
-            self._add(_UNSEEN.sub("", text.replace("\r\n", "\n")))
+            self._add(seen(text.replace("\r\n", "\n")))
             return
-        text = _UNSEEN.sub("", text)
+        text = seen(text)
         words = _SPACE.sub(" ", text)
         if words.startswith(" ") and not self._marked:
             self._space = True
@@ -212,8 +244,8 @@ class _PageWriter:
             case "a" if self._link is None:
                 self._link = (tag, len(self._pieces), self._breaks, self._space)
                 self._breaks, self._space = 0, False
-            case "img":
-                self._add_text(f" {tag.get('alt') or ''} ")
+            case "img" if self._link is not None:
+                self._add_text(f" {str(tag.get('alt') or '')[:_MAX_NAME]} ")
             case "ul" | "ol":
                 self._lists.append(0 if name == "ol" else None)
             case "li":
@@ -267,7 +299,9 @@ class _PageWriter:
     def _end_link(self, tag: Tag, start: int, breaks: int, space: bool) -> None:  # noqa: FBT001 - as it was kept
         """Turn what was written since a link began into a link."""
         self._link = None
-        words = clean("".join(self._pieces[start:])) or clean(str(tag.get("aria-label") or tag.get("title") or ""))
+        words = clean("".join(self._pieces[start:])) or clean(
+            str(tag.get("aria-label") or tag.get("title") or "")[:_MAX_NAME]
+        )
         del self._pieces[start:]
         after, self._breaks, self._space = self._space, breaks, space
         if words:

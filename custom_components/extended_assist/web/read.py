@@ -17,6 +17,7 @@ from ..const import DOMAIN
 from ..interruptible import async_run_interruptible
 from ..results import ToolError
 from .fetch import FetchedResponse, decompress
+from .page import seen
 
 MAX_SECONDS: Final = 4.0
 """Seconds for reading one document, several times what the largest takes that is let in."""
@@ -73,7 +74,7 @@ def decode(answer: FetchedResponse) -> Document:
         and not body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     ):
         return Document(DocumentType.BINARY, "", cut)
-    text = _decoded(body, answer)
+    text = seen(_decoded(body, answer))
     return Document(_document_type(answer.media_type, text), text, cut)
 
 
@@ -128,6 +129,8 @@ def parse_json(document: Document, url: str) -> Any:
     if document.cut:
         raise ToolError(f"The JSON at {url} is too large to be read. Ask this service for less, by its parameters.")
     try:
-        return orjson.loads(document.text)
+        value = orjson.loads(document.text)
+        # An escape in JSON stands for what the text itself does not hold.
+        return orjson.loads(seen(orjson.dumps(value).decode())) if "\\u" in document.text else value
     except orjson.JSONDecodeError as err:
         raise ToolError(f"{url} says that it is JSON and is not.") from err

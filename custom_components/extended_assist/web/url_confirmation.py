@@ -4,42 +4,72 @@ import re
 
 from yarl import URL
 
-from homeassistant.components.conversation import ToolResultContent, UserContent
+from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
 from homeassistant.helpers.json import json_dumps
 
+from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller
-from ..toolbox.policy import brings_outside_text
+from ..toolbox.outside import brings_outside_text, marks, was_heard
 from .guard import Guard
 
 _LINK = re.compile(r"""https?://[^\s"'<>|\\^`{}()\[\]]+""", re.IGNORECASE)
 _AROUND = "\"'<>()[]{},;:!?*_`“”„«»"
 
 
-def needs_confirmation(caller: Caller, guard: Guard, address: str) -> bool:
+def needs_confirmation(call: ToolCall, guard: Guard, address: str) -> bool:
     """Return whether the user must agree to a request, because a stranger's text may have told the model to make it.
 
-    That is so when such text came up in this conversation, and the address is neither in the user's own words nor, where
-    it is public, a link that came with such a text: a text that wants to learn something cannot know it already.
+    That is so once such text came up, unless the address is in the user's own words, is the one that was read last, or is a
+    public link that came with such a text and stays on a host that the user has named. A link to any other host says, by
+    which one of many was chosen, what the text wants to know.
     """
+    caller = call.caller
     if (chat_log := caller.chat_log) is None:
+        return was_heard(call.hass, caller) and not call.options.policy.allow_without_chat
+    if not marks(chat_log) or _plain(address) in _said(chat_log):
         return False
-    heard, known, links = False, set[str](), set[str]()
-    for content in chat_log.content:
-        if isinstance(content, UserContent):
-            words = (word.lstrip(_AROUND).rstrip(_AROUND + ".") for word in content.content.split())
-            known |= {_plain(word if "://" in word else f"https://{word}") for word in words if "." in word}
-        elif (
-            isinstance(content, ToolResultContent)
-            and brings_outside_text(chat_log, content)
-            # Questions and failures repeat the model's own words.
-            and not (content.result.error or "would" in content.result.data)
-        ):
-            heard = True
-            links |= {_plain(link.rstrip(_AROUND + ".")) for link in _LINK.findall(json_dumps(content.result.data))}
-    if not heard or _plain(address) in known:
+    if _plain(address) == _read_last(chat_log):
         return False
     url = guard.check_url(address)
-    return guard.lists(url.raw_host or "", url.port or 0) or _plain(address) not in links
+    return guard.lists(url.raw_host or "", url.port or 0) or link_host(caller, address) is None
+
+
+def link_host(caller: Caller, address: str) -> str | None:
+    """Return the host on which a request stays that follows a link of a stranger's text unasked."""
+    if (chat_log := caller.chat_log) is None or not marks(chat_log) or _plain(address) in _said(chat_log):
+        return None
+    links = {
+        _plain(link.rstrip(_AROUND + "."))
+        for content in chat_log.content
+        if isinstance(content, ToolResultContent)
+        and brings_outside_text(chat_log, content)
+        # Failures repeat the model's own words.
+        and not content.result.error
+        for link in _LINK.findall(json_dumps(content.result.data))
+    }
+    plain = _plain(address)
+    host = plain.partition(":")[0]
+    named = {word.partition(":")[0] for word in _said(chat_log)}
+    return host if plain in links and host in named else None
+
+
+def _said(chat_log: ChatLog) -> set[str]:
+    """Return the addresses in the user's words."""
+    words = (
+        word.lstrip(_AROUND).rstrip(_AROUND + ".")
+        for content in chat_log.content
+        if isinstance(content, UserContent)
+        for word in content.content.split()
+    )
+    return {_plain(word if "://" in word else f"https://{word}") for word in words if "." in word} - {""}
+
+
+def _read_last(chat_log: ChatLog) -> str:
+    """Return the address that was read last, or an empty text."""
+    for content in reversed(chat_log.content):
+        if isinstance(content, ToolResultContent) and "address" in content.result.data:
+            return _plain(str(content.result.data["address"]))
+    return ""
 
 
 def _plain(address: str) -> str:

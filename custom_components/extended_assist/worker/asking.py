@@ -67,7 +67,6 @@ def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ())
     modules = {row[0].lower() for row in connection.execute("SELECT name FROM pragma_module_list")} - _VIRTUAL_TABLES
     for setting, on in _SETTINGS.items():
         connection.setconfig(setting, on)
-    connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA query_only = ON")
     for limit, value in _LIMITS.items():
         connection.setlimit(limit, value)
@@ -80,10 +79,11 @@ def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ())
 
 
 @contextmanager
-def sorting_in_chunks(connection: sqlite3.Connection, authorizer: Authorizer) -> Iterator[None]:
-    """Let SQLite sort as it does where it may open files: a fifth quicker, until it needs one.
+def sorting_in_memory(connection: sqlite3.Connection, authorizer: Authorizer) -> Iterator[None]:
+    """Let SQLite sort without a file, whatever that takes of the memory it may have.
 
-    Only for a connection without temporary views, which this drops.
+    Only for a connection without temporary views, which this drops. Where it may open files it is a fifth quicker, until
+    it needs one. Each change makes SQLite compile its statements anew.
     """
 
     def store(kind: str) -> None:
@@ -91,11 +91,11 @@ def sorting_in_chunks(connection: sqlite3.Connection, authorizer: Authorizer) ->
         connection.execute(f"PRAGMA temp_store = {kind}")
         connection.set_authorizer(authorizer)
 
-    store("FILE")
+    store("MEMORY")
     try:
         yield
     finally:
-        store("MEMORY")
+        store("FILE")
 
 
 def interrupt_when(connection: sqlite3.Connection, is_over: Callable[[], bool] = lambda: False) -> None:

@@ -8,7 +8,7 @@ import time
 from time import monotonic
 from typing import Any, NamedTuple
 
-from .asking import Authorizer, NeedsFileError, ask, interrupt_when, lock, sorting_in_chunks, with_views
+from .asking import Authorizer, NeedsFileError, ask, interrupt_when, lock, sorting_in_memory, with_views
 from .attributes import Attributes
 from .copying import copy_file
 from .errors import JobError
@@ -74,10 +74,10 @@ class Databases:
         connection, authorizer, _ = self._filled
         end = monotonic() + seconds
         try:
-            with sorting_in_chunks(connection, authorizer):
-                return _ask(connection, text, parameters, seconds=seconds, **bounds)
+            return _ask(connection, text, parameters, seconds=seconds, **bounds)
         except NeedsFileError:
-            return _ask(connection, text, parameters, seconds=end - monotonic(), **bounds)
+            with sorting_in_memory(connection, authorizer):
+                return _ask(connection, text, parameters, seconds=end - monotonic(), **bounds)
 
     def read(
         self,

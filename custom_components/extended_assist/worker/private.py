@@ -91,6 +91,7 @@ class PrivateDatabase:
             total += rows
             if rows and len(self.numbers.get(table.meta, ())) > 1:
                 connection.executescript(indexes(table))
+        connection.execute("PRAGMA temp_store = FILE")  # None can be opened: see sorting_in_memory.
         return total
 
     def _keep_attributes(self, number: int, text: str) -> None:

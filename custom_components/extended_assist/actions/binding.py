@@ -1,0 +1,223 @@
+"""A sequence made ready to run: Home Assistant runs it, and each template and action of it is ours.
+
+Home Assistant is never given a text with a template in it. Its validator gets a name in place of each, and what it makes of
+these is exchanged: for templates over exposed entities, and, where they are the data of an action, for what checks the
+action in the moment in which it is performed.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+import re
+from typing import Any, Final, override
+
+import voluptuous as vol
+
+from homeassistant.const import (
+    ATTR_ENTITY_ID,
+    CONF_ACTION,
+    CONF_REPEAT,
+    CONF_SEQUENCE,
+    CONF_SERVICE_TEMPLATE,
+    CONF_TARGET,
+)
+from homeassistant.core import callback
+from homeassistant.exceptions import HomeAssistantError, TemplateError
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.script import async_validate_actions_config
+from homeassistant.helpers.script_variables import ScriptVariables
+from homeassistant.helpers.template import Template, is_template_string
+from homeassistant.helpers.typing import TemplateVarsType
+
+from ..templates.bound import BoundTemplate, BoundVariables, TemplateRun, compiled
+from ..walk import texts_in
+from .rendered import RenderedPart, Values
+
+MAX_ROUNDS: Final = 10_000
+"""Rounds of all loops of one run together, as many as Home Assistant allows one loop that waits for a condition."""
+
+_NAME = re.compile(r"\{\{ extended_assist_(\d+) \}\}")
+_DATA = ("data", "data_template")
+_ACTION = frozenset({CONF_ACTION, CONF_SERVICE_TEMPLATE, CONF_TARGET, ATTR_ENTITY_ID, *_DATA})
+
+# These hold values, in which a key named like a part of a step is none.
+_VALUES = frozenset({"event_data", "event_data_template", "metadata"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An action in the moment in which it is performed."""
+
+    name: str
+    target: RenderedPart
+    data: RenderedPart
+    is_name_made: bool = False
+    """Whether a template made the name."""
+
+
+type Prepare = Callable[[Asked], Values]
+"""Returns the data with which an action is performed, its target included; raises ToolError for what may not be done."""
+
+
+class Binder:
+    """Binds the parts of one run."""
+
+    def __init__(self, run: TemplateRun, prepare: Prepare) -> None:
+        """Take the run, and what becomes of an action when it is performed."""
+        self._run = run
+        self._prepare = prepare
+        self._texts: list[str] = []
+        self._rounds = 0
+
+    async def async_sequence(self, steps: Any) -> list[dict[str, Any]]:
+        """Return a sequence ready to run; raises Invalid for what Home Assistant does not accept."""
+        await self._async_compile(steps)
+        try:
+            validated = await async_validate_actions_config(self._run.hass, cv.SCRIPT_SCHEMA(self._named(steps)))
+        except HomeAssistantError as err:
+            raise vol.Invalid(self._told(str(err))) from err
+        bound: list[dict[str, Any]] = self._bound(validated)
+        return bound
+
+    async def async_variables(self, variables: Mapping[str, Any]) -> ScriptVariables:
+        """Return variables ready to be rendered."""
+        await self._async_compile(variables)
+        bound: ScriptVariables = self._bound(cv.SCRIPT_VARIABLES_SCHEMA(self._named(variables)))
+        return bound
+
+    async def _async_compile(self, part: Any) -> None:
+        """Compile all templates beside the event loop; raises ToolError for one that cannot be."""
+        texts = {text.strip() for text, _ in texts_in(part, keys=True) if is_template_string(text)}
+        await self._run.hass.async_add_executor_job(lambda: [compiled(text) for text in texts])
+
+    def _named(self, value: Any) -> Any:
+        """A part with a name in place of each template."""
+        match value:
+            case str() if is_template_string(value):
+                self._texts.append(value)
+                return f"{{{{ extended_assist_{len(self._texts) - 1} }}}}"
+            case Mapping():
+                return {self._named(key): self._named(item) for key, item in value.items()}
+            case list():
+                return [self._named(item) for item in value]
+        return value
+
+    def _told(self, text: str) -> str:
+        """A text of Home Assistant's with the templates in place of their names."""
+        return _NAME.sub(lambda name: self._texts[int(name[1])], text)
+
+    def _bound(self, value: Any) -> Any:
+        """A validated part in which nothing is left that Home Assistant would render or perform by itself."""
+        match value:
+            case str():
+                return self._told(value)
+            case Template():
+                return BoundTemplate(self._told(value.template), self._run)
+            case ScriptVariables():
+                return BoundVariables(self._values(value.variables), self._run)
+            case list():
+                return [self._bound(item) for item in value]
+            case Mapping() if CONF_ACTION in value or CONF_SERVICE_TEMPLATE in value:
+                return self._action(value)
+            case Mapping():
+                bound = {
+                    self._bound(key): self._values(item) if key in _VALUES else self._bound(item)
+                    for key, item in value.items()
+                }
+                if isinstance(repeat := bound.get(CONF_REPEAT), dict):
+                    repeat[CONF_SEQUENCE] = [{"delay": {"milliseconds": _Breath(self._next)}}, *repeat[CONF_SEQUENCE]]
+                return bound
+        return value
+
+    def _values(self, value: Any) -> Any:
+        """A validated part that holds no steps."""
+        match value:
+            case Mapping():
+                return {self._values(key): self._values(item) for key, item in value.items()}
+            case list():
+                return [self._values(item) for item in value]
+        return self._bound(value)
+
+    def _action(self, step: Mapping[str, Any]) -> Values:
+        """A step whose data is made, and checked, in the moment in which it is performed."""
+        name: Any = self._bound(step.get(CONF_ACTION, step.get(CONF_SERVICE_TEMPLATE)))
+        if isinstance(name, BoundTemplate):
+            name = _ActionName(name.template, self._run)
+        if response := step.get("response_variable"):
+            self._run.responses.add(response)
+        beside = {ATTR_ENTITY_ID: step[ATTR_ENTITY_ID]} if ATTR_ENTITY_ID in step else {}
+        targets = [self._values(step.get(CONF_TARGET, {})), beside]
+        data = [self._values(step[key]) for key in _DATA if key in step]
+        rest = {key: self._bound(item) for key, item in step.items() if key not in _ACTION}
+        return {**rest, CONF_ACTION: name, "data": _ActionData(self._prepare, name, targets, data)}
+
+    @callback
+    def _next(self) -> None:
+        """Count a round."""
+        self._rounds += 1
+        if self._rounds > MAX_ROUNDS:
+            raise TemplateError(f"It has repeated {MAX_ROUNDS} times, the most that is allowed")
+
+
+class _ActionName(BoundTemplate):
+    """The name of an action that a template makes; what was made last is what is checked."""
+
+    __slots__ = ("made",)
+
+    @override
+    @callback
+    def async_render(self, *args: Any, **kwargs: Any) -> Any:
+        """Render and remember."""
+        self.made = super().async_render(*args, **kwargs)
+        return self.made
+
+
+class _Computed(Template):
+    """What is computed by code where Home Assistant renders a template."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """Stand for a template; it needs nothing of a home."""
+        super().__init__("", None)  # type: ignore[arg-type] # it renders nothing of a home
+
+
+class _ActionData(_Computed):
+    """The data of an action."""
+
+    __slots__ = ("_data", "_name", "_prepare", "_targets")
+
+    def __init__(self, prepare: Prepare, name: str | _ActionName, targets: list[Any], data: list[Any]) -> None:
+        """Take what is written, with bound templates."""
+        super().__init__()
+        self._prepare, self._name, self._targets, self._data = prepare, name, targets, data
+
+    @override
+    @callback
+    def async_render(self, variables: TemplateVarsType = None, *args: Any, **kwargs: Any) -> Values:
+        """Return the data of an action that may be performed."""
+        target, data = RenderedPart(), RenderedPart()
+        for part in self._targets:
+            target.add(part, variables)
+        for part in self._data:
+            data.add(part, variables)
+        if isinstance(self._name, _ActionName):
+            return self._prepare(Asked(str(self._name.made), target, data, is_name_made=True))
+        return self._prepare(Asked(self._name, target, data))
+
+
+class _Breath(_Computed):
+    """Counts the rounds of loops, and lets each begin with a pause, so that it can be ended."""
+
+    __slots__ = ("_next",)
+
+    def __init__(self, following: Callable[[], None]) -> None:
+        """Take what counts."""
+        super().__init__()
+        self._next = following
+
+    @override
+    @callback
+    def async_render(self, *args: Any, **kwargs: Any) -> int:
+        """Return the milliseconds of the pause."""
+        self._next()
+        return 1

@@ -1,0 +1,204 @@
+"""Templates that Home Assistant renders while it runs what a model or a user wrote: over exposed entities, within limits.
+
+Home Assistant renders on its event loop, where nothing can be interrupted. So the budget of a rendering looks at the clock.
+"""
+
+from collections.abc import Mapping
+from datetime import date, time, timedelta
+from functools import cache, lru_cache
+from time import monotonic
+from types import CodeType
+from typing import Any, Final, override
+
+import jinja2
+from jinja2 import meta
+
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.exceptions import TemplateError
+from homeassistant.helpers.script_variables import ScriptVariables
+from homeassistant.helpers.template import Template
+from homeassistant.helpers.template.render_info import RenderInfo, render_info_cv
+from homeassistant.helpers.typing import TemplateVarsType
+
+from ..exposure import Exposure
+from ..responses import AnswerExposure, plain, visible_response
+from ..results import ToolError
+from .environment import ExposedEnvironment
+from .limits import Budget
+from .render import check_length, explain
+from .state_proxies import TemplateHome, TemplateState
+
+RENDERING_TIME: Final = 0.25
+"""Seconds of one rendering."""
+RUN_TIME: Final = 5.0
+"""Seconds of all renderings of one run."""
+
+_COMPILED = 256
+_AS_THEY_ARE = (str, int, float, bool, date, time, timedelta, type(None))
+
+
+class TemplateRun:
+    """What all templates of one run share: who may see, how long they may take, and which variables are responses."""
+
+    def __init__(self, hass: HomeAssistant, assistant: str, written: frozenset[str] = frozenset()) -> None:
+        """Take the assistant whose exposure counts, and entities that the user wrote, of which answers may tell."""
+        self.hass = hass
+        self.responses: set[str] = set()
+        """The names of variables that hold what actions answered."""
+        self.computed: dict[str, Any] = {}
+        """What variables were set to last by the templates of this run, which can make only what may be seen."""
+        self._assistant = assistant
+        self._written = written
+        self._left = RUN_TIME
+        self._answers: dict[str, tuple[Any, Any]] = {}
+
+    def exposure(self) -> Exposure:
+        """What may be seen now."""
+        return Exposure(self.hass, self._assistant)
+
+    def told(self, value: Any) -> Any:
+        """A variable as it may be told."""
+        exposure = AnswerExposure(self.hass, self._assistant, self._written)
+        # Of what templates made, a text that only looks like a name must not be told differently when that exists.
+        is_computed = any(value is made for made in self.computed.values())
+        return plain(exposure, value) if is_computed else visible_response(exposure, value)
+
+    def seconds(self) -> float:
+        """The seconds that a rendering may take; raises TemplateError when none are left."""
+        if self._left <= 0:
+            raise TemplateError(f"The templates of this run took more than {RUN_TIME:g} seconds together")
+        return min(RENDERING_TIME, self._left)
+
+    def spend(self, seconds: float) -> None:
+        """Subtract the time of a rendering."""
+        self._left -= seconds
+
+    def view(self, home: TemplateHome, name: str, value: Any) -> Any:
+        """A variable as a template may see it."""
+        if name not in self.responses or self.computed.get(name) is value:
+            return _view(home, value)
+        if (known := self._answers.get(name)) is None or known[0] is not value:
+            known = self._answers[name] = value, self.told(value)
+        return known[1]
+
+
+class BoundVariables(ScriptVariables):
+    """Variables of a script, made by bound templates."""
+
+    def __init__(self, variables: dict[str, Any], run: TemplateRun) -> None:
+        """Take variables with bound templates."""
+        super().__init__(variables)
+        self._run = run
+
+    @override
+    @callback
+    def async_simple_render(self, run_variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Render, and remember what was made."""
+        made = super().async_simple_render(run_variables)
+        self._run.computed |= made
+        return made
+
+    @override
+    @callback
+    def async_render(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Render, and remember what was made."""
+        made = super().async_render(*args, **kwargs)
+        self._run.computed |= {name: made[name] for name in self.variables}
+        return made
+
+
+class BoundTemplate(Template):
+    """A template of Home Assistant that is rendered by our environment, whoever renders it."""
+
+    __slots__ = ("_bound_code", "_names", "_run")
+
+    def __init__(self, template: str, run: TemplateRun) -> None:
+        """Compile the template; raises ToolError for one that cannot be."""
+        super().__init__(template, run.hass)
+        self._run = run
+        self._bound_code: CodeType | None = None
+        self._names: frozenset[str] = frozenset()
+        if not self.is_static:
+            self._bound_code, self._names = compiled(self.template)
+
+    @override
+    def ensure_valid(self) -> None:
+        """Do nothing: it was compiled when it was made."""
+
+    @override
+    @callback
+    def async_render(
+        self, variables: TemplateVarsType = None, parse_result: bool = True, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Render over what is exposed now, with views of the variables."""
+        if self._bound_code is None:
+            return super().async_render(None, parse_result)
+        started, limit = monotonic(), self._run.seconds()
+        home = TemplateHome(self._run.hass, self._run.exposure(), Budget(limit))
+        here = environment_for(home)
+        given = dict(variables or {})
+        try:
+            self._compiled = jinja2.Template.from_code(here, self._bound_code, here.globals)
+            views = {name: self._run.view(home, name, given[name]) for name in self._names & given.keys()}
+            return super().async_render(views, parse_result)
+        except RecursionError as err:
+            raise TemplateError("It is nested too deeply") from err
+        finally:
+            self._compiled = None
+            self._run.spend(monotonic() - started)
+            if (info := render_info_cv.get()) is not None and info.collecting:
+                info.entities = {*info.entities, *home.read}
+
+    @override
+    @callback
+    def async_render_to_info(self, *args: Any, **kwargs: Any) -> RenderInfo:
+        """Render and tell what it looked at; of one that failed too, not the whole home is to be followed."""
+        info = super().async_render_to_info(*args, **kwargs)
+        if info.exception is not None:
+            info.filter = info.filter_lifecycle = frozenset(info.entities).__contains__
+        return info
+
+    @override
+    def _ensure_compiled(self, *args: Any, **kwargs: Any) -> jinja2.Template:
+        """Refuse every other way to render."""
+        raise TemplateError("This template cannot be rendered in this way")
+
+
+@cache
+def _environment() -> ExposedEnvironment:
+    """The environment that all such renderings share; it holds nothing of a home."""
+    return ExposedEnvironment()
+
+
+def environment_for(home: TemplateHome) -> ExposedEnvironment:
+    """The environment of one rendering."""
+    return _environment().for_rendering(home)
+
+
+@lru_cache(_COMPILED)
+def compiled(template: str) -> tuple[CodeType, frozenset[str]]:
+    """The code of a template and the variables that it uses; raises ToolError for one that cannot be compiled."""
+    check_length(template)
+    here = _environment()
+    try:
+        names = meta.find_undeclared_variables(here.parse(template))
+        return here.compile(template), frozenset(names)
+    except (jinja2.TemplateError, RecursionError) as err:
+        raise ToolError(explain(err)) from err
+
+
+def _view(home: TemplateHome, value: Any) -> Any:
+    """A variable as plain data, in which states are views of exposed entities.
+
+    Texts stay as they are: what a template computed may look like an id, and whether that exists must make no difference.
+    """
+    match value:
+        case State():
+            return TemplateState(home, value) if home.exposure.is_exposed(value.entity_id) else None
+        case Mapping():
+            return {key: _view(home, item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_view(home, item) for item in value]
+        case _ if isinstance(value, _AS_THEY_ARE):
+            return value
+    return home.exposure.visible_value(plain(home.exposure, value))

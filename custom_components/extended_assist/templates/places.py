@@ -1,0 +1,98 @@
+"""How far things are from each other, and what is nearest, in templates."""
+
+from typing import Any
+
+from homeassistant.const import UnitOfLength
+from homeassistant.core import valid_entity_id
+from homeassistant.exceptions import TemplateError
+from homeassistant.util import location
+
+from .home import TemplateFunction
+from .state_proxies import TemplateHome, TemplateState
+from .states import expand
+
+_HOME = "zone.home"
+
+type _Place = tuple[float, float]
+
+
+def distance(home: TemplateHome, *args: Any) -> float | None:
+    """Return how far it is from home, or between two places, given as entities or as latitude and longitude."""
+    places: list[_Place] = []
+    given = list(args)
+    while given:
+        value = given.pop(0)
+        is_entity = isinstance(value, TemplateState) or (isinstance(value, str) and valid_entity_id(value))
+        place = _place(home, value) if is_entity else None
+        # As in Home Assistant: what is no entity is a number, with the next one.
+        if place is None and (not _state(home, value) if is_entity else True) and given:
+            place = _point(value, given.pop(0))
+        if place is None:
+            return None
+        places.append(place)
+    if len(places) == 1:
+        places.append(_home(home))
+    meters = location.distance(*places[0], *places[1])
+    return None if meters is None else home.hass.config.units.length(meters, UnitOfLength.METERS)
+
+
+def closest(home: TemplateHome, *args: Any) -> TemplateState | None:
+    """Return the entity nearest to home, to an entity or to a latitude and longitude; the entities come last."""
+    match args:
+        case [entities]:
+            place: _Place | None = _home(home)
+        case [near, entities]:
+            place = _place(home, near)
+        case [latitude, longitude, entities]:
+            place = _point(latitude, longitude)
+        case _:
+            raise TemplateError("closest takes entities, after a place if it is not home")
+    if place is None:
+        return None
+    far = {state: _distance(place, there) for state in expand(home, entities) if (there := _place(home, state))}
+    return min(far, key=far.__getitem__, default=None)
+
+
+def closest_filter(home: TemplateHome, entities: Any, *place: Any) -> TemplateState | None:
+    """Return what closest returns; as a filter, the entities come first."""
+    return closest(home, *place, entities)
+
+
+def _home(home: TemplateHome) -> _Place:
+    """Return where the home is, if the user exposed it."""
+    if home.find(_HOME) is None:
+        raise TemplateError(f"Where the home is is not exposed: name another place first, or have {_HOME} exposed")
+    return home.hass.config.latitude, home.hass.config.longitude
+
+
+def _state(home: TemplateHome, value: Any) -> TemplateState | None:
+    """Return a state, given as such or by its id."""
+    return value if isinstance(value, TemplateState) else home.find(value) if isinstance(value, str) else None
+
+
+def _place(home: TemplateHome, value: Any) -> _Place | None:
+    """Return where an entity is."""
+    if (state := _state(home, value)) is None:
+        return None
+    latitude, longitude = (state.attributes.get(name) for name in ("latitude", "longitude"))
+    return (latitude, longitude) if isinstance(latitude, int | float) and isinstance(longitude, int | float) else None
+
+
+def _point(latitude: Any, longitude: Any) -> _Place | None:
+    """Return a place by two numbers, or None."""
+    try:
+        return float(latitude), float(longitude)
+    except TypeError, ValueError:
+        return None
+
+
+def _distance(here: _Place, there: _Place) -> float:
+    """Return the meters between two places."""
+    return location.distance(*here, *there) or 0.0
+
+
+FUNCTIONS = (
+    TemplateFunction(distance, is_filter=False, on_loop=False),
+    TemplateFunction(closest, is_filter=False, on_loop=False),
+    TemplateFunction(closest_filter, "closest", is_global=False, on_loop=False),
+)

@@ -1,0 +1,299 @@
+"""Which actions are consequential: one reviewed table, and what scripts and scenes lead to as far as it is plain."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from typing import Any, Final
+
+from homeassistant.components.homeassistant.scene import DATA_PLATFORM, HomeAssistantScene
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, STATE_UNKNOWN
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.entity_component import EntityComponent
+from homeassistant.helpers.entity_platform import EntityPlatform
+from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
+from homeassistant.helpers.template import Template, is_template_string
+
+from ..groups import is_group, members_of
+from .plan import Step
+
+type Values = Mapping[str, Any]
+type Leaf = tuple[str, str, Values]
+"""An action, the one entity that it moves, and its values; empty texts for what there is none of or what cannot be read."""
+
+_OPENINGS: Final = frozenset({"door", "garage", "gate"})
+"""Kinds of covers through which somebody can come in; blinds, shutters and windows are none."""
+_ENTRANCE = re.compile(r"(?:^|[^a-z])(?:garage|garaz|gate|hoftor|einfahrt|portail|cancello|portao|porton|brama)")
+"""Words in the ids and names of covers whose kind nobody set."""
+_TARGETS: Final = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
+_MAX_DEPTH: Final = 8
+"""Scripts that run scripts; what lies deeper counts as what cannot be read."""
+_LEADS_ANYWHERE: Final = frozenset({"conversation", "python_script"})
+"""Domains whose actions may do anything."""
+_PAST_ENTITIES: Final = frozenset(
+    {
+        *(
+            "deconz",
+            "hassio",
+            "insteon",
+            "isy994",
+            "knx",
+            "modbus",
+            "mqtt",
+            "pyscript",
+            "rest_command",
+            "shell_command",
+        ),
+        *("velbus", "zha", "zwave_js"),
+    }
+)
+"""Domains whose actions, in a script, may do anything: commands, and messages to devices past their entities."""
+
+
+def _always(_state: State | None, _data: Values) -> bool:
+    """What is consequential whatever the entity is now."""
+    return True
+
+
+def _is_entrance(state: State | None) -> bool:
+    """Return whether a cover closes an entrance; one that is not there counts as one."""
+    if state is None:
+        return True
+    kind = state.attributes.get("device_class")
+    return kind in _OPENINGS if kind else _ENTRANCE.search(f"{state.entity_id} {state.name}".lower()) is not None
+
+
+def _opens(state: State | None, _data: Values) -> bool:
+    return _is_entrance(state)
+
+
+def _opens_by_toggle(state: State | None, _data: Values) -> bool:
+    return _is_entrance(state) and (state is None or state.state not in ("open", "opening"))
+
+
+def _opens_by_position(state: State | None, data: Values) -> bool:
+    """Return whether a position is further open than now, or may be."""
+    if not _is_entrance(state):
+        return False
+    now, wanted = state and state.attributes.get("current_position"), data.get("position")
+    if wanted == 0:
+        return False
+    return not isinstance(now, int | float) or not isinstance(wanted, int | float) or wanted > now
+
+
+def _is_gas(state: State | None, _data: Values) -> bool:
+    return state is None or state.attributes.get("device_class") == "gas"
+
+
+def _goes_off(state: State | None, _data: Values) -> bool:
+    return state is None or state.state != "off"
+
+
+# A switch may move anything, and nobody can know what. A blind, a valve for the garden or a window is no entrance.
+_TABLE: Final[Mapping[str, Callable[[State | None, Values], bool]]] = {
+    "alarm_control_panel.alarm_disarm": _always,
+    "alarm_control_panel.alarm_trigger": _always,
+    "automation.trigger": _always,
+    "cover.open_cover": _opens,
+    "cover.set_cover_position": _opens_by_position,
+    "cover.toggle": _opens_by_toggle,
+    "lock.open": _always,
+    "lock.unlock": _always,
+    "siren.toggle": _goes_off,
+    "siren.turn_off": _always,
+    "valve.open_valve": _is_gas,
+    "valve.set_valve_position": _is_gas,
+    "valve.toggle": _is_gas,
+}
+"""What a household expects to be asked about."""
+CONSEQUENTIAL_ACTIONS: Final = tuple(_TABLE)
+CONSEQUENTIAL_DOMAINS: Final = frozenset(action.partition(".")[0] for action in _TABLE)
+_MOVE_OTHERS: Final = frozenset({"group", "homeassistant", "scene", "script"})
+
+_STATES: Final = {
+    "lock": {
+        **dict.fromkeys(("unlocked", "unlocking"), "lock.unlock"),
+        **dict.fromkeys(("open", "opening"), "lock.open"),
+    },
+    "cover": dict.fromkeys(("open", "opening"), "cover.open_cover"),
+    "alarm_control_panel": {
+        "disarmed": "alarm_control_panel.alarm_disarm",
+        "triggered": "alarm_control_panel.alarm_trigger",
+    },
+    "siren": {"off": "siren.turn_off"},
+    "valve": dict.fromkeys(("open", "opening"), "valve.open_valve"),
+}
+"""Actions that bring an entity to a state, as scenes and undoing do."""
+_ANY_DOMAIN: Final = {
+    "cover": {"turn_on": "open_cover", "turn_off": "close_cover"},
+    "lock": {"turn_on": "lock", "turn_off": "unlock"},
+}
+_DEVICE_ACTIONS: Final = {
+    "cover": {"open": "open_cover", "set_position": "set_cover_position"},
+    "alarm_control_panel": {"disarm": "alarm_disarm", "trigger": "alarm_trigger"},
+}
+
+
+@callback
+def is_consequential(hass: HomeAssistant, step: Step) -> bool:
+    """Return whether a step is consequential, or leads to what is, or to what cannot be read."""
+    return any(counts(hass, leaf, is_later=is_later(step)) for leaf in leaves(hass, step))
+
+
+def is_later(step: Step) -> bool:
+    """Return whether a step is for later, or follows others: what the entities are now says nothing of then."""
+    return any(kind != "back" for kind, _ in step.frame)
+
+
+@callback
+def counts(hass: HomeAssistant, leaf: Leaf, *, is_later: bool = False) -> bool:
+    """Return whether one action on one entity is consequential by the table, or cannot be read."""
+    action, entity_id, data = leaf
+    check, state = _TABLE.get(action), hass.states.get(entity_id)
+    if is_later and state is not None:
+        kind = {
+            key: state.attributes[key] for key in (ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME) if key in state.attributes
+        }
+        state = State(entity_id, STATE_UNKNOWN, kind)
+    return not action or (check is not None and check(state, data))
+
+
+@callback
+def leaves(hass: HomeAssistant, step: Step) -> Iterator[Leaf]:
+    """Yield all that a step does by itself and through scripts, scenes and groups."""
+    yield from _acts(hass, step.action, step.entity_ids, step.data, 0)
+
+
+def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: Values, depth: int) -> Iterator[Leaf]:
+    """Yield what an action does to each entity."""
+    domain, _, service = action.partition(".")
+    if action == "scene.apply":
+        yield from _brought(hass, data.get("entities"))
+        return
+    if domain == "script" and service not in ("turn_on", "turn_off", "toggle", "reload"):
+        # A script's own action.
+        entity_ids = (er.async_get(hass).async_get_entity_id("script", "script", service) or action,)
+    if domain in _LEADS_ANYWHERE:
+        action = ""
+    if not entity_ids:
+        yield action, "", data
+    for entity_id in _moved(hass, entity_ids):
+        own = entity_id.partition(".")[0]
+        if own == "script" and domain in _MOVE_OTHERS and service != "turn_off":
+            yield from _script(hass, entity_id, depth)
+        elif own == "scene" and service == "turn_on":
+            yield from _scene(hass, entity_id)
+        else:
+            yield _own_action(entity_id, action), entity_id, data
+
+
+def _moved(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
+    """Yield entities, with the members of groups in place of these; a scene is what it brings about."""
+    for entity_id in entity_ids:
+        stands_for_others = not entity_id.startswith("scene.") and is_group(hass, entity_id)
+        yield from members_of(hass, entity_id) if stands_for_others else (entity_id,)
+
+
+def _own_action(entity_id: str, action: str) -> str:
+    """Return what an action for any domain does to an entity."""
+    domain, _, service = action.partition(".")
+    if domain not in ("homeassistant", "group"):
+        return action
+    own = entity_id.partition(".")[0]
+    return f"{own}.{_ANY_DOMAIN.get(own, {}).get(service, service)}"
+
+
+def _brought(hass: HomeAssistant, entities: Any) -> Iterator[Leaf]:
+    """Yield the actions that bring entities to states."""
+    if not isinstance(entities, Mapping):
+        yield "", "", {}
+        return
+    for entity_id, kept in entities.items():
+        values: Values = kept.attributes if isinstance(kept, State) else kept if isinstance(kept, Mapping) else {}
+        wanted: Any = (
+            kept.state if isinstance(kept, State) else kept.get("state") if isinstance(kept, Mapping) else kept
+        )
+        state = ("off", "on")[wanted] if isinstance(wanted, bool) else str(wanted).lower()
+        position = values.get("current_position", values.get("position"))
+        for moved in _moved(hass, [str(entity_id)]):
+            domain = moved.partition(".")[0]
+            is_open = domain == "cover" and isinstance(position, int | float) and position > 0
+            known = _STATES.get(domain, {}).get("open" if is_open else state, f"{domain}.{state}")
+            yield "" if is_template_string(state) else known, moved, {}
+
+
+def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
+    """Yield what a scene brings about; one of an integration says it as far as this brought nothing consequential."""
+    platform: EntityPlatform | None = hass.data.get(DATA_PLATFORM)
+    scene = platform.entities.get(entity_id) if platform else None
+    if isinstance(scene, HomeAssistantScene):
+        yield from _brought(hass, scene.scene_config.states)
+        return
+    state, registry = hass.states.get(entity_id), er.async_get(hass)
+    members = state.attributes.get("entity_id") if state else None
+    if not isinstance(members, list | tuple):
+        entry = registry.async_get(entity_id)
+        owner = entry.config_entry_id if entry else None
+        members = [one.entity_id for one in er.async_entries_for_config_entry(registry, owner)] if owner else [""]
+    plain = all(member and member.partition(".")[0] not in CONSEQUENTIAL_DOMAINS | {"script"} for member in members)
+    yield "scene.turn_on" if plain else "", entity_id, {}
+
+
+def _script(hass: HomeAssistant, entity_id: str, depth: int) -> Iterator[Leaf]:
+    """Yield what the steps of a script do, in every branch."""
+    component: EntityComponent[Any] | None = hass.data.get("script")
+    script = getattr(component.get_entity(entity_id), "script", None) if component else None
+    if script is None or depth == _MAX_DEPTH:
+        yield "", entity_id, {}
+        return
+    yield from _steps(hass, script.sequence, depth + 1)
+
+
+def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
+    """Yield what steps do, however deep they lie in branches and loops."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _steps(hass, item, depth)
+    elif not isinstance(value, Mapping) or value.get("enabled") is False or {"trigger", "condition"} & value.keys():
+        return
+    elif "action" in value and not isinstance(value["action"], list | Mapping):
+        yield from _step(hass, value["action"], value, depth)
+    elif "scene" in value:
+        yield from _scene(hass, str(value["scene"]))
+    elif {"device_id", "domain", "type"} <= value.keys():
+        domain, kind = str(value["domain"]), str(value["type"])
+        entity_id = er.async_resolve_entity_id(er.async_get(hass), str(value.get("entity_id", "")))
+        for moved in _moved(hass, [entity_id or ""]):
+            yield f"{domain}.{_DEVICE_ACTIONS.get(domain, {}).get(kind, kind)}", moved, value
+    else:
+        for item in value.values():
+            yield from _steps(hass, item, depth)
+
+
+def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterator[Leaf]:
+    """Yield what one action of a script does; what a template leads to is not known beforehand."""
+    data, given = step.get("data") or {}, step.get("target") or {}
+    parts = [part for part in (data, given, step) if isinstance(part, Mapping)]
+    target = {key: part[key] for part in parts for key in _TARGETS if key in part}
+    domain = str(action).partition(".")[0]
+    is_open = len(parts) < 3 or any(map(_is_template, target.values()))
+    if _is_template(action) or domain in _PAST_ENTITIES or (is_open and domain in CONSEQUENTIAL_DOMAINS | _MOVE_OTHERS):
+        yield "", "", {}
+        return
+    entity_ids = target.get("entity_id")
+    if entity_ids in ("all", ["all"]):
+        found = set(hass.states.async_entity_ids(domain))
+    elif is_open:
+        found = set[str]()
+    else:
+        selected = async_extract_referenced_entity_ids(hass, TargetSelection(target))
+        beside = {one for one in selected.indirectly_referenced if domain in (one.partition(".")[0], "homeassistant")}
+        registry = er.async_get(hass)
+        found = {er.async_resolve_entity_id(registry, one) or one for one in selected.referenced} | beside
+    if found or not target or is_open:
+        yield from _acts(hass, str(action), tuple(sorted(found)), data if isinstance(data, Mapping) else {}, depth)
+
+
+def _is_template(value: Any) -> bool:
+    """Return whether a value, or one of a list, is made by a template."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return any(isinstance(one, Template) or is_template_string(str(one)) for one in values)

@@ -1,0 +1,264 @@
+"""Whether the user's own words name what a call would move: its entities, their area, or their kind."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+import json
+from pathlib import Path
+import re
+from typing import Any, Final
+import unicodedata
+
+from homeassistant.components.conversation import AssistantContent, ChatLog, ToolResultContent, UserContent
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
+from homeassistant.helpers.json import json_dumps
+
+from ..exposure import ExposedEntity
+from ..walk import texts_in
+from .call import ToolCall
+from .outside import brings_outside_text, first_mark, unwrapped
+from .plan import Plan, Step
+
+KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    kind: tuple(words.split())
+    for kind, words in json.loads((Path(__file__).parent / "kinds.json").read_text(encoding="utf-8")).items()
+}
+"""How people call kinds of things, in ten languages: beginnings of words, without accents; after ~ any part of a word."""
+_MORE_KINDS: Final = {
+    "blind": ("cover",),
+    "curtain": ("cover",),
+    "garage": ("garage", "door", "gate"),
+    "gate": ("gate", "door"),
+    "group": ("light", "switch"),
+    "humidifier": ("humidifier", "climate"),
+    "input_boolean": ("helper",),
+    "input_select": ("helper",),
+    "list": ("todo",),
+    "media": ("media_player",),
+    "outlet": ("switch",),
+    "remote": ("media_player",),
+    "select": ("helper",),
+    "shade": ("cover",),
+    "shutter": ("cover",),
+    "switch": ("switch",),
+    "volume": ("media_player",),
+    "water_heater": ("water_heater", "climate"),
+}
+_ENDS: Final = frozenset(
+    {"turn_off", "close_cover", "lock", "media_pause", "media_stop", "stop_cover", "return_to_base"}
+)
+"""Actions that are meant by everything."""
+_EVERYWHERE: Final = frozenset(
+    {
+        *("the", "and", "for", "with", "room", "home", "house", "main", "device", "smart", "news", "today", "zimmer"),
+        *("haus", "maison", "casa", "pokoj", "dom", "quarto", "del", "della", "von"),
+    }
+)
+"""Words of names that say too little."""
+_ENDINGS: Final = ("", "s", "es", "ed", "d", "ing", "n", "en", "e")
+"""The forms of short words."""
+_PROTECTING: Final = frozenset({"alarm_control_panel", "automation", "siren"})
+"""Domains that are not meant by everything, nor by a part of their names."""
+_MAX_READ: Final = 2_500
+"""Characters at each end of a long message that are read for names."""
+_MAX_LITTLE: Final = 20_000
+"""Characters of an answer that tells of little."""
+_MAX_TOLD: Final = 5
+"""Entities that an answer tells of, at most, for each to be what the user then means by it."""
+_LETTERS = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i"})
+_UNSPACED = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]")
+_CAMEL = re.compile(r"[A-Z]?[a-z]+")
+
+
+def _folded(text: str) -> str:
+    """Return words without case, accents and marks, with one space around each."""
+    plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
+    bare = unicodedata.normalize("NFC", "".join(char for char in plain if not unicodedata.combining(char)))
+    return f" {' '.join(re.findall(r'[^\W_]+', bare))} "
+
+
+folded = lru_cache(maxsize=5_000)(_folded)
+"""The same of what is looked at often, such as names."""
+
+
+class Said:
+    """What the user said in one message."""
+
+    def __init__(self, message: str) -> None:
+        """Read the message."""
+        self._text = _folded(
+            message if len(message) <= 2 * _MAX_READ else f"{message[:_MAX_READ]} {message[-_MAX_READ:]}"
+        )
+        self._unspaced = self._text.replace(" ", "")
+        self._words = set(self._text.split())
+        self.names_in: dict[str, bool] = {}
+        """Whether it names an entity of a domain by itself, as far as that was looked at."""
+
+    def has_kind(self, *kinds: str) -> bool:
+        """Return whether a kind of things was said."""
+        return any(map(self._has_beginning, (word for kind in kinds for word in KINDS.get(kind, ()))))
+
+    def has_word(self, word: str) -> bool:
+        """Return whether a word of a name was said, in any of its forms and as a part of compounds."""
+        if _UNSPACED.search(word):
+            return word in self._unspaced
+        if len(word) < 5:
+            return any(f"{word}{end}" in self._words for end in _ENDINGS)
+        stem = word[: max(4, len(word) - 2)]
+        return any(said.startswith(stem) or word in said or (len(said) >= 5 and said in word) for said in self._words)
+
+    def has_name(self, name: str) -> bool:
+        """Return whether a whole name was said."""
+        words = [word for word in folded(name).split() if word not in _EVERYWHERE] or folded(name).split()
+        return bool(words) and (all(map(self.has_word, words)) or "".join(words) in self._unspaced)
+
+    def has_words_of(self, names: Iterable[str], but: Iterable[str]) -> bool:
+        """Return whether a telling word of one of some names was said, other than words of other names."""
+        left_out = {*_EVERYWHERE, *(word for name in but for word in folded(name).split())}
+        words = {word for name in names for word in folded(name).split()} - left_out
+        return any(
+            self.has_word(word) for word in words if (len(word) >= 4 or _UNSPACED.search(word)) and not _is_kind(word)
+        )
+
+    def _has_beginning(self, word: str) -> bool:
+        if _UNSPACED.search(word):
+            return word in self._unspaced
+        if word.startswith("~"):
+            return any(word[1:] in said for said in self._words)
+        if "_" in word:
+            return f" {word.replace('_', ' ')}" in self._text
+        if len(word) < 4:
+            return word in self._words
+        return any(said.startswith(word) for said in self._words)
+
+
+@lru_cache(maxsize=2_000)
+def _is_kind(word: str) -> bool:
+    """Return whether a word of a name only says what kind of thing it is; that is heard as such."""
+    return any(map(Said(word).has_kind, KINDS))
+
+
+def is_named(call: ToolCall, plan: Plan) -> bool:
+    """Return whether the user named all that a plan would move, in this message or before in the conversation.
+
+    What was acted on before counts, because that was named or asked; and so does what an earlier answer told of, if it told
+    of little, and before any text from outside could have chosen it.
+    """
+    if (chat_log := call.caller.chat_log) is None:
+        return False
+    messages = [Said(one.content) for one in chat_log.content if isinstance(one, UserContent)]
+    told = cache(lambda: _told_before(chat_log, call))
+    return all(_is_step_named(call, told, messages, step) for step in plan.steps)
+
+
+def is_said(chat_log: ChatLog, value: Any) -> bool:
+    """Return whether the user said all that a value holds, in their own words."""
+    if isinstance(value, Mapping):
+        return all(is_said(chat_log, item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return all(is_said(chat_log, item) for item in value)
+    if value is None or isinstance(value, bool):
+        return value is None
+    wanted = folded(str(value))
+    return any(wanted in folded(one.content) for one in chat_log.content if isinstance(one, UserContent))
+
+
+def _is_step_named(call: ToolCall, told: Callable[[], list[str]], messages: list[Said], step: Step) -> bool:
+    domain, _, service = step.action.partition(".")
+    if service in _ENDS and domain not in _PROTECTING and any(said.has_kind("all") for said in messages):
+        return True
+    if not step.entity_ids:
+        return any(_is_tool_named(call, said, domain) for said in messages)
+    return all(
+        (entity := call.exposure.entity(entity_id)) is not None
+        and (any(_is_entity_named(call, said, entity) for said in messages) or _was_told(told(), entity))
+        for entity_id in step.entity_ids
+    )
+
+
+def _is_tool_named(call: ToolCall, said: Said, domain: str) -> bool:
+    """Return whether the user named what moves no entity: the kind of the tool, such as a timer, or what it is given."""
+    name = call.tool_input.tool_name if call.tool_input else ""
+    words = [word.lower() for word in _CAMEL.findall(name.rpartition("__")[2]) if len(word) > 3]
+    if said.has_kind(domain, *_MORE_KINDS.get(domain, ())) or any(map(said.has_word, words)):
+        return True
+    if any(said.has_kind(word, *_MORE_KINDS.get(word, ())) for word in words):
+        return True
+    values = [text for text, _ in texts_in(call.arguments)]
+    return bool(values) and all(map(said.has_name, values))
+
+
+def _is_entity_named(call: ToolCall, said: Said, entity: ExposedEntity) -> bool:
+    """Return whether a message names an entity; its kind does so where it names no other thing of that kind."""
+    if _is_itself_named(call.hass, said, entity):
+        return True
+    if not said.has_kind(*_kinds(entity)):
+        return False
+    if entity.domain not in said.names_in:
+        said.names_in[entity.domain] = any(
+            other.domain == entity.domain and _is_itself_named(call.hass, said, other)
+            for other in call.exposure.entities.values()
+        )
+    return not said.names_in[entity.domain]
+
+
+def _is_itself_named(hass: HomeAssistant, said: Said, entity: ExposedEntity) -> bool:
+    """Return whether a message names an entity by its name, or a part of it, or by where it is."""
+    places = entity.area_names + _floor_names(hass, entity.area)
+    if any(map(said.has_name, (*entity.names, *places))):
+        return True
+    return entity.domain not in _PROTECTING and said.has_words_of(entity.names, but=places)
+
+
+def _kinds(entity: ExposedEntity) -> set[str]:
+    """Return the kinds of things that an entity is one of."""
+    kind = str(entity.state.attributes.get("device_class", ""))
+    return {entity.domain, kind, *_MORE_KINDS.get(entity.domain, ()), *_MORE_KINDS.get(kind, ())}
+
+
+def _floor_names(hass: HomeAssistant, area_name: str) -> tuple[str, ...]:
+    area = ar.async_get(hass).async_get_area_by_name(area_name) if area_name else None
+    floor = fr.async_get(hass).async_get_floor(area.floor_id) if area and area.floor_id else None
+    return (floor.name, *sorted(floor.aliases)) if floor else ()
+
+
+def _was_told(told: list[str], entity: ExposedEntity) -> bool:
+    """Return whether an entity is in what was told."""
+    names = [name.casefold() for name in (entity.entity_id, *entity.names) if name]
+    return any(name in text for text in told for name in names)
+
+
+def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
+    """Return what earlier turns acted on, and what they told of where that was little."""
+    found: list[str] = []
+    last = max((at for at, one in enumerate(chat_log.content) if isinstance(one, UserContent)), default=0)
+    mark = first_mark(chat_log)
+    reading = {tool.name for tool in (chat_log.llm_api.tools if chat_log.llm_api else ()) if _only_reads(tool)}
+    asked: dict[str, str] = {}
+    for at, content in enumerate(chat_log.content[:last]):
+        if isinstance(content, AssistantContent):
+            asked |= {one.id: json_dumps(one.tool_args).casefold() for one in content.tool_calls or ()}
+        if not isinstance(content, ToolResultContent) or content.result.error:
+            continue
+        result: Mapping[str, Any] = content.result.data
+        if result.get("done") is False or (content.tool_name in reading and mark is not None and at >= mark):
+            continue
+        # Words of others name nothing for the user.
+        told = "" if brings_outside_text(chat_log, content) else json_dumps(result).casefold()
+        if content.tool_name not in reading:
+            told += asked.get(content.tool_call_id, "")
+        elif not _is_little(call, told):
+            continue
+        found.append(told)
+    return found
+
+
+def _is_little(call: ToolCall, told: str) -> bool:
+    """Return whether an answer tells of few entities."""
+    if len(told) > _MAX_LITTLE or told.count("names: ") > _MAX_TOLD:
+        return False
+    return sum(one in told for one in call.exposure.ids) <= _MAX_TOLD
+
+
+def _only_reads(tool: llm.Tool) -> bool:
+    return bool(unwrapped(tool).annotations.read_only)

@@ -1,0 +1,53 @@
+"""What a call would do, resolved: what is told, asked about, and then done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+import hashlib
+import json
+from typing import Any
+
+type Frame = tuple[tuple[str, str], ...]
+"""What a line is framed with, outermost first: which words, and their value, such as when it would be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that would be done."""
+
+    action: str
+    """The action, such as "lock.unlock"; what only a tool of ours does is named after it; empty where it cannot be known."""
+    entity_ids: tuple[str, ...] = ()
+    """The entities, groups included as they are moved."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    words: str = ""
+    """One complete line for a person, in English."""
+    frame: Frame = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a call would do."""
+
+    steps: tuple[Step, ...]
+    sentence: str
+    """What it would do in one sentence, in English, short enough to be heard."""
+    is_whole: bool = True
+    """Whether the steps are all there is; what cannot be read counts as consequential."""
+
+    bound_to: str = ""
+    """What else it is about, beside its steps, such as the very change that is undone."""
+
+    @property
+    def words(self) -> str:
+        """Return all that is to be told: one sentence first, then each step that it does not say itself."""
+        lines = [step.words for step in self.steps]
+        if len(lines) == 1 and lines[0].startswith(self.sentence):
+            return lines[0]
+        return "\n".join([self.sentence, *(f"- {line}" for line in lines)])
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the steps: what was told is what is done."""
+        steps = [[step.action, step.entity_ids, step.data, step.words] for step in self.steps]
+        return hashlib.sha256(
+            json.dumps([self.bound_to, self.is_whole, steps], sort_keys=True, default=str).encode()
+        ).hexdigest()

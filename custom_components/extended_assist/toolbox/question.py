@@ -1,0 +1,282 @@
+"""The question that waits for the user's word: what was told, to whom, and how the next message is heard.
+
+In a conversation of our own agent, the question is spoken and its answer is heard by code; what the model makes of it counts
+for nothing. To other agents a call that asks tells what it would do, and may be made again after the user's next message.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+import hashlib
+import json
+from time import monotonic
+
+from homeassistant.components.conversation import AssistantContent, ChatLog, ToolResultContent, UserContent
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.ulid import ulid_now
+
+from ..const import DOMAIN
+from .call import ToolCall
+from .caller import Caller
+from .consequential import leaves
+from .hearing import Heard, hear, repeatable_of, words_for
+from .outside import WaitingResult
+from .plan import Plan
+from .policy import NotAllowedError
+from .reason import async_reason_to_ask
+from .telling import async_lines
+
+ANSWER_TIME = 300.0
+"""Seconds in which the user can agree: as long as Home Assistant keeps a conversation."""
+
+_SAID_NO = "The user has said no to this, so nothing was done. Do not try it again or in another way; answer them."
+_SPOKEN = "Nothing was done yet. The user is being asked. Do not call again: when they agree, it is done by itself."
+_TO_BE_WORDED = (
+    "Nothing was done yet. Ask the user now, in their language: tell all that it would do, say that they can agree with the "
+    "single word 'yes' or 'OK', and end with a question mark. Do not call again: when they agree, it is done by itself."
+)
+_CALL_AGAIN = (
+    "Nothing was done yet. Tell the user what would be done and ask whether to do it. When they have agreed in their next "
+    "message, call again with exactly the same arguments."
+)
+_CHANGED = "Since the user was asked, it has changed. It was: {before}"
+_REFUSED = "(The user was asked and said no. It was not done, and must not be done: {what})"
+_DROPPED = "(The user was asked and has not clearly agreed, so it was not done: {what}. If they want it, call again; they are asked again.)"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call that waits for the user's word."""
+
+    call_id: str
+    plan: Plan
+    lines: list[str]
+    """What is told of it, in the user's language."""
+    before: list[str]
+    """What was told before, where that is not so any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """What a user was asked in a conversation of our own agent."""
+
+    calls: list[AskedCall]
+    caller: Caller
+    spoken: int
+    """How many messages the user had sent."""
+    time: float
+
+    @property
+    def repeatable(self) -> frozenset[str]:
+        """Return the words that a yes may repeat, where one thing was asked: those of another would choose among several."""
+        steps = [step for asked in self.calls for step in asked.plan.steps]
+        if len(steps) != 1 or len(steps[0].entity_ids) > 1:
+            return frozenset()
+        (step,) = steps
+        return repeatable_of(step.action, [step.words.replace(f" ({step.action})", ""), *self.calls[0].lines])
+
+    def is_open(self, caller: Caller) -> bool:
+        """Return whether a message, the next one, answers it: in time, from who was asked where they were asked."""
+        return (
+            _speaker(self.caller) == _speaker(caller)
+            and _messages(caller.chat_log) == self.spoken + 1
+            and monotonic() - self.time <= ANSWER_TIME
+        )
+
+
+@dataclass(slots=True)
+class Hearing:
+    """One turn of our own agent: what the user answered, and what they are to be asked."""
+
+    language: str
+    heard: Heard = Heard.OTHER
+    answered: list[AskedCall] = field(default_factory=list)
+    """The calls that the message answers."""
+    agreed: dict[str, AskedCall] = field(default_factory=dict)
+    """Calls that the user has agreed to, by the ids under which they are made now."""
+    asked: dict[str, AskedCall] = field(default_factory=dict)
+    """Calls that ask, each once."""
+    is_told: bool = False
+    """Whether the question has reached the user."""
+
+    @property
+    def note(self) -> str | None:
+        """Return what the model is told with a message that did not agree."""
+        if not self.answered or self.heard is Heard.YES:
+            return None
+        what = "; ".join(asked.plan.words.replace("\n", " ") for asked in self.answered)
+        return (_REFUSED if self.heard is Heard.NO else _DROPPED).format(what=what)
+
+    @property
+    def question(self) -> str | None:
+        """Return the question as it is spoken, or None where the model has to word it."""
+        if (says := words_for(self.language)) is None:
+            return None
+        lines = [line for asked in self.asked.values() for line in asked.lines]
+        before = [line for asked in self.asked.values() for line in asked.before]
+        parts = [says["changed"].format(before="; ".join(before))] if before else []
+        if len(lines) > 1:
+            parts.append(says["count"].format(count=len(lines)))
+            lines = [f"- {line}" for line in lines]
+        elif lines[0][-1:].isalnum():
+            lines = [f"{lines[0]}."]
+        return "\n".join([*parts, *lines, says["shall"]])
+
+    def sort(self, content: Sequence[object]) -> None:
+        """Put what is asked into the order of the calls, which run side by side."""
+        ids = [call.id for item in content if isinstance(item, AssistantContent) for call in item.tool_calls or ()]
+        known = {key: ids.index(asked.call_id) for key, asked in self.asked.items() if asked.call_id in ids}
+        self.asked = {key: self.asked[key] for key in sorted(self.asked, key=lambda key: known.get(key, len(ids)))}
+
+    def agree(self, content: Sequence[object]) -> list[llm.ToolInput]:
+        """Return the calls that were agreed to, as they are to be made now."""
+        made = {
+            call.id: call for item in content if isinstance(item, AssistantContent) for call in item.tool_calls or ()
+        }
+        calls = []
+        for asked in self.answered:
+            if (call := made.get(asked.call_id)) is not None:
+                again = llm.ToolInput(call.tool_name, call.tool_args, id=f"toolu_{ulid_now()}")
+                self.agreed[again.id] = asked
+                calls.append(again)
+        return calls
+
+    def refuses(self, hass: HomeAssistant, plan: Plan) -> bool:
+        """Return whether the user has just said no to what a plan would do, or to a part of it."""
+        if self.heard is not Heard.NO:
+            return False
+        acts = _acts(hass, plan)
+        return any(_are_alike(_acts(hass, asked.plan), acts) or asked.plan == plan for asked in self.answered)
+
+
+_HEARINGS: HassKey[dict[str, Hearing]] = HassKey(f"{DOMAIN}_hearings")
+_QUESTIONS: HassKey[dict[str, OpenQuestion]] = HassKey(f"{DOMAIN}_questions")
+
+
+@contextmanager
+def hearing_of(hass: HomeAssistant, caller: Caller, language: str) -> Iterator[Hearing]:
+    """Hear the last message, and take in the questions of a turn of our own agent; they are kept once they were told."""
+    hearings, questions = hass.data.setdefault(_HEARINGS, {}), hass.data.setdefault(_QUESTIONS, {})
+    for old in [key for key, question in questions.items() if monotonic() - question.time > ANSWER_TIME]:
+        del questions[old]
+    key = str(caller.conversation_id)
+    hearing = Hearing(language)
+    if (question := questions.pop(key, None)) is not None:
+        hearing.answered = question.calls
+        if question.is_open(caller):
+            hearing.heard = hear(caller.last_message or "", language, question.repeatable)
+    outer = hearings.get(key)
+    hearings[key] = hearing
+    try:
+        yield hearing
+    finally:
+        del hearings[key]
+        if outer is not None:
+            hearings[key] = outer
+        if hearing.is_told and hearing.asked:
+            questions[key] = OpenQuestion([*hearing.asked.values()], caller, _messages(caller.chat_log), monotonic())
+
+
+async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
+    """Return the result of a call that waits for the user's word, or None where it may be made.
+
+    Raises NotAllowedError where nobody can give their word, or where they have said no.
+    """
+    caller = call.caller
+    hearing = call.hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
+    if hearing is None:
+        return await _async_ask_elsewhere(call, plan)
+    call_id = call.tool_input.id if call.tool_input else ""
+    told = hearing.agreed.pop(call_id, None)
+    if told is not None and told.plan.fingerprint() == plan.fingerprint():
+        return None
+    if hearing.refuses(call.hass, plan):
+        raise NotAllowedError(_SAID_NO)
+    if told is None and await async_reason_to_ask(call, plan) is None:
+        return None
+    lines = await async_lines(call.hass, call.exposure, plan, hearing.language)
+    hearing.asked[_key(call)] = AskedCall(call_id, plan, lines, told.lines if told else [])
+    before = told.plan if told else None
+    return _waiting(plan, before, _SPOKEN if words_for(hearing.language) else _TO_BE_WORDED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What another agent was told of a call that asks."""
+
+    plan: Plan
+    call_id: str
+    spoken: int
+    time: float
+
+
+_TOLD: HassKey[dict[str, _Told]] = HassKey(f"{DOMAIN}_told")
+
+
+async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
+    """Ask in a conversation of another agent, which calls again when the user has spoken."""
+    caller, now = call.caller, monotonic()
+    told_calls = call.hass.data.setdefault(_TOLD, {})
+    for old in [key for key, told in told_calls.items() if now - told.time > ANSWER_TIME]:
+        del told_calls[old]
+    told = told_calls.pop(_key(call), None)
+    spoken = _messages(caller.chat_log)
+    if told is not None and (spoken != told.spoken + 1 or not _was_told(caller.chat_log, told)):
+        told = None
+    if told is not None:
+        if hear(caller.last_message or "", caller.llm_context.language) is Heard.NO:
+            raise NotAllowedError(_SAID_NO)
+        if told.plan.fingerprint() == plan.fingerprint():
+            return None
+    elif await async_reason_to_ask(call, plan) is None:
+        return None
+    told_calls[_key(call)] = _Told(plan, call.tool_input.id if call.tool_input else "", spoken, now)
+    return _waiting(plan, told.plan if told else None, _CALL_AGAIN)
+
+
+@callback
+def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
+    """Return whether the result that tells what would be done is in the conversation, whole."""
+    return any(
+        isinstance(content, ToolResultContent)
+        and content.tool_call_id == told.call_id
+        and content.result.data.get("would") == told.plan.words
+        for content in (chat_log.content if chat_log else ())
+    )
+
+
+def _waiting(plan: Plan, before: Plan | None, then: str) -> llm.ToolResult:
+    """Return the result of a call that waits for the user's word."""
+    changed = {"changed": _CHANGED.format(before=before.words)} if before else {}
+    return WaitingResult(data={"done": False, "would": plan.words, **changed, "next": then})
+
+
+def _messages(chat_log: ChatLog | None) -> int:
+    """Return how many messages the user has sent in a conversation."""
+    return sum(isinstance(content, UserContent) for content in chat_log.content) if chat_log else 0
+
+
+def _speaker(caller: Caller) -> tuple[str | None, ...]:
+    """Return who speaks from where in which conversation."""
+    return (caller.conversation_id, caller.assistant, caller.user_id, caller.device_id)
+
+
+def _key(call: ToolCall) -> str:
+    """Return the SHA-256 of a call: its tool, its arguments, and who calls from where in which conversation."""
+    made = (call.tool_input.tool_name, call.tool_input.tool_args) if call.tool_input else ()
+    whole = [*_speaker(call.caller), call.options.entry_id, *made]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _acts(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
+    """Return what a plan would do to which entity, through scripts, scenes and groups as well."""
+    return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
+
+
+def _are_alike(some: set[tuple[str, str]], others: set[tuple[str, str]]) -> bool:
+    """Return whether two plans share an act; a toggle may be any."""
+    toggled = {entity_id for action, entity_id in (*some, *others) if entity_id and action.endswith(".toggle")}
+    both = {entity_id for _, entity_id in some} & {entity_id for _, entity_id in others}
+    return bool(some & others or toggled & both)

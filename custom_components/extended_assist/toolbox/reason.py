@@ -1,0 +1,176 @@
+"""Why a call needs the user's own word, and what becomes of it where nobody can give it."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from homeassistant.components.conversation import UserContent
+from homeassistant.core import callback
+from homeassistant.util.ulid import ulid_to_bytes_or_none
+
+from ..const import DOMAIN
+from ..domains import WITH_ENTITIES
+from ..entry_issues import NOBODY_TO_ASK, async_raise_entry_issue
+from ..walk import texts_in
+from .call import ToolCall
+from .caller import Caller
+from .consequential import CONSEQUENTIAL_DOMAINS, counts, is_later, leaves
+from .named import is_named, is_said
+from .outside import marks, was_heard
+from .plan import Plan, Step
+from .policy import NotAllowedError
+
+_TASKS: Final = "ai_task"
+_GUARDS: Final = CONSEQUENTIAL_DOMAINS - {"cover", "valve"}
+"""Domains of which undoing is consequential; what opens an entrance is that by itself."""
+_OUTWARD: Final = frozenset({"conversation", "image", "mail", "notify", "stt"})
+"""Domains of entities whose actions tell something to somebody outside."""
+HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "intent", "persistent_notification", DOMAIN}
+"""Domains whose actions stay in the house."""
+
+_READING: Final = frozenset({"calendar.get_events", "schedule.get_schedule", "todo.get_items", "weather.get_forecasts"})
+"""Actions that only answer, and ask nobody outside anything that they are given."""
+
+_NO_CHAT: Final = (
+    "This needs the user's own word, and there is no conversation in which to give it. It can be done by asking a "
+    "conversation agent, or an administrator can allow it in the options of Extended Assist."
+)
+_NO_ANSWER: Final = (
+    "This needs the user's own word, and nobody can give it here: an automation or a task has asked for it. It was not "
+    "done. An administrator can allow it; a notice in Home Assistant under Settings, Repairs says how."
+)
+_HEARD_OUTSIDE: Final = (
+    "This is not done within half an hour after text that strangers may have written was read, because there is no user here "
+    "to ask. Tell the user; they can do it in the app, or by asking a conversation agent."
+)
+
+
+class ReasonKey(StrEnum):
+    """The kinds of reasons."""
+
+    ASK_FIRST = "ask_first"
+    CONSEQUENTIAL = "consequential"
+    OUTSIDE = "outside"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a call asks."""
+
+    key: ReasonKey
+
+
+async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
+    """Return why a call needs the user's word, or None where it needs none.
+
+    Raises NotAllowedError where it does and nobody can be asked, unless the options allow it.
+    """
+    caller = call.caller
+    is_consequential, is_outward = _is_consequential(call, plan), goes_out(call, plan)
+    if caller.chat_log is None and (is_consequential or is_outward) and was_heard(call.hass, caller):
+        raise NotAllowedError(_HEARD_OUTSIDE)
+    if call.asks_first:
+        reason = Reason(ReasonKey.ASK_FIRST)
+    elif is_consequential:
+        reason = Reason(ReasonKey.CONSEQUENTIAL)
+    elif marks(caller.chat_log) and (is_outward or not is_named(call, _moving(plan))):
+        reason = Reason(ReasonKey.OUTSIDE)
+    else:
+        return None
+    if can_be_asked(caller):
+        return reason
+    if call.options.policy.allow_without_chat:
+        return None
+    if caller.chat_log is None:
+        raise NotAllowedError(_NO_CHAT)
+    if call.options.entry_id is not None:
+        async_raise_entry_issue(call.hass, NOBODY_TO_ASK, call.options.entry_id)
+    raise NotAllowedError(_NO_ANSWER)
+
+
+def _moving(plan: Plan) -> Plan:
+    """Return a plan without the steps that only read."""
+    return replace(plan, steps=tuple(step for step in plan.steps if step.action not in _READING))
+
+
+def can_be_asked(caller: Caller) -> bool:
+    """Return whether somebody can answer: not in a task, nor where an automation says one thing and goes its way."""
+    if (chat_log := caller.chat_log) is None or caller.assistant == _TASKS:
+        return False
+    if caller.user_id is not None or caller.device_id is not None:
+        return True
+    spoken = sum(isinstance(content, UserContent) for content in chat_log.content)
+    # An id of its own is given by what means to go on, such as a bot in a messenger.
+    return spoken > 1 or ulid_to_bytes_or_none(caller.conversation_id) is None
+
+
+@callback
+def goes_out(call: ToolCall, plan: Plan) -> bool:
+    """Return whether a plan tells something to somebody outside: messages, requests, and what others' tools do."""
+    if plan.steps and not any(step.action for step in plan.steps):
+        return call.is_open
+    if could_tell(call):
+        return True
+    known = call.caller.last_message or ""
+    for step in plan.steps:
+        for action, _, _ in leaves(call.hass, step):
+            if action and action.partition(".")[0] not in HOUSE:
+                return True
+        for text, _ in texts_in(step.data):
+            if "://" in text and not text.startswith("media-source://") and text not in known:
+                return True
+    return False
+
+
+@callback
+def could_tell(call: ToolCall) -> bool:
+    """Return whether arguments go out that a stranger's text may have chosen: such text was read, and the user said others."""
+    if not call.sends or call.options.is_fixed:
+        return False
+    caller = call.caller
+    if caller.chat_log is None:
+        return was_heard(call.hass, caller) and not call.options.policy.allow_without_chat
+    return marks(caller.chat_log) and not is_said(caller.chat_log, call.arguments)
+
+
+@callback
+def _is_consequential(call: ToolCall, plan: Plan) -> bool:
+    """Return whether a plan does anything consequential, as the options widen and narrow it."""
+    never, always = call.options.policy.never_ask, call.options.policy.always_ask
+    tool = _tool_name(call)
+    if tool in always:
+        return True
+    for step in plan.steps:
+        for one in [replace(step, entity_ids=(entity_id,)) for entity_id in step.entity_ids] or [step]:
+            names = _names(one)
+            found = [(_names(Step(leaf[0], (leaf[1],))), leaf) for leaf in leaves(call.hass, one)]
+            if names & always or any(inner & always for inner, _ in found):
+                return True
+            if names & never:
+                continue
+            if one.action == f"{DOMAIN}.undo" and names & CONSEQUENTIAL_DOMAINS:
+                return True
+            if plan.bound_to and names & _GUARDS:
+                return True  # Undoing, whichever way it goes.
+            if one.action and any(
+                counts(call.hass, leaf, is_later=is_later(one)) and not inner & never for inner, leaf in found
+            ):
+                return True
+    # What a tool of somebody else does is not known; what ours cannot tell may be anything.
+    return not plan.is_whole and tool != _call_name(call) and tool not in never
+
+
+def _names(step: Step) -> set[str]:
+    """Return what the options may call a step."""
+    places = {entity_id.partition(".")[0] for entity_id in step.entity_ids}
+    return {step.action, step.action.partition(".")[0], *step.entity_ids, *places} - {"", "homeassistant"}
+
+
+def _call_name(call: ToolCall) -> str:
+    """Return the name under which a tool was called."""
+    return call.tool_input.tool_name if call.tool_input else ""
+
+
+def _tool_name(call: ToolCall) -> str:
+    """Return the name of a tool as the options have it."""
+    return _call_name(call).removeprefix(f"{DOMAIN}__")
