@@ -9,7 +9,7 @@ import pytest
 
 from homeassistant.components import assist_satellite, media_player, notify, tts
 from homeassistant.components.assist_pipeline import async_get_pipeline, async_update_pipeline
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.setup import async_setup_component
 
@@ -111,5 +111,5 @@ async def told(hass: HomeAssistant, tmp_path: Path) -> Told:
         await hass.data[component.DATA_COMPONENT].async_add_entities([entity(told)])
     await hass.data[tts.DATA_COMPONENT].async_add_entities([Voice()])
     await async_update_pipeline(hass, async_get_pipeline(hass), tts_engine=VOICE, tts_language="en")
-    hass.bus.async_listen("told", lambda event: told.others.append(event.data["words"]))
+    hass.bus.async_listen("told", callback(lambda event: told.others.append(event.data["words"])))
     return told

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.setup import async_setup_component
 from tests.conftest import expose
@@ -52,7 +52,7 @@ async def test_in_a_script(hass: HomeAssistant, install: Install) -> None:
     ]
     assert await async_setup_component(hass, "script", {"script": {"look": {"sequence": sequence}}})
     heard: list[str] = []
-    hass.bus.async_listen("answered", lambda event: heard.append(event.data["text"]))
+    hass.bus.async_listen("answered", callback(lambda event: heard.append(event.data["text"])))
     await hass.services.async_call("script", "look", {"which": "light.lamp"}, blocking=True)
     await hass.async_block_till_done()
     assert heard

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.extended_assist.actions.binding import MAX_ROUNDS
 from custom_components.extended_assist.exposure import Exposure
@@ -20,7 +21,7 @@ from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.media_player import BrowseMedia, MediaClass
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Event, HomeAssistant, ServiceCall, SupportsResponse
+from homeassistant.core import HomeAssistant, ServiceCall, SupportsResponse
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
@@ -57,8 +58,7 @@ def tell(hass: HomeAssistant, llm_context: llm.LLMContext) -> Tell:
 
 async def test_made_targets(hass: HomeAssistant, tell: Tell) -> None:
     """Whatever a template makes, and however it comes by it, an action reaches nothing hidden."""
-    calls: list[Event] = []
-    hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
+    calls = async_capture_events(hass, EVENT_CALL_SERVICE)
     before, reached = hidden_states(hass), {}
     zebra = er.async_get(hass).async_get("light.zebra")
     assert zebra

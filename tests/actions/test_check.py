@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
+from pytest_homeassistant_custom_component.common import async_capture_events
 import voluptuous as vol
 
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Event, HomeAssistant, ServiceCall, SupportsResponse
+from homeassistant.core import HomeAssistant, ServiceCall, SupportsResponse
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.service import async_register_platform_entity_service, async_set_service_schema
 
@@ -59,8 +60,7 @@ async def test_script_of_another_id(hass: HomeAssistant, call_tool: CallTool) ->
 
 async def test_variables_are_passed_on(hass: HomeAssistant, call_tool: CallTool) -> None:
     """Scripts that are turned on get their variables, checked like those of their own actions."""
-    called: list[Event] = []
-    hass.bus.async_listen(EVENT_CALL_SERVICE, called.append)
+    called = async_capture_events(hass, EVENT_CALL_SERVICE)
     arguments: dict[str, Any] = {"action": "script.turn_on", "target": {"entity_id": "script.visible"}}
     await call_tool(PerformActionTool(), **arguments, data={"variables": {"lamp": "Bed Light"}})
     data = [event.data["service_data"] for event in called if event.data["domain"] == "script"]

@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
 from custom_components.extended_assist.actions.schedule import (
     MAX_WAITING,
@@ -15,7 +15,7 @@ from custom_components.extended_assist.tools.actions import PerformActionTool, S
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Context, Event, HomeAssistant, ServiceCall
+from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.storage import Store
@@ -162,8 +162,7 @@ async def test_policy_when_due(
     later: Later,
 ) -> None:
     """The user must still be there and still be allowed, and the action is theirs."""
-    calls: list[Event] = []
-    hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
+    calls = async_capture_events(hass, EVENT_CALL_SERVICE)
     tool = PerformActionTool(ToolboxOptions.of(toolbox.options, toolbox.entry_id))
     user = MockUser(name="Resident", is_owner=True).add_to_hass(hass)
     guest = MockUser(name="Guest", is_owner=True).add_to_hass(hass)

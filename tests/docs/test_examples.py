@@ -21,7 +21,7 @@ from pytest_homeassistant_custom_component.common import (
 from custom_components.extended_assist.const import DOMAIN, LOGGER
 from custom_components.extended_assist.flows.agent import default_agent, default_task
 from homeassistant.const import Platform
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, script
 from homeassistant.helpers.template import Template
 from homeassistant.setup import async_setup_component
@@ -175,7 +175,9 @@ async def test_runs(
     called: list[tuple[str, dict[str, Any]]] = []
     hass.bus.async_listen(
         "call_service",
-        lambda event: called.append((f"{event.data['domain']}.{event.data['service']}", event.data["service_data"])),
+        callback(
+            lambda event: called.append((f"{event.data['domain']}.{event.data['service']}", event.data["service_data"]))
+        ),
     )
     if "triggers" in config:
         await set_off(hass, config, expected, freezer)

@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.functions.definition import read_definition
 from homeassistant.components.recorder import Recorder
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, script
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -160,7 +160,9 @@ async def test_later(hass: HomeAssistant, call: Call, freezer: FrozenDateTimeFac
     """With a delay, what is to be done waits for its time."""
     assert await async_setup_component(hass, "persistent_notification", {})
     heard: list[str] = []
-    hass.bus.async_listen("call_service", lambda event: heard.append(event.data["service_data"].get("message")))
+    hass.bus.async_listen(
+        "call_service", callback(lambda event: heard.append(event.data["service_data"].get("message")))
+    )
     await call("remind", what="Tea", delay={"minutes": 4})
     assert "Tea" not in heard
     freezer.tick(241)

@@ -11,7 +11,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.api import api_id
 from homeassistant.components.recorder import Recorder
-from homeassistant.core import Context, HomeAssistant, ServiceCall
+from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
@@ -103,7 +103,7 @@ class TestHouse:
         """A message is sent as it is, template or not."""
         await install(recipes.NOTIFY)
         sent: list[str] = []
-        hass.bus.async_listen("notify", lambda event: sent.append(event.data["message"]))
+        hass.bus.async_listen("notify", callback(lambda event: sent.append(event.data["message"])))
         assert await ask("send_message", {"message": "Dinner {{ 6 * 7 }}!"}) == "Success"
         await hass.async_block_till_done()
         assert sent == ["Dinner {{ 6 * 7 }}!"]
@@ -172,7 +172,7 @@ class TestHouse:
         """A script may fire events, with what the model gave as their data."""
         await install(recipes.EVENT)
         seen: list[dict[str, Any]] = []
-        hass.bus.async_listen("remember_this", lambda event: seen.append(event.data))
+        hass.bus.async_listen("remember_this", callback(lambda event: seen.append(event.data)))
         await ask("remember", {"key": "gate", "value": "{{ states('light.zebra') }}"})
         await hass.async_block_till_done()
         assert seen == [{"key": "gate", "value": "{{ states('light.zebra') }}"}]

@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
@@ -214,8 +214,7 @@ async def test_scripts(hass: HomeAssistant, install: Install, ask: Ask, monkeypa
         ("said", "[{set_conversation_response: 'Hello {{ x }}'}]", "Hello 5"),
         ("slow", "[{delay: 0.2}, {event: over}]", "It has not finished after 0.05 seconds and goes on."),
     ):
-        over: list[Any] = []
-        hass.bus.async_listen("over", over.append)
+        over = async_capture_events(hass, "over")
         await install(of(f"type: script\nsequence: {sequence}", name))
         assert await ask(name, {"x": 5}) == result
     await asyncio.sleep(0.3)

@@ -5,12 +5,13 @@ import json
 from typing import Any
 
 import pytest
+from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Event, HomeAssistant
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
@@ -41,8 +42,7 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
     assert await async_setup_component(hass, "rest_command", {"rest_command": {"zebra": {"url": "http://127.0.0.1:1"}}})
     assert await async_setup_component(hass, "persistent_notification", {})
     assert all(hass.services.has_service(*action.split(".")) for action in attacks.LISTED_ACTIONS)
-    calls: list[Event] = []
-    hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
+    calls = async_capture_events(hass, EVENT_CALL_SERVICE)
     free = Policy(allow_without_chat=True)
     tool = PerformActionTool(ToolboxOptions(policy=free))
     listing = PerformActionTool(ToolboxOptions(policy=free, targetless_actions=attacks.LISTED_ACTIONS))

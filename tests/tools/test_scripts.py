@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
@@ -17,7 +17,7 @@ from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Event, HomeAssistant
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.service import async_get_all_descriptions
@@ -108,8 +108,7 @@ async def test_attacks(
     """No sequence reaches what is hidden: it is refused with its place and reason, or runs the same whatever is hidden."""
     assert len(attacks.ALL) >= 80
     monkeypatch.setattr("custom_components.extended_assist.actions.run.SEQUENCE_TIME", 0.2)
-    calls: list[Event] = []
-    hass.bus.async_listen(EVENT_CALL_SERVICE, calls.append)
+    calls = async_capture_events(hass, EVENT_CALL_SERVICE)
     tool = ExecuteScriptTool(AT_ONCE)
     wrong: dict[str, Any] = {}
     for name, sequence, reason in attacks.ALL:
