@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+import inspect
 import logging
+from pathlib import Path
+import shutil
 import threading
 from typing import Any
 
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, get_test_config_dir
 
 from custom_components.extended_assist.config_flow import ExtendedAssistConfigFlow
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
@@ -15,7 +18,7 @@ from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
-from homeassistant.components import conversation
+from homeassistant.components import automation, conversation, script, template
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigSubentryData
@@ -42,6 +45,14 @@ logging.getLogger().handlers[:] = [
     handler for handler in logging.getLogger().handlers if type(handler) is not logging.StreamHandler
 ] or [logging.NullHandler()]
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
+
+
+def pytest_configure() -> None:
+    """Copy Home Assistant's blueprints before processes begin: in the folder that they share they would race to do it."""
+    for component in (automation, script, template):
+        ours = Path(get_test_config_dir("blueprints", component.DOMAIN))
+        if not ours.exists():
+            shutil.copytree(Path(inspect.getfile(component)).parent / "blueprints", ours / "homeassistant")
 
 
 @pytest.fixture(autouse=True)
