@@ -8,6 +8,7 @@ from pathlib import Path
 import shutil
 import threading
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_test_config_dir
@@ -25,7 +26,8 @@ from homeassistant.config_entries import ConfigSubentryData
 from homeassistant.const import CONF_API_KEY
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.data_entry_flow import FlowHandler, FlowManager
-from homeassistant.helpers import chat_session, llm
+from homeassistant.helpers import chat_session, llm, service
+from homeassistant.loader import Integration
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn
 
@@ -58,6 +60,20 @@ def pytest_configure() -> None:
 @pytest.fixture(autouse=True)
 def _custom_integrations(recorder_db_url: str, enable_custom_integrations: None) -> None:
     """Let Home Assistant find this integration; a recorder, where a test asks for one, must come before it."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _descriptions_are_read_once() -> Iterator[None]:
+    """Read the descriptions of each integration's actions once: they stay as they are, and take a seventh of all time."""
+    read, files = service._load_services_file, dict[Path, Any]()
+
+    def once(integration: Integration) -> Any:
+        if integration.file_path not in files:
+            files[integration.file_path] = read(integration)
+        return files[integration.file_path]
+
+    with patch.object(service, "_load_services_file", once):
+        yield
 
 
 @pytest.fixture(autouse=True)
