@@ -12,7 +12,9 @@ from homeassistant.util import dt as dt_util
 
 from . import read_session
 from .engine import engine_of
-from .numbers import Hourly, Numbers, SpanNumbers, constant, read_span
+from .hours import Hourly, SpanNumbers, read_span
+from .interruptions import Interruptions
+from .numbers import Numbers, constant
 from .state_durations import Coding, Course, Edges, Live, StateAccount, StateCodes, account
 from .state_durations_sql import frequent_values, newest_stretches, read_course
 from .states import Row, Rows, Series, as_number, find_rows, newest_changes
@@ -84,7 +86,9 @@ def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
     return list(pairwise([*begins, end]))
 
 
-def read_history(hass: HomeAssistant, subjects: list[Subject], question: Question) -> dict[str, EntityHistory | None]:
+def read_history(
+    hass: HomeAssistant, subjects: list[Subject], question: Question, interruptions: Interruptions
+) -> dict[str, EntityHistory | None]:
     """Answer a question for each subject; None where nothing is recorded in the span."""
     with read_session(hass) as session:
         metadata_ids = get_instance(hass).states_meta_manager.get_many(
@@ -97,7 +101,9 @@ def read_history(hass: HomeAssistant, subjects: list[Subject], question: Questio
             if metadata_id is not None
         }
         return {
-            subject.entity_id: _HistoryReader(session, series.get(subject.entity_id), subject, question).answer()
+            subject.entity_id: _HistoryReader(
+                session, series.get(subject.entity_id), subject, question, interruptions
+            ).answer()
             for subject in subjects
         }
 
@@ -110,6 +116,7 @@ class _HistoryReader:
     series: Series | None
     subject: Subject
     question: Question
+    interruptions: Interruptions
     live: Live | None = field(init=False)
     cut: float = field(init=False)
 
@@ -236,7 +243,9 @@ class _HistoryReader:
 
     def _span(self, rows: Rows | None, start: float, end: float) -> SpanNumbers:
         """Return the numbers of a part of the span, with the live one at its end."""
-        hourly = Hourly(self.subject.entity_id, self.subject.unit) if self.question.attribute is None else None
+        hourly: Hourly | None = None
+        if self.question.attribute is None:
+            hourly = Hourly(self.subject.entity_id, self.subject.unit, self.interruptions)
         live = as_number(self.live.value) if self.live and self.cut < end else None
         span = read_span(self.session, rows, hourly, start, min(end, self.cut), last=live is None)
         if live is None:

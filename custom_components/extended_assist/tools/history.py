@@ -16,6 +16,7 @@ from .. import domains
 from ..exposure import ExposedEntity
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
+from ..recorder.interruptions import async_get_interruptions
 from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
 from ..results import ToolError, format_time, size
@@ -133,7 +134,8 @@ class GetHistoryTool(ExtendedTool):
                 subjects.append(_subject(call, entity, attribute))
             except ToolError as err:
                 errors[entity.entity_id] = str(err)
-        answers = await async_read(hass, read_history, subjects, question) if subjects else {}
+        interruptions = async_get_interruptions(hass)
+        answers = await async_read(hass, read_history, subjects, question, interruptions) if subjects else {}
         by_id = {entity.entity_id: entity for entity in entities}
         for entity_id, answer in answers.items():
             if answer is None:
