@@ -222,9 +222,8 @@ def same(found: Numbers | None, expected: Numbers | None) -> None:
     assert found.mean == pytest.approx(expected.mean, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.hypothesis
 @EVERY_DATABASE
-@settings(FRUGAL, max_examples=40)
+@settings(FRUGAL, max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_as_of_the_rows(database: Engine, seed: int) -> None:
     """Whatever a sensor did, and in whatever order spans are asked for, the answer is that of its rows."""

@@ -35,6 +35,7 @@ class Subject:
     """The states it can have, where these are known; else they are learned."""
     live: Live
     unit: str | None
+    interruptions: Interruptions = field(default_factory=Interruptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +87,7 @@ def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
     return list(pairwise([*begins, end]))
 
 
-def read_history(
-    hass: HomeAssistant, subjects: list[Subject], question: Question, interruptions: Interruptions
-) -> dict[str, EntityHistory | None]:
+def read_history(hass: HomeAssistant, subjects: list[Subject], question: Question) -> dict[str, EntityHistory | None]:
     """Answer a question for each subject; None where nothing is recorded in the span."""
     with read_session(hass) as session:
         metadata_ids = get_instance(hass).states_meta_manager.get_many(
@@ -101,9 +100,7 @@ def read_history(
             if metadata_id is not None
         }
         return {
-            subject.entity_id: _HistoryReader(
-                session, series.get(subject.entity_id), subject, question, interruptions
-            ).answer()
+            subject.entity_id: _HistoryReader(session, series.get(subject.entity_id), subject, question).answer()
             for subject in subjects
         }
 
@@ -116,7 +113,6 @@ class _HistoryReader:
     series: Series | None
     subject: Subject
     question: Question
-    interruptions: Interruptions
     live: Live | None = field(init=False)
     cut: float = field(init=False)
 
@@ -243,9 +239,9 @@ class _HistoryReader:
 
     def _span(self, rows: Rows | None, start: float, end: float) -> SpanNumbers:
         """Return the numbers of a part of the span, with the live one at its end."""
-        hourly: Hourly | None = None
-        if self.question.attribute is None:
-            hourly = Hourly(self.subject.entity_id, self.subject.unit, self.interruptions)
+        subject = self.subject
+        of_state = self.question.attribute is None
+        hourly = Hourly(subject.entity_id, subject.unit, subject.interruptions) if of_state else None
         live = as_number(self.live.value) if self.live and self.cut < end else None
         span = read_span(self.session, rows, hourly, start, min(end, self.cut), last=live is None)
         if live is None:

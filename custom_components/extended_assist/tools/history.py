@@ -134,8 +134,7 @@ class GetHistoryTool(ExtendedTool):
                 subjects.append(_subject(call, entity, attribute))
             except ToolError as err:
                 errors[entity.entity_id] = str(err)
-        interruptions = async_get_interruptions(hass)
-        answers = await async_read(hass, read_history, subjects, question, interruptions) if subjects else {}
+        answers = await async_read(hass, read_history, subjects, question) if subjects else {}
         by_id = {entity.entity_id: entity for entity in entities}
         for entity_id, answer in answers.items():
             if answer is None:
@@ -239,4 +238,5 @@ def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Su
         states=states,
         live=Live(since=state.last_updated_timestamp, value=value),
         unit=None if unit is None else str(unit),
+        interruptions=async_get_interruptions(call.hass),
     )
