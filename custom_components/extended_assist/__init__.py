@@ -26,6 +26,7 @@ from .functions.manager import async_load_functions, async_perform_function, unl
 from .functions.tool import CALL_FUNCTION
 from .issues import async_resolve_orphaned, async_watch_others
 from .name_index import async_get_names
+from .recorder.interruptions import async_get_interruptions
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
 
@@ -62,8 +63,9 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions."""
+    """Register the actions, and notice from the beginning when sensors say no number."""
     async_register_actions(hass)
+    async_get_interruptions(hass)
     return True
 
 

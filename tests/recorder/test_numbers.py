@@ -5,7 +5,8 @@ import pytest
 from sqlalchemy import Engine, delete
 from sqlalchemy.orm import Session
 
-from custom_components.extended_assist.recorder.numbers import Hourly, Numbers, read_numbers, read_span
+from custom_components.extended_assist.recorder.hours import Hourly, read_span
+from custom_components.extended_assist.recorder.numbers import Numbers, read_numbers
 from custom_components.extended_assist.recorder.states import find_rows
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsMeta
 from tests.databases import EVERY_DATABASE

@@ -4,11 +4,16 @@ import csv
 from datetime import timedelta
 import io
 from typing import Any
+from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+from pytest_homeassistant_custom_component.components.recorder.common import (
+    async_wait_recording_done,
+    do_adhoc_statistics,
+)
 
+from custom_components.extended_assist.recorder import hours
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from homeassistant.components.recorder import Recorder
@@ -18,12 +23,15 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import DATA_INSTANCE
+from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
 from tests.databases import EVERY_ENGINE
+from tests.recorded import local
 
 DOOR = "binary_sensor.front_door"
 ROOM = "sensor.room"
+CHATTY = "sensor.chatty"
 
 
 def table(text: str) -> list[dict[str, str]]:
@@ -82,6 +90,41 @@ async def test_directions(house: House, hass: HomeAssistant, call_tool: CallTool
     assert account["first"]["value"] == "315"
     assert account["last"] == "90"
     assert "mean" not in account
+
+
+@EVERY_ENGINE
+async def test_long_span(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Hours that Home Assistant has compiled say what their rows say, and those that say something else do not serve."""
+    await async_setup_component(hass, "sensor", {})
+    chatty = {"friendly_name": "Chatty", "unit_of_measurement": "W", "state_class": "measurement"}
+    begin = local("2026-03-11 00:00:05")
+    for index in range(6 * 120):
+        state = "unavailable" if index in (250, 333) else str(index * 37 % 101 / 10)
+        house.set(
+            f"{dt_util.as_local(begin + timedelta(seconds=30 * index)):%Y-%m-%d %H:%M:%S}", CHATTY, state, **chatty
+        )
+    expose(hass, CHATTY)
+    await async_wait_recording_done(hass)
+    for part in range(6 * 12):
+        do_adhoc_statistics(hass, start=local("2026-03-11") + timedelta(minutes=5 * part))
+    await async_wait_recording_done(hass)
+    house.at("2026-03-11 07:10:00")
+    question = {"entities": [CHATTY], "start": "2026-03-10 23:00:00", "rows": 3}
+    served: list[int] = []
+    complete_hours = hours._complete_hours
+
+    def watched(*arguments: Any) -> Any:
+        served.append(len(found := complete_hours(*arguments)))
+        return found
+
+    with patch.object(hours, "_complete_hours", watched):
+        answer = await call_tool(GetHistoryTool(), **question)
+    assert served[0] == 3  # The first begins with the first row, and two were interrupted.
+    with patch.object(hours, "_DENSE", 1_000):
+        assert answer == await call_tool(GetHistoryTool(), **question)
+    account = answer["entities"][CHATTY]
+    assert account["unknown_or_unavailable"] == "0:01:00"
+    assert account["max"] == {"value": "10", "time": "2026-03-11 00:15:05"}
 
 
 async def test_too_many(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any, Final, override
 
-from sqlalchemy import ColumnElement, Connection, Double, Text, case, cast, func, literal, text
+from sqlalchemy import ColumnElement, Connection, Double, Text, case, cast, func, literal, not_, or_, text
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.orm import Session
@@ -48,6 +48,10 @@ class Engine(ABC):
         """A text as a number, or NULL where it is none: PostgreSQL fails on a cast that SQLite lets pass as 0."""
         return case((self._is_number(value), cast(value, Double())))
 
+    def may_be_no_number(self, value: ColumnElement[str]) -> ColumnElement[bool]:
+        """The condition that a text is none of those that everyone reads as the same number."""
+        return or_(value.is_(None), not_(self._is_number(value)))
+
     def ordering(self, moment: ColumnElement[Any], row_id: ColumnElement[Any]) -> list[ColumnElement[Any]]:
         """The columns that a query has to carry so that its rows can be put in order."""
         return [moment, row_id]
@@ -75,6 +79,11 @@ class _SQLite(Engine):
     def _is_number(self, value: ColumnElement[str]) -> ColumnElement[bool]:
         """By the first character, which is quick and enough here."""
         return value.op("GLOB")(literal("[-+.0-9]*"))
+
+    @override
+    def may_be_no_number(self, value: ColumnElement[str]) -> ColumnElement[bool]:
+        """By all characters: some texts that begin like a number are none."""
+        return or_(super().may_be_no_number(value), value.op("GLOB")(literal("*[^-+.0-9eE]*")))
 
     @override
     def ordering(self, moment: ColumnElement[Any], row_id: ColumnElement[Any]) -> list[ColumnElement[Any]]:

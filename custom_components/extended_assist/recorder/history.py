@@ -12,7 +12,9 @@ from homeassistant.util import dt as dt_util
 
 from . import read_session
 from .engine import engine_of
-from .numbers import Hourly, Numbers, SpanNumbers, constant, read_span
+from .hours import Hourly, SpanNumbers, read_span
+from .interruptions import Interruptions
+from .numbers import Numbers, constant
 from .state_durations import Coding, Course, Edges, Live, StateAccount, StateCodes, account
 from .state_durations_sql import frequent_values, newest_stretches, read_course
 from .states import Row, Rows, Series, as_number, find_rows, newest_changes
@@ -33,6 +35,7 @@ class Subject:
     """The states it can have, where these are known; else they are learned."""
     live: Live
     unit: str | None
+    interruptions: Interruptions = field(default_factory=Interruptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +239,9 @@ class _HistoryReader:
 
     def _span(self, rows: Rows | None, start: float, end: float) -> SpanNumbers:
         """Return the numbers of a part of the span, with the live one at its end."""
-        hourly = Hourly(self.subject.entity_id, self.subject.unit) if self.question.attribute is None else None
+        subject = self.subject
+        of_state = self.question.attribute is None
+        hourly = Hourly(subject.entity_id, subject.unit, subject.interruptions) if of_state else None
         live = as_number(self.live.value) if self.live and self.cut < end else None
         span = read_span(self.session, rows, hourly, start, min(end, self.cut), last=live is None)
         if live is None:

@@ -16,6 +16,7 @@ from .. import domains
 from ..exposure import ExposedEntity
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
+from ..recorder.interruptions import async_get_interruptions
 from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
 from ..results import ToolError, format_time, size
@@ -237,4 +238,5 @@ def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Su
         states=states,
         live=Live(since=state.last_updated_timestamp, value=value),
         unit=None if unit is None else str(unit),
+        interruptions=async_get_interruptions(call.hass),
     )
