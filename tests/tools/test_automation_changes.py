@@ -191,7 +191,7 @@ async def test_update_keeps_secrets(hass: HomeAssistant, old_home: File, call_to
     """What is beside a secret can be changed; the secret stays a tag."""
     triggers = [{"trigger": "numeric_state", "entity_id": "input_number.level", "above": 5}]
     changed = await call_tool(UPDATE, automation="alarm", changes={"triggers": triggers})
-    assert "Then: When Level is above 5, turn on Porch light" in changed["what"]
+    assert "Then 'Alarm': When Level is above 5, turn on Porch light" in changed["what"]
     assert "{entity_id: !secret lamp}" in old_home.read_text()
     error = await call_tool(UPDATE, automation="alarm", changes={"actions": []}, error=True)
     assert "the tag !secret, which would be lost" in error["error"]
@@ -283,7 +283,7 @@ async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLM
     before = old_home.read_bytes()
     text = (await UPDATE.async_plan(call(automation="porch", changes={"alias": "New", "mode": "queued"}))).words
     assert text.startswith(
-        "Change alias, mode of the automation 'Porch'. Then: When Motion turns on, turn on Porch light"
+        "Change alias, mode of the automation 'Porch'. Then 'New': When Motion turns on, turn on Porch light"
     )
     assert [line for line in text.splitlines() if line[0] in "+-"] == ["-alias: Porch", "+alias: New", "+mode: queued"]
     text = (await REMOVE.async_plan(call(automation="alarm"))).words

@@ -11,6 +11,7 @@ from custom_components.extended_assist.tools.automations import GetAutomationsTo
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.json import json_dumps
+from homeassistant.util.yaml import dump
 from tests.automating import CONFIGURATION, FREE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
 
@@ -167,6 +168,26 @@ async def test_details_without_what_is_hidden_or_secret(home: None, call_tool: C
     assert inline["configuration"]["actions"][0]["data"] == {"message": "hello", "code": "(secret)", "pin": "(secret)"}
     for answer in (data, inline):
         assert not [word for word in ("zebra", "axolotl", "narwhal", "31415926") if word in json_dumps(answer).lower()]
+
+
+async def test_what_a_reader_may_hear(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """Codes and who gets a message are for nobody who asks, and what stands in their place is never written."""
+    steps = [
+        {"action": "alarm_control_panel.alarm_disarm", "data": {"code": "4711", "deep": {"api_token": ["4711"]}}},
+        {"action": "notify.sms", "data": {"message": "Home", "target": ["+4930123456"]}},
+    ]
+    path = await start_home(dump([{"id": "off", "alias": "Off", "triggers": [], "actions": steps}]))
+    expose(hass, "automation.off")
+    listed, details = await call_tool(GET), await call_tool(GET, name="Off", details=True)
+    assert "sms (secret) (notify.sms) with message Home" in rows(listed)["Off"]["what"]
+    config = details["configuration"]
+    assert config["actions"][0]["data"] == {"code": "(secret)", "deep": {"api_token": "(secret)"}}
+    assert config["actions"][1]["data"] == {"message": "Home", "target": "(secret)"}
+    assert not [told for told in ("4711", "4930123456") if told in f"{listed}{details}"]
+    before = path.read_bytes()
+    refused = await call_tool(UPDATE, error=True, automation="Off", changes={"actions": config["actions"]})
+    assert "'(secret)' stands in the place of what is not told" in refused["error"]
+    assert path.read_bytes() == before
 
 
 async def test_details_of_the_only_one(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:

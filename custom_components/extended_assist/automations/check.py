@@ -20,7 +20,9 @@ from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
 from ..walk import texts_in
+from .describe import SECRET
 from .edit import OLDER_KEYS
+from .query import NOT_EXPOSED
 from .yaml_index import Tagged
 
 MAX_NAME = 120
@@ -74,7 +76,12 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
         raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
     if unknown := [key for key in config if key not in KEYS]:
         raise ToolError(f"Unknown: {', '.join(unknown)}. An automation has {', '.join(KEYS)}.")
-    for text, _ in texts_in(config):
+    for text, _ in texts_in(config, keys=True):
+        if text in (SECRET, NOT_EXPOSED):
+            raise ToolError(
+                f"'{text}' stands in the place of what is not told. Leave the part that holds it out of the changes, or ask "
+                "the user for what belongs there."
+            )
         if text.startswith(_FOREIGN_TAG):
             raise ToolError(f"'{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
     return config

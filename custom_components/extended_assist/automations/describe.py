@@ -1,188 +1,350 @@
-"""A description of an automation in one line, naming only what is exposed."""
+"""An automation in words: every trigger, condition, step and value that it has, as far as exposure allows.
 
-from collections.abc import Iterable, Mapping
-import difflib
-import json
+Each part is taken out of a copy as it is told, and what is left over is told by its name: so nothing can be left out by
+being forgotten here.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
-from homeassistant.const import ATTR_AREA_ID, ATTR_ENTITY_ID
-from homeassistant.helpers.json import json_dumps
+from homeassistant.const import (
+    ATTR_AREA_ID,
+    ATTR_DEVICE_ID,
+    ATTR_ENTITY_ID,
+    ATTR_FLOOR_ID,
+    ATTR_LABEL_ID,
+    CONF_ACTION,
+    CONF_ALIAS,
+    CONF_ENABLED,
+    CONF_ID,
+    CONF_SERVICE,
+    CONF_SERVICE_DATA,
+    CONF_TARGET,
+)
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
-from homeassistant.util.yaml import dump
 
-from ..actions.targets import REFERENCES
-from ..exposure import Exposure
-from .edit import KEY_ORDER
+from ..exposure import ExposedEntity, Exposure
+from ..secret_rule import is_secret_key
+from ..walk import texts_in
+from .edit import OLDER_KEYS
+from .places import exposed_places
 
-MAX_DESCRIPTION = 300
-"""Characters of an account: one sentence that a person can listen to."""
-MAX_DIFF = 2_500
-"""Characters of a diff, which is shown rather than spoken."""
-
-_MAX_LISTED = 3
-_UNSEEN = "something not exposed"
-_STEPS = {
-    "wait_template": "wait until a template is true",
-    "wait_for_trigger": "wait for something",
-    "variables": "",
-    "stop": "stop",
-    "repeat": "repeat some steps",
-    "parallel": "do some things side by side",
-    "set_conversation_response": "answer",
-    "event": "fire an event",
+MAX_IN_SHORT = 300
+"""Characters of a description in a list of automations."""
+SAYS_NOTHING = {
+    CONF_ID: "the id of the automation, which stays",
+    CONF_ALIAS: "a name; the one of the automation is told with it",
+    "description": "read by people only",
+    "metadata": "kept by the editor",
+    "trace": "how many runs are kept to look at",
 }
+"""Parts of an automation that change nothing of what it does, each with what it is."""
+
+SECRET = "(secret)"  # noqa: S105 - what is told in the place of one
+
+_UNSEEN = "something not exposed"
+_SHORTHAND = ("and", "or", "not")
+_OF_PARTS = frozenset(
+    {*_SHORTHAND, "choose", "conditions", "if", "parallel", "repeat", "sequence", "triggers", "wait_for_trigger"}
+)
+"""What holds parts of its own, each of which is told or not by itself."""
+_OF_OTHERS = frozenset({"automation", "scene", "script"})
+"""Kinds of entities that are called like the things they move."""
+_DURATIONS = frozenset({"for", "offset", "timeout"})
+_PLACES = {
+    ATTR_AREA_ID: ("all of {}", "an area"),
+    ATTR_FLOOR_ID: ("all of the floor {}", "a floor"),
+    ATTR_LABEL_ID: ("all that is labelled {}", "a label"),
+    ATTR_DEVICE_ID: ("the device {}", "a device"),
+}
+"""How a place is told, and one that holds nothing exposed."""
+
+
+def names_hidden(exposure: Exposure, config: Mapping[str, Any]) -> bool:
+    """Return whether any text in a configuration names something hidden."""
+    return exposure.names_hidden(" ".join(text for text, _ in texts_in(config, keys=True)))
+
+
+def without_recipients(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a step of an automation without the numbers and addresses that its message is sent to."""
+    data, action = step.get(CONF_SERVICE_DATA), str(step.get(CONF_ACTION, step.get(CONF_SERVICE)))
+    if isinstance(data, Mapping) and CONF_TARGET in data and action.startswith("notify."):
+        return {**step, CONF_SERVICE_DATA: {**data, CONF_TARGET: SECRET}}
+    return step
 
 
 class AutomationDescriber:
     """Describes automations in words, as far as exposure allows."""
 
-    def __init__(self, exposure: Exposure) -> None:
-        """Take the exposure that decides which entities are named."""
+    def __init__(self, hass: HomeAssistant, exposure: Exposure, *, tells_recipients: bool = True) -> None:
+        """Take the exposure that decides which entities are named, and whether to tell who is sent messages."""
+        self._hass = hass
         self._exposure = exposure
+        self._tells_recipients = tells_recipients
+        self._is_free = False
+        """Whether no text of the automation names anything hidden, so that its parts need not be asked one by one."""
+
+    def in_short(self, config: Mapping[str, Any]) -> str:
+        """Describe an automation for a list, in at most MAX_IN_SHORT characters."""
+        text = self.describe(config)
+        return text if len(text) <= MAX_IN_SHORT else f"{text[: MAX_IN_SHORT - 1]}…"
 
     def describe(self, config: Mapping[str, Any]) -> str:
-        """Describe an automation in one line of at most MAX_DESCRIPTION characters: when, if, then."""
-        triggers = [
-            self._seen(self._trigger(trigger)) for trigger in _objects(config.get("triggers", config.get("trigger")))
-        ]
-        conditions = [
-            self._seen(self._condition(item)) for item in _items(config.get("conditions", config.get("condition")))
-        ]
-        actions = [self._seen(self._step(step)) for step in _objects(config.get("actions", config.get("action")))]
-        parts = [
-            f"When {_listed(triggers, 'or')}" if triggers else "When it is run",
-            f"if {_listed(conditions, 'and')}" if conditions else "",
-            _listed(actions, "then") or "nothing",
-        ]
-        text = ", ".join(filter(None, parts))
-        return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
+        """Describe all that an automation does: when, if, then, and how it runs."""
+        self._is_free = not names_hidden(self._exposure, config)
+        what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
+        for key, older in OLDER_KEYS.items():
+            if older in what:
+                what.setdefault(key, what.pop(older))
+        triggers = self._triggers(what.pop("triggers", None))
+        conditions = self._conditions(what.pop("conditions", None))
+        actions = self._steps(what.pop("actions", None))
+        parts = [f"When {triggers}" if triggers else "When it is run", f"if {conditions}" if conditions else ""]
+        return ", ".join(filter(None, [*parts, actions or "nothing", self._seen(self._rest(what))]))
+
+    def _triggers(self, value: Any) -> str:
+        """Describe triggers, any of which will do."""
+        return _listed([self._part(item, self._trigger) for item in _items(value)], "or")
+
+    def _conditions(self, value: Any, last: str = "and") -> str:
+        """Describe conditions."""
+        return _listed([self._part(item, self._condition) for item in _items(value)], last)
+
+    def _steps(self, value: Any) -> str:
+        """Describe actions, one after the other."""
+        return ", then ".join(filter(None, (self._part(item, self._step) for item in _items(value))))
+
+    def _part(self, part: Any, describe: Callable[[dict[str, Any]], str]) -> str:
+        """Describe a trigger, condition or step, and whether it is switched off."""
+        if not isinstance(part, Mapping):  # The short form of a template condition.
+            return self._seen(f"{part} is true")
+        told = part if self._tells_recipients else without_recipients(part)
+        what = {key: value for key, value in told.items() if key not in SAYS_NOTHING or key == CONF_ID}
+        enabled, is_of_parts = what.pop(CONF_ENABLED, True), bool(_OF_PARTS & what.keys())
+        lasting = f" for {self._valued('for', what.pop('for'))}" if "for" in what else ""
+        words = f"{describe(what)}{lasting}"
+        if rest := self._rest(what):
+            words = f"{words} ({rest})"
+        if enabled is not True:
+            words = f"[switched off: {words}]" if enabled is False else f"[only where {self._said(enabled)}: {words}]"
+        # What is said about something hidden, such as the state that is waited for, is hidden with it.
+        return _UNSEEN if _UNSEEN in words and not is_of_parts else self._seen(words)
 
     def _seen(self, words: str) -> str:
         """Return words, unless they are about something that is not exposed."""
-        return _UNSEEN if _UNSEEN in words or self._exposure.visible_value(words) is None else words
+        if self._exposure.visible_value(words) is None:
+            return _UNSEEN
+        return words if self._is_free or not self._exposure.names_hidden(words) else _UNSEEN
 
-    def _trigger(self, trigger: Mapping[str, Any]) -> str:
-        """Describe a trigger."""
-        kind = str(trigger.get("trigger", trigger.get("platform", "something")))
-        what = {**trigger, **_object(trigger.get("options"))}
+    def _trigger(self, what: dict[str, Any]) -> str:
+        """Describe a trigger, and take what is told out of it."""
+        kind = str(what.pop("trigger", what.pop("platform", "something")))
+        _unfold(what, "options")
+        if kind == "list" or (kind == "something" and "triggers" in what):
+            return f"({self._triggers(what.pop('triggers', None))})"
         match kind:
             case "state":
-                came = f" turns {_value(what['to'])}" if what.get("to") not in (None, []) else " changes"
-                left = f" from {_value(what['from'])}" if what.get("from") else ""
-                return f"{self._names(what)}{came}{left}{_lasting(what)}"
+                words = self._about(what)
+                if "to" not in what:
+                    words += " changes"
+                elif (to := what.pop("to")) is None:
+                    words += " changes its state"
+                else:
+                    words += f" turns {self._state(to)}"
+                return words + (f" from {self._state(what.pop('from'))}" if "from" in what else "")
             case "numeric_state":
-                return f"{self._names(what)} is{_limits(what)}{_lasting(what)}"
+                return f"{self._about(what)} is{self._limits(what)}"
             case "time":
-                return f"it is {_value(what.get('at'))}"
+                return f"it is {self._state(what.pop('at', None))}"
             case "sun":
-                offset = f" ({what['offset']})" if what.get("offset") else ""
-                return f"it is {what.get('event')}{offset}"
+                return f"it is {self._said(what.pop('event', None))}"
             case "time_pattern":
-                every = [f"{key} {what[key]}" for key in ("hours", "minutes", "seconds") if key in what]
-                return f"the clock shows {' '.join(every)}"
+                return "the clock shows"
             case "zone":
-                return f"{self._names(what)} {what.get('event', 'enter')}s a zone"
+                who, event = self._about(what), self._said(what.pop("event", "enter"))
+                return f"{who} {event}s {self._state(what.pop('zone', None))}"
             case "template":
-                return "a template becomes true"
+                return f"{self._said(what.pop('value_template', None))} becomes true"
             case "homeassistant":
-                return f"Home Assistant goes through {what.get('event')}"
-            case "device":
-                return f"a device reports {str(what.get('type', 'something')).replace('_', ' ')}"
-        target = _object(what.get("target"))
-        about = self._names(target) if target else ""
-        return f"{about} {kind.replace('.', ': ').replace('_', ' ')}".strip()
+                return f"Home Assistant goes through {self._said(what.pop('event', None))}"
+        about = self._about(what)
+        return f"{about} {_kind(kind)}".strip()
 
-    def _condition(self, condition: Any) -> str:
-        """Describe a condition, unless it names something not exposed."""
-        return self._seen(self._held(condition))
-
-    def _held(self, condition: Any) -> str:
-        """Describe a condition, whatever it names."""
-        if not isinstance(condition, Mapping):
-            return "a template is true"
-        kind = condition.get("condition")
-        for key in ("and", "or", "not"):
-            inner = condition.get(key) if key in condition else condition.get("conditions") if kind == key else None
-            if inner is not None:
-                words = _listed([self._condition(item) for item in _items(inner)], "or" if key == "or" else "and")
+    def _condition(self, what: dict[str, Any]) -> str:
+        """Describe a condition, and take what is told out of it."""
+        kind = what.pop("condition", None)
+        for key in _SHORTHAND:
+            if key in what or kind == key:
+                words = self._conditions(what.pop(key, what.pop("conditions", None)), "or" if key == "or" else "and")
                 return f"not ({words})" if key == "not" else f"({words})"
-        what = {**condition, **_object(condition.get("options"))}
+        _unfold(what, "options")
         match kind:
             case "state":
-                return f"{self._names(what)} is {_value(what.get('state'))}{_lasting(what)}"
+                match = what.pop("match", "all")
+                return f"{'any of ' if match == 'any' else ''}{self._about(what)} is {self._state(what.pop('state', None))}"
             case "numeric_state":
-                return f"{self._names(what)} is{_limits(what)}"
+                return f"{self._about(what)} is{self._limits(what)}"
             case "time" | "sun":
                 said = {"after": "after", "before": "before", "weekday": "on"}
-                return f"it is {' and '.join(f'{words} {_value(what[key])}' for key, words in said.items() if key in what)}"
+                times = [f"{words} {self._state(what.pop(key))}" for key, words in said.items() if key in what]
+                return f"it is {' and '.join(times)}"
             case "zone":
-                return f"{self._names(what)} is in a zone"
+                return f"{self._about(what)} is in {self._state(what.pop('zone', None))}"
             case "trigger":
-                return "a certain trigger set it off"
+                return f"it was set off by {self._state(what.pop('id', None))}"
             case "template":
-                return "a template is true"
-        target = _object(what.get("target"))
-        return f"{self._names(target) if target else ''} {str(kind).replace('.', ': ').replace('_', ' ')}".strip()
+                return f"{self._said(what.pop('value_template', None))} is true"
+        about = self._about(what)
+        return f"{about} {_kind(str(kind))}".strip()
 
-    def _step(self, step: Mapping[str, Any]) -> str:
-        """Describe a step of the actions."""
-        for key, words in _STEPS.items():
-            if key in step:
-                return words
-        if "delay" in step:
-            return f"wait {_duration(step['delay'])}"
-        if "choose" in step:
-            return f"choose one of {len(_items(step['choose']))} ways"
-        if "if" in step:
-            then = _listed([self._step(inner) for inner in _objects(step.get("then"))], "then")
-            return f"if {_listed([self._condition(item) for item in _items(step['if'])], 'and')}, {then}"
-        if "sequence" in step:
-            return _listed([self._step(inner) for inner in _objects(step["sequence"])], "then")
-        if "condition" in step or {"and", "or", "not"} & step.keys():
-            return f"go on if {self._condition(step)}"
-        if "scene" in step:
-            return f"turn on {self._names({ATTR_ENTITY_ID: step['scene']})}"
-        if "device_id" in step:
-            return f"{str(step.get('type', 'do something')).replace('_', ' ')} with a device"
-        action = str(step.get("action", step.get("service", "something")))
+    def _step(self, what: dict[str, Any]) -> str:
+        """Describe a step of the actions, and take what is told out of it."""
+        if "condition" in what or any(key in what for key in _SHORTHAND):
+            return f"go on if {self._condition(what)}"
+        for key, describe in self._kinds.items():
+            if key in what:
+                return describe(what, what.pop(key))
+        if "action" not in what and "service" not in what:
+            kind = str(what.pop("type", "do something")).replace("_", " ")
+            return f"{kind} {self._about(what)}"
+        action = self._said(what.pop("action", what.pop("service", None)))
+        data = what.pop("data", None)
+        where = dict(data) if isinstance(data, Mapping) else {}
+        names = [self._about(where), self._about(what)]
         verb = action.partition(".")[2].replace("_", " ") or action
-        where = {**_object(step.get("data")), **_object(step.get("target")), **step}
-        named: dict[str, Any] = {key: where[key] for key in REFERENCES if key in where}
-        return f"{verb} {self._names(named)} ({action})" if named else f"{verb} ({action})"
+        about = " and ".join(filter(None, names))
+        words = f"{verb} {about} ({action})" if about else f"{verb} ({action})"
+        said = self._rest(where) if isinstance(data, Mapping) else self._said(data) if data is not None else ""
+        return f"{words} with {said}" if said else words
 
-    def _names(self, target: Mapping[str, Any]) -> str:
-        """Return names for what a part is about."""
-        names = []
-        for entity_id in _items(target.get(ATTR_ENTITY_ID)):
-            entity = self._exposure.entity(str(entity_id))
-            names.append(entity.name if entity else _UNSEEN)
-        for area in _items(target.get(ATTR_AREA_ID)):
-            areas = {entity.area for entity in self._exposure.entities.values()}
-            known = {name for name in areas if name and name.casefold().replace(" ", "_") == area}
-            names.append(f"all of {min(known)}" if known else "an area")
-        names += [f"a {key.removesuffix('_id')}" for key in ("floor_id", "label_id", "device_id") if target.get(key)]
-        return _listed(list(dict.fromkeys(names)), "and") or "something"
+    @cached_property
+    def _kinds(self) -> Mapping[str, Callable[[dict[str, Any], Any], str]]:
+        """Return how each step that is no action of an integration is described, by the key that tells it."""
+        return {
+            "wait_template": lambda _, value: f"wait until {self._said(value)}",
+            "wait_for_trigger": lambda _, value: f"wait until {self._triggers(value)}",
+            "delay": lambda _, value: f"wait {_duration(value)}",
+            "variables": lambda _, value: f"set {self._said(value)}",
+            "stop": lambda _, value: f"stop with '{self._said(value)}'",
+            "set_conversation_response": lambda _, value: f"answer {self._said(value)}",
+            "event": lambda _, value: f"fire the event {self._said(value)}",
+            "scene": lambda _, value: f"turn on {self._about({ATTR_ENTITY_ID: value})}",
+            "sequence": lambda _, value: f"({self._steps(value)})",
+            "parallel": lambda _, value: f"at the same time ({self._branches(value)})",
+            "choose": self._choose,
+            "if": lambda what, value: f"if {self._conditions(value)}{self._ends(what)}",
+            "repeat": self._repeat,
+        }
+
+    def _branches(self, value: Any) -> str:
+        """Describe what is done side by side."""
+        return "; ".join(self._steps(item) for item in _items(value))
+
+    def _choose(self, what: dict[str, Any], value: Any) -> str:
+        """Describe ways of which the first that fits is taken."""
+        ways = []
+        for item in _items(value):
+            way = {key: inner for key, inner in item.items() if key not in SAYS_NOTHING}
+            words = f"if {self._conditions(way.pop('conditions', None))}, {self._steps(way.pop('sequence', None))}"
+            ways.append(", ".join(filter(None, (words, self._rest(way)))))
+        return f"choose ({'; '.join(ways)}{self._ends(what)})"
+
+    def _repeat(self, _: dict[str, Any], value: Any) -> str:
+        """Describe what is done again and again."""
+        loop = dict(value) if isinstance(value, Mapping) else {}
+        steps = self._steps(loop.pop("sequence", None))
+        ends = [f"{key} {self._conditions(loop.pop(key))}" for key in ("while", "until") if key in loop]
+        ends += [f"{self._said(loop.pop('count'))} times"] if "count" in loop else []
+        ends += [f"for each of {self._said(loop.pop('for_each'))}"] if "for_each" in loop else []
+        return f"repeat {', '.join(filter(None, [*ends, self._rest(loop)]))}: ({steps})"
+
+    def _ends(self, what: dict[str, Any]) -> str:
+        """Describe the branches of a choice, and take them out of it."""
+        return "".join(
+            f", {words} ({self._steps(what.pop(key))})"
+            for key, words in (("then", "then"), ("else", "else"), ("default", "else"))
+            if key in what
+        )
+
+    def _about(self, what: dict[str, Any]) -> str:
+        """Return names for what a part is about, and take them out of it; an empty text for nothing."""
+        names: list[str] = []
+        if (target := what.pop(CONF_TARGET, None)) is not None:
+            inner = dict(target) if isinstance(target, Mapping) else {}
+            names = [self._about(inner), self._rest(inner)] if inner else [self._said(target)]
+        names += [self._entity(str(item)) for item in _items(what.pop(ATTR_ENTITY_ID, None))]
+        names += [self._place(key, str(item)) for key in _PLACES for item in _items(what.pop(key, None))]
+        words = _listed(list(dict.fromkeys(filter(None, names))), "and")
+        return f"the {self._said(what.pop('attribute'))} of {words}" if words and "attribute" in what else words
+
+    def _entity(self, item: str) -> str:
+        """Return the name of an entity, with its id where others have the same name."""
+        if is_template_string(item) or item in {"all", "none"}:
+            return item
+        if (entity := self._exposure.entity(item)) is None:
+            return _UNSEEN
+        name = _named(entity)
+        return name if self._counts[name] == 1 else f"{name} ({item})"
+
+    def _place(self, key: str, item: str) -> str:
+        """Return the name of a place, with its id where others have the same name."""
+        (told, unknown), names = _PLACES[key], self._names[key]
+        if (name := names.get(item)) is None:
+            return item if is_template_string(item) else unknown
+        return told.format(name if list(names.values()).count(name) == 1 else f"{name} ({item})")
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """Return how many exposed entities have each name."""
+        return Counter(map(_named, self._exposure.entities.values()))
+
+    @cached_property
+    def _names(self) -> dict[str, dict[str, str]]:
+        """Return the names of the places that hold something exposed."""
+        return exposed_places(self._hass, self._exposure)
+
+    def _limits(self, what: dict[str, Any]) -> str:
+        """Return the limits of a number."""
+        limits = [f" {key} {self._state(what.pop(key))}" for key in ("above", "below") if key in what]
+        return " and".join(limits) or " a number"
+
+    def _state(self, value: Any) -> str:
+        """Return states or times as they are said, any of which will do."""
+        items = [{True: "on", False: "off"}[item] if isinstance(item, bool) else item for item in _items(value)]
+        return _listed(map(self._said, items), "or") or "nothing"
+
+    def _rest(self, what: Mapping[str, Any]) -> str:
+        """Return all that is left, by its names."""
+        return ", ".join(f"{key.replace('_', ' ')} {self._valued(key, value)}" for key, value in what.items())
+
+    def _valued(self, key: str, value: Any) -> str:
+        """Return the value of a name."""
+        if is_secret_key(key) and value is not None:
+            return SECRET
+        return _duration(value) if key in _DURATIONS and isinstance(value, Mapping | int | float) else self._said(value)
+
+    def _said(self, value: Any) -> str:
+        """Return a value as it is said."""
+        match value:
+            case bool():
+                return "yes" if value else "no"
+            case None:
+                return "nothing"
+            case Mapping():
+                return f"({self._rest(value)})"
+            case list() | tuple():
+                return _listed([self._said(item) for item in value], "and") or "nothing"
+        if isinstance(value, str) and (entity := self._exposure.entity(value) if "." in value else None):
+            return self._entity(entity.entity_id)
+        return str(value)
 
 
-def diff(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
-    """Return the lines that change, with - and + in front, as in YAML."""
-    found = difflib.unified_diff(_lines(before), _lines(after), n=1, lineterm="")
-    changed = [line for line in found if not line.startswith(("---", "+++", "@@"))]
-    text = "\n".join(changed)
-    return text if len(text) <= MAX_DIFF else f"{text[:MAX_DIFF]}\n… ({len(text) - MAX_DIFF} more characters)"
-
-
-def _lines(config: Mapping[str, Any] | None) -> list[str]:
-    """Return a configuration as lines."""
-    if config is None:
-        return []
-    plain = json.loads(json_dumps(config))
-    return dump({key: plain[key] for key in KEY_ORDER if key in plain} | plain).splitlines()
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a list."""
-    return [item for item in _items(value) if isinstance(item, Mapping)]
+def _named(entity: ExposedEntity) -> str:
+    """Return the name of an entity, with its kind where it often has the name of what it moves."""
+    return f"the {entity.domain} {entity.name}" if entity.domain in _OF_OTHERS else entity.name
 
 
 def _items(value: Any) -> list[Any]:
@@ -190,47 +352,25 @@ def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    """Return an object, empty for anything else."""
-    return value if isinstance(value, Mapping) else {}
+def _unfold(what: dict[str, Any], key: str) -> None:
+    """Put what is in an object of its own beside it."""
+    if isinstance(what.get(key), Mapping):
+        what |= what.pop(key)
+
+
+def _kind(kind: str) -> str:
+    """Return a type of a trigger or condition in words."""
+    return kind.replace(".", ": ").replace("_", " ")
 
 
 def _listed(words: Iterable[str], last: str) -> str:
     """Return words as a person lists them."""
     kept = [word for word in words if word]
-    if len(kept) > _MAX_LISTED:
-        kept = [*kept[:_MAX_LISTED], f"{len(kept) - _MAX_LISTED} more"]
-    separator = ", then " if last == "then" else f" {last} "
-    return separator.join(kept) if last == "then" else separator.join(filter(None, (", ".join(kept[:-1]), *kept[-1:])))
-
-
-def _value(value: Any) -> str:
-    """Return a value as it is said."""
-    words = []
-    for item in _items(value):
-        if isinstance(item, Mapping):
-            words.append("a time of an entity")
-        elif is_template_string(str(item)):
-            words.append("a computed value")
-        else:
-            words.append({True: "on", False: "off"}[item] if isinstance(item, bool) else str(item))
-    return _listed(words, "or")
-
-
-def _lasting(what: Mapping[str, Any]) -> str:
-    """Return for how long something must hold."""
-    return f" for {_duration(what['for'])}" if what.get("for") else ""
-
-
-def _limits(what: Mapping[str, Any]) -> str:
-    """Return the limits of a number."""
-    return " and".join(f" {key} {_value(what[key])}" for key in ("above", "below") if key in what) or " a number"
+    return f" {last} ".join(filter(None, (", ".join(kept[:-1]), *kept[-1:])))
 
 
 def _duration(value: Any) -> str:
     """Return a duration."""
     if isinstance(value, Mapping):
         return " ".join(f"{amount} {unit}" for unit, amount in value.items() if amount) or "no time"
-    return (
-        "a computed time" if is_template_string(str(value)) else f"{value} s" if isinstance(value, int) else str(value)
-    )
+    return f"{value} s" if isinstance(value, int | float) else str(value)

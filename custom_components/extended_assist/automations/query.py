@@ -14,25 +14,27 @@ from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAI
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
 from homeassistant.const import CONF_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant, State, callback
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.helpers import entity_registry as er
 from homeassistant.util.json import JsonObjectType
 from homeassistant.util.yaml import SECRET_YAML
 
 from ..actions.targets import PLACES, REFERENCES
 from ..exposure import NotExposedError
 from ..results import ToolError, format_time
+from ..secret_rule import is_secret_key
 from ..toolbox.call import ToolCall
 from ..walk import texts_in
 from . import COMPONENT
 from .config_includes import include_problem
+from .describe import SECRET, names_hidden, without_recipients
 from .file import MAX_BYTES, decode, read
-from .yaml_index import index_yaml, load_automation
+from .places import exposed_places
+from .yaml_index import Tagged, index_yaml, load_automation
 
 MAX_TRACES = 3
 """Runs that are told of, the last ones."""
 
-_SECRET = "(secret)"  # noqa: S105 - what stands in the place of one
-_NOT_SAID = "(not exposed)"
+NOT_EXPOSED = "(not exposed)"
 _ABOUT = REFERENCES | {CONF_TARGET}
 _KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
 _OUTCOMES = {
@@ -166,7 +168,7 @@ def visible_block(call: ToolCall, block: str | None) -> dict[str, Any] | None:
     except ToolError, ValueError:
         return None
     config.pop(CONF_ID, None)
-    return dict(_VisibleConfig(call, frozenset(), is_free=not _names_hidden(call, config)).value(config))
+    return dict(_VisibleConfig(call, frozenset(), is_free=not names_hidden(call.exposure, config)).value(config))
 
 
 def visible_config(call: ToolCall, automation: Automation, state: FileState) -> tuple[dict[str, Any], bool]:
@@ -175,14 +177,9 @@ def visible_config(call: ToolCall, automation: Automation, state: FileState) -> 
     config = dict(state.config if state.config is not None else automation.config)
     config.pop(CONF_ID, None)
     visible = _VisibleConfig(
-        call, frozenset() if own else frozenset(state.secrets), is_free=not _names_hidden(call, config)
+        call, frozenset() if own else frozenset(state.secrets), is_free=not names_hidden(call.exposure, config)
     )
     return visible.value(config), visible.left_out
-
-
-def _names_hidden(call: ToolCall, config: Mapping[str, Any]) -> bool:
-    """Return whether any text in a configuration names something hidden."""
-    return call.exposure.names_hidden(" ".join(text for text, _ in texts_in(config, keys=True)))
 
 
 class _VisibleConfig:
@@ -193,26 +190,28 @@ class _VisibleConfig:
         self._call = call
         self._secrets = secrets
         self._is_free = is_free
-        self._places = _exposed_places(call)
+        self._places = exposed_places(call.hass, call.exposure)
         self.left_out = False
 
     def value(self, value: Any, key: str = "") -> Any:
         """Return a value as it may be told."""
+        if value is not None and is_secret_key(key):
+            return value if isinstance(value, Tagged) else SECRET
         if isinstance(value, Mapping):
-            told = {self.value(name): self.value(item, str(name)) for name, item in value.items()}
-            if any(text == _NOT_SAID for key in _ABOUT for text, _ in texts_in(told.get(key), keys=True)):
+            told = {self.value(name): self.value(item, str(name)) for name, item in without_recipients(value).items()}
+            if any(text == NOT_EXPOSED for key in _ABOUT for text, _ in texts_in(told.get(key), keys=True)):
                 # What is said about something hidden, such as the state that is waited for, is hidden with it.
-                told |= dict.fromkeys(told.keys() - _KINDS - _ABOUT, _NOT_SAID)
+                told |= dict.fromkeys(told.keys() - _KINDS - _ABOUT, NOT_EXPOSED)
             return told
         if isinstance(value, list):
             return [self.value(item, key) for item in value]
         if getattr(value, "__config_file__", "").endswith(SECRET_YAML) or (
             value is not None and str(value) in self._secrets
         ):
-            return _SECRET
+            return SECRET
         if isinstance(value, str) and not self._may_tell(value, key):
             self.left_out = True
-            return _NOT_SAID
+            return NOT_EXPOSED
         return value
 
     def _may_tell(self, text: str, key: str) -> bool:
@@ -225,24 +224,6 @@ class _VisibleConfig:
         if entry is not None and not self._call.exposure.is_exposed(entry.entity_id):
             return False
         return self._is_free or " " not in text or not self._call.exposure.names_hidden(text)
-
-
-@callback
-def _exposed_places(call: ToolCall) -> dict[str, set[str | None]]:
-    """Return the ids of devices, areas, floors and labels that hold something exposed."""
-    entities, devices, areas = er.async_get(call.hass), dr.async_get(call.hass), ar.async_get(call.hass)
-    found: dict[str, set[str | None]] = {key: set() for key in PLACES}
-    for entity_id in call.exposure.entities:
-        if (entry := entities.async_get(entity_id)) is None:
-            continue
-        device = devices.async_get(entry.device_id) if entry.device_id else None
-        area_id = entry.area_id or (dr.async_get_effective_area_id(call.hass, device) if device else None)
-        area = areas.async_get_area(area_id) if area_id else None
-        found["device_id"].add(entry.device_id)
-        found["area_id"].add(area_id)
-        found["floor_id"].add(area.floor_id if area else None)
-        found["label_id"] |= entry.labels | (device.labels if device else set()) | (area.labels if area else set())
-    return found
 
 
 async def async_last_runs(call: ToolCall, automation: Automation) -> list[JsonObjectType]:
@@ -265,7 +246,7 @@ def _run(call: ToolCall, trace: dict[str, Any]) -> JsonObjectType:
     started = trace["timestamp"]["start"]
     run: JsonObjectType = {"at": format_time(started) if not isinstance(started, str) else started[:19]}
     if trigger := trace.get("trigger"):
-        run["trigger"] = str(trigger) if not call.exposure.names_hidden(str(trigger)) else _NOT_SAID
+        run["trigger"] = str(trigger) if not call.exposure.names_hidden(str(trigger)) else NOT_EXPOSED
     outcome = "not_triggered" if trace.get("not_triggered") else trace.get("script_execution")
     if outcome == "failed_conditions":
         run["result"] = f"did not run: {_failed_condition(trace['trace'])}"

@@ -14,7 +14,8 @@ from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.check import KEYS, CheckedAutomation, async_check, current, normalized, resolved
-from ..automations.describe import AutomationDescriber, diff
+from ..automations.describe import AutomationDescriber
+from ..automations.difference import diff
 from ..automations.edit import Edit, add, merged, remove, update
 from ..automations.query import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
 from ..automations.similar import warnings_of
@@ -105,9 +106,7 @@ class AddAutomationTool(ChangingTool):
             raise ToolError(state.problem)
         automation_id = store.new_id()
         checked = await async_check(call, automation_id, config)
-        account = (
-            f"Add the automation '{config['alias']}': {AutomationDescriber(call.exposure).describe(checked.whole)}"
-        )
+        account = f"Add the automation '{config['alias']}': {AutomationDescriber(call.hass, call.exposure).describe(checked.whole)}"
         make = partial(add, config={"id": automation_id, **config})
         notes = await _async_warnings(call, checked, automation_id)
         return PlannedChange(automation_id, account, diff(None, config), make, notes)
@@ -156,10 +155,10 @@ class UpdateAutomationTool(ChangingTool):
         wanted.pop("id", None)
         checked = await async_check(call, automation_id, wanted, changes)
         visible, _ = visible_config(call, automation, state)
-        account = AutomationDescriber(call.exposure).describe(checked.whole)
+        account = AutomationDescriber(call.hass, call.exposure).describe(checked.whole)
         return PlannedChange(
             automation_id,
-            f"Change {', '.join(changes)} of the automation '{automation.name}'. Then: {account}",
+            f"Change {', '.join(changes)} of the automation '{automation.name}'. Then '{checked.config['alias']}': {account}",
             diff(visible, merged(visible, changes)),
             partial(update, automation_id=automation_id, changes=changes),
             await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else [],
@@ -187,7 +186,7 @@ class RemoveAutomationTool(ChangingTool):
         """Find what would be removed."""
         automation, state = await _async_find(call)
         visible, _ = visible_config(call, automation, state)
-        account = AutomationDescriber(call.exposure).describe(automation.config)
+        account = AutomationDescriber(call.hass, call.exposure).describe(automation.config)
         return PlannedChange(
             str(automation.id),
             f"Remove the automation '{automation.name}': {account}",

@@ -95,7 +95,7 @@ def _filtered(call: ToolCall) -> list[Automation]:
 def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonObjectType:
     """Return one line for each automation."""
     offset = call.arguments.get("offset", 0)
-    describer = AutomationDescriber(call.exposure)
+    describer = AutomationDescriber(call.hass, call.exposure, tells_recipients=False)
     rows = (_row(automation, state, describer) for automation in found[offset:])
     kept = fit_rows(rows, call.budget - _NOTES - len(state.problem or ""))
     answer: JsonObjectType = {"count": len(found)}
@@ -123,13 +123,19 @@ def _row(automation: Automation, state: FileState, describer: AutomationDescribe
         "invalid" if shown.state == STATE_UNAVAILABLE else shown.state,
         format_time(triggered) if triggered else "never",
         "yes" if automation.id in state.editable else "no",
-        describer.describe(automation.config),
+        describer.in_short(automation.config),
     )
 
 
 async def _async_details(call: ToolCall, automation: Automation, state: FileState) -> JsonObjectType:
     """Return all about one automation."""
-    row = dict(zip(_HEADER, _row(automation, state, AutomationDescriber(call.exposure)), strict=True))
+    row = dict(
+        zip(
+            _HEADER,
+            _row(automation, state, AutomationDescriber(call.hass, call.exposure, tells_recipients=False)),
+            strict=True,
+        )
+    )
     config, left_out = visible_config(call, automation, state)
     answer: dict[str, Any] = {**row, "configuration": config}
     if left_out:

@@ -3,7 +3,8 @@
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.describe import AutomationDescriber, diff
+from ..automations.describe import AutomationDescriber
+from ..automations.difference import diff
 from ..automations.query import exposed_automations, visible_block
 from ..automations.store import async_get_store
 from ..const import DOMAIN
@@ -37,7 +38,7 @@ def plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
     if (now := before or after) is None or (before is None) != (change.details.get("before") is None):
         return None
     verb = "Change back" if before and after else "Bring back" if before else "Remove again"
-    account = f"{verb} the automation '{now.get('alias', change.details['id'])}': {AutomationDescriber(call.exposure).describe(now)}"
+    account = f"{verb} the automation '{now.get('alias', change.details['id'])}': {AutomationDescriber(call.hass, call.exposure).describe(now)}"
     lines = diff(after, before).replace("```", "'''")
     step = Step(f"{DOMAIN}.undo", (), {}, f"{account}\n```diff\n{lines}\n```")
     return Plan((step,), account, is_whole=False, bound_to=change.id)
