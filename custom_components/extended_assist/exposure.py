@@ -2,6 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from datetime import date, time, timedelta
+from enum import Enum
 from functools import cached_property, partial
 from itertools import islice
 import re
@@ -32,6 +34,7 @@ _COMMON_NAMES = frozenset({"", "home", "home assistant"})
 """Names of entities that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
 _PLAIN = frozenset({bool, int, float})
+_SHOWN = (int, float, bytes, date, time, timedelta, Enum)
 
 
 class NotExposedError(ToolError):
@@ -233,7 +236,8 @@ class Exposure:
         """Whether a text, number or the like is not shown."""
         if isinstance(value, str):
             return is_secret_text(value) or ("." in value and self._names_hidden_id(value))
-        return value is None
+        # An object of an integration may hold or fetch anything.
+        return not isinstance(value, _SHOWN)
 
     def _names_hidden_id(self, text: str) -> bool:
         """Whether a text holds the id of a hidden entity."""

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.responses import visible_response
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import bound
-from custom_components.extended_assist.templates.bound import BoundTemplate, TemplateRun
+from custom_components.extended_assist.templates.bound import BoundTemplate, TemplateRun, compiled
 from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
@@ -77,6 +78,29 @@ async def test_made_targets(hass: HomeAssistant, tell: Tell) -> None:
             reached[name] = said
     assert reached == {}
     assert refused > len(attacks) - 5
+
+
+@pytest.mark.parametrize("template", ["{% if 1 %}" * 110 + "{% endif %}" * 110, "{{ f(a=1, a=2) }}"])
+async def test_what_python_cannot_compile(tell: Tell, template: str) -> None:
+    """A template that only Python refuses is a mistake with its place, like any other."""
+    data = await tell(answer(template))
+    assert "The template failed" in data["error"]
+    assert "sequence[0]" in data["error"]
+
+
+async def test_compiled_beside_the_loop(tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many templates there are, none is compiled where it would hold up Home Assistant."""
+    threads: set[int] = set()
+
+    def noted(template: str) -> bound.Compiled:
+        threads.add(threading.get_ident())
+        return compiled(template)
+
+    monkeypatch.setattr(bound, "compiled", noted)
+    values = {f"v{number}": "{{ 1 + " + str(number) + " }}" for number in range(300)}
+    assert (await tell([{"variables": values}, *answer("{{ v299 }}")]))["response"] == {"value": 300}
+    assert threads
+    assert threading.get_ident() not in threads
 
 
 async def test_all_means_what_is_exposed(hass: HomeAssistant, call_tool: CallTool) -> None:

@@ -23,6 +23,10 @@ ADDRESSES = (
     f"data:text/html,<img src=https://{TELLS}>",
     f"javascript:fetch('https://{TELLS}')",
 )
+SEEMINGLY_OWN = tuple(
+    f"/{mark}{TELLS}" for mark in ("&sol;", "&bsol;", "&Tab;/", "&NewLine;/", "&Tab;&sol;", "&#47;", "&#x2f;")
+)
+"""Addresses that begin as those of Home Assistant itself do, until a browser has read what is written in them."""
 SHAPES = (
     "![]({})",
     "![the door]({})",
@@ -71,6 +75,8 @@ def answers(seed: int = 0, count: int = 300) -> Iterator[str]:
     for shape in SHAPES:
         for address in ADDRESSES:
             yield shape.replace("{}", address)
+        if "]({})" in shape:
+            yield from (shape.replace("{}", address) for address in SEEMINGLY_OWN)
     random = Random(seed)
     for _ in range(count):
         words = [

@@ -67,12 +67,49 @@ STYLES = (
         "line-height:0;overflow:hidden",
     ),
     *("position:absolute;left:20000px", "translate:-9999px 0"),
+    *("--d:none;display:var(--d)", "display:var(--nope, none)", "--a:#fff;--b:var(--a);color:var(--b, red)"),
+    *("display:none;display:foo", "visibility:hidden;visibility:seen", "zoom:0", "zoom:.001", "transform:scale(.01)"),
+    *("transform:matrix(0,0,0,0,0,0)", "transform:rotateY(.25turn)", "rotate:y 90deg", "transform:skew(90deg)"),
+    *("clip-path:inset(0 0 100% 0)", "clip-path:rect(0 0 0 0)", "clip-path:xywh(0 0 0 0)", "clip:rect(auto,0,0,auto)"),
+    *(
+        "mask:linear-gradient(transparent,transparent)",
+        "-webkit-mask-image:linear-gradient(to left, transparent, transparent)",
+    ),
+    *(
+        "position:absolute;left:calc(0px - 9999px)",
+        "position:absolute;inset-inline-start:-9999px",
+        "margin-block-start:-9999px",
+    ),
+    *(
+        "position:fixed;top:300vh",
+        "inline-size:0;overflow:hidden",
+        "max-block-size:0;overflow:clip",
+        "height:0;contain:paint",
+    ),
+    *(
+        "-webkit-text-fill-color:transparent",
+        "-webkit-text-fill-color:#fff",
+        "color:color(srgb 1 1 1)",
+        "color:hwb(0 100% 0%)",
+    ),
+    *(
+        "color:lab(100% 0 0)",
+        "color:oklch(1 0 0)",
+        "color:lch(100 0 0 / 1)",
+        "color:Canvas",
+        "color:rgb(from white r g b)",
+    ),
+    *("filter:blur(99px)", "filter:brightness(0) invert(1)", "filter:contrast(0)", "letter-spacing:-9em"),
+    *("text-indent:100%;overflow:hidden;white-space:nowrap", "text-indent:9999px;overflow:hidden"),
 )
 ELEMENTS = (
     *(
         "<div hidden>WORDS</div>",
         "<div hidden=until-found>WORDS</div>",
         "<div aria-hidden=true>WORDS</div>",
+        "<div aria-hidden=TRUE>WORDS</div>",
+        "<progress>WORDS</progress>",
+        "<meter>WORDS</meter>",
         "<!-- WORDS -->",
     ),
     *(
@@ -136,6 +173,21 @@ SHEETS = (
         "@layer a{.x{STYLE}}",
         ".x{color:red}.x{STYLE}",
     ),
+    *("div{&.x{STYLE}}", "body{.x{STYLE}}", ".x{&{STYLE}}", ".x{@media screen{STYLE}}", ".x{@layer a{&{STYLE}}}"),
+    *(
+        "div, p{&.x{STYLE}}",
+        ":is(.x,.y){STYLE}",
+        ":where(.y,.x){STYLE}",
+        "div:not(.y,.z){STYLE}",
+        ".x:not(:hover){STYLE}",
+    ),
+    *(
+        '.y{content:"}"}.x{STYLE}',
+        ".y{content:'{'}.x{STYLE}",
+        ".y{background:url(data:a;b}c)}.x{STYLE}",
+        ".x{y:z;{}STYLE}",
+    ),
+    *(":root{--s:1}.x{STYLE}", ".x{color:red;@supports(display:grid){STYLE}}"),
     *("@import 'a';.x{STYLE}", "@media print{.x{display:block}}.x{STYLE}", ".y .x, .x{STYLE}"),
 )
 INVISIBLE = "\u200b\u200c\u200d\u200e\u2060\u2063\u202e\u2066\ufeff\u00ad\u034f\u061c\u115f\u3164\u180e\ufe00\U000e0041\U000e0101\u206a"
@@ -153,6 +205,7 @@ def pages() -> Iterator[str]:
             yield f"<style>{sheet.replace('STYLE', style)}</style><span>seen</span><div class=x id=x data-x>{WORDS}</div>"
     yield f"<style media=screen>.x{{display:none}}</style><span>seen</span><div class=x>{WORDS}</div>"
     yield f"<div style='background:#111'><p style='color:#fff'>seen</p><p style='color:#121212'>{WORDS}</p></div>"
+    yield f"<style>:root{{--d:none}}.x{{display:var(--d)}}</style><span>seen</span><div class=x>{WORDS}</div>"
     yield f"<body text=white>{WORDS}<p style='color:black'>seen</p></body>"
 
 

@@ -148,6 +148,20 @@ ESCAPE = r"""
 """.strip().splitlines()
 
 BOMBS = r"""
+{{ range(30000) | list | tojson(indent='x' * 30000) }}
+{{ range(30000) | list | tojson('x' * 30000) }}
+{{ flatten([range(100000)] * 30000) }}
+{{ [states] * 30000 | flatten }}
+{{ expand([range(100000)] * 30000) }}
+{{ expand([states.light] * 30000) }}
+{{ ('😀' * 9000) | wordwrap(1, true, '😀' * 9000) }}
+{{ ('a ' * 5000) | wordwrap(width=1, wrapstring='x' * 9000) }}
+{{ set(zip(range(9000), range(9000))) | count }}
+{{ dict(zip(zip(range(9000), range(9000)), range(9000))) | count }}
+{{ merge_response({'a': {'b': [states.light.lamp]}}) }}
+{{ merge_response({'a': {'b': {'c': states}}}) }}
+{{ merge_response({'a': {'b': [namespace(x=states)]}}) }}
+{{ f(a=1, a=2) }}
 {{ 'x' * 10**9 }}
 {{ 10**9 * 'x' }}
 {{ [0] * 10**9 }}
@@ -272,6 +286,15 @@ BOMBS = r"""
 """.strip().splitlines()
 
 PATTERNS = r"""
+{{ ('a' * 9000) | regex_search('(?:a?){999999999}b') }}
+{{ ('a' * 9000) | regex_search('((a?){1000}){1000}b') }}
+{{ 'x' | regex_search('(?:(?:(?:(?:x{1000}){1000}){1000}){1000})') }}
+{{ 'x' is search('x{1000000}' * 90) }}
+{{ 'x' is match('(?:(?=a{9,}?)b{999,}){999,99999}') }}
+{{ 'x' | regex_findall('(?>(?:a|b{300}){300}+)') }}
+{{ 'x' | regex_replace('(?x) (?:a?){9 9 9 9 9 9 9 9}', '') }}
+{{ 'x' | regex_replace('(?x: (?:a?){9 9 9 9 9 9 9 9})', '') }}
+{{ 'x' | regex_search('(y)?(?(1)a{99999}|b{99999})') }}
 {{ ('a' * 30) | regex_match('(a+)+b') }}
 {{ ('a' * 30) | regex_match('(a|a)*b') }}
 {{ ('a' * 30) | regex_search('(?:a*)*b') }}

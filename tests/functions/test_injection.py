@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 import sqlite3
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -56,6 +57,29 @@ def written(settings: str, *names: str) -> str:
     properties = ", ".join(f"{name}: {{}}" for name in names)
     body = "\n".join(f"  {line}" for line in settings.strip("\n").splitlines())
     return f"spec:\n  name: probe\n  parameters: {{type: object, properties: {{{properties}}}}}\nfunction:\n{body}\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "y", "told"),
+    [
+        ("{{ x | regex_search(y) }}", "(a+)+b", "False"),
+        ("{{ [x] | select('search', y) | list | length }}", "(?:a|a)*b", "0"),
+        ("{{ x | regex_replace(y, 'b') }}", "(?:a?){999999999}", "repeats so much"),
+        ("{{ (x * y) | length }}", 1_000_000_000, "too large"),
+        ("{{ y ** y }}", 1_000_000, "too large"),
+        ("{{ x | center(y) }}", 1_000_000_000, "too large"),
+        ("{{ x | indent(width=y, first=true) }}", 1_000_000_000, "too large"),
+        ("{{ x.zfill(y) }}", 1_000_000_000, "too large"),
+        ("{{ (x * y)[:3] ~ x.zfill(40) | center(50) | length }}", 2, "aaa50"),
+        ("{{ x | regex_findall(y) | length }} {{ x is match(y) }}", "aa", "14 True"),
+    ],
+)
+async def test_growth(install: Install, ask: Ask, template: str, y: Any, told: str) -> None:
+    """A pattern or a number that a model gave ends in time and makes nothing huge."""
+    await install(written(f'type: template\nvalue_template: "{template}"', "x", "y"))
+    begun = monotonic()
+    assert told in await ask("probe", {"x": "a" * 28, "y": y}, error=told.startswith(("too", "repeats")))
+    assert monotonic() - begun < 5
 
 
 @pytest.mark.parametrize("parse", ["", "parse_result: true"])

@@ -2,6 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
 import json
 import re
 import resource
@@ -12,12 +15,15 @@ import time
 
 import pytest
 
+from custom_components.extended_assist import exposure as exposing
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import async_render, async_render_with_notes, render as rendering
 from custom_components.extended_assist.templates.home import Home
 from custom_components.extended_assist.templates.limits import Budget, TooLargeError, TooLongError
 from custom_components.extended_assist.templates.state_proxies import TemplateHome
+from custom_components.extended_assist.toolbox.policy import Tier
+from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import TemplateEnvironment
 from tests.attacks.templates import BOMBS, ESCAPE, PATTERNS, REACH
@@ -131,6 +137,52 @@ async def test_hidden_and_missing_take_the_same_time(hass: HomeAssistant, home: 
     assert 2 / 3 < hidden / missing < 3 / 2
 
 
+async def test_hidden_and_missing_take_the_same_way(
+    hass: HomeAssistant, home: Ids, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether an entity is hidden or missing, what is exposed is looked up once for it, however it is spelled."""
+    asked: list[str] = []
+
+    def noted(hass: HomeAssistant, assistant: str, entity_id: str) -> bool:
+        asked.append(entity_id)
+        return async_should_expose(hass, assistant, entity_id)
+
+    monkeypatch.setattr(exposing, "async_should_expose", noted)
+    hass.states.async_set("zone.home", "0")
+    for spelled in ("sensor.zebra SENSOR.zebra Sensor.Zebra", "sensor.zebrx SENSOR.zebrx Sensor.Zebrx"):
+        asked.clear()
+        here = TemplateHome(hass, Exposure(hass, ASSISTANT), Budget())
+        assert [here.entry(name) for name in spelled.split()] == [None] * 3
+        assert len(asked) == 1
+
+
+@dataclass
+class Coordinator:
+    """What an integration may keep in an attribute."""
+
+    target: str = "sensor.zebra"
+
+    def fetch(self) -> str:
+        """Return what is hidden."""
+        return self.target
+
+
+async def test_objects_in_attributes(hass: HomeAssistant, home: Ids, render: Render) -> None:
+    """An object of an integration is not handed to a template; what is a value stays."""
+    moment = datetime(2026, 3, 2, tzinfo=UTC)
+    values = {"when": moment, "color": Tier.READ, "far": timedelta(1)}
+    hass.states.async_set("light.lamp", "on", {"own": Coordinator(), "deep": {"own": [Coordinator()]}, **values})
+    for template in (
+        "{{ state_attr('light.lamp', 'own').fetch() }}",
+        "{{ states.light.lamp.attributes.own.target }}",
+        "{{ states.light.lamp.attributes.deep.own[0].target }}",
+        "{{ states.light.lamp.attributes }} {{ states.light.lamp.as_dict() }}",
+    ):
+        assert "zebra" not in await outcome(hass, template)
+    assert await render("{{ state_attr('light.lamp', 'when') }}") == str(moment)
+    assert await render("{{ states.light.lamp.attributes.keys() | list }}") == "['deep', 'when', 'color', 'far']"
+
+
 async def test_the_same_question_is_asked_once(hass: HomeAssistant, home: Ids) -> None:
     """However often a template asks, the answer is looked for once: time cannot be made to add up."""
     asked = []
@@ -203,6 +255,34 @@ async def test_bombs(home: Ids, render: Render, watch: Watch) -> None:
         assert watch.longest < 1, bomb
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < 400
+
+
+def alike(number: int) -> tuple[list[int], list[int]]:
+    """Return the first and second numbers of pairs that Python puts into one place of a set: it mixes them with these."""
+    wrap, one, two, five = 2**64, 11400714785074694791, 14029467366897019727, 2870177450012600261
+    mixed = -(2 ^ five ^ 3527539) * pow(one, -1, wrap) % wrap
+    mixed = (mixed >> 31 | mixed << 33) % wrap
+    firsts, seconds = [], []
+    for first in count(1):
+        turned = (five + first * two) % wrap
+        second = (mixed - (turned << 31 | turned >> 33) * one) * pow(two, -1, wrap) % wrap
+        second -= wrap * (second >= wrap // 2)
+        if abs(second) < 2**61 - 1:
+            firsts.append(first)
+            seconds.append(second)
+        if len(firsts) == number:
+            break
+    return firsts, seconds
+
+
+async def test_sets_of_pairs(home: Ids, render: Render) -> None:
+    """Pairs that were chosen to be in each other's way in a set are not many enough to hold anything."""
+    firsts, seconds = alike(9_000)
+    assert len(set(map(hash, zip(firsts, seconds, strict=True)))) == 1
+    for made in ("set(zip(a, b))", "zip(a, b) | unique | list", "dict(zip(zip(a, b), a))"):
+        with pytest.raises(ToolError, match="too large"):
+            await render("{{ " + made + " | count }}", a=firsts, b=seconds)
+    assert await render("{{ set(zip(a, b)) | count }}", a=firsts[:1500], b=seconds[:1500]) == "1500"
 
 
 async def test_threads_end(home: Ids, render: Render, watch: Watch) -> None:

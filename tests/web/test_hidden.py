@@ -41,6 +41,18 @@ def test_hidden_words_in_what_is_selected() -> None:
     "html",
     [
         "<p style='color:#333'>WORDS</p>",
+        "<p style='color:oklch(0.2 0 0);letter-spacing:-1px;filter:blur(1px)'>WORDS</p>",
+        "<p style='color:hwb(0 10% 80%);-webkit-text-fill-color:color(srgb 0.1 0.1 0.1 / 90%)'>WORDS</p>",
+        "<p style='color:lab(20 5 5);zoom:.9;text-indent:2em;overflow:hidden;contain:content'>WORDS</p>",
+        "<p style='color:lab(a);transform:scale(.9) rotate(90deg);clip:rect(0,90px,90px,0)'>WORDS</p>",
+        "<p style='--d:block;display:var(--d, none)'>WORDS</p>",
+        "<style>:root{--c:#222}</style><p style='color:var(--c)'>WORDS</p>",
+        "<style>.x{color:#222;&.y{display:none}.z &{display:none}@media print{display:none}}</style><p class=x>WORDS</p>",
+        "<style>"
+        + "a{" * 40
+        + "}" * 40
+        + "p:not(.x,.y):is(a,b){display:none}:not(:hover){color:red}</style><p>WORDS</p>",
+        "<style>@keyframes k{from{opacity:0}}@font-face{x:y}.y:hover{.x{display:none}}</style><p class=x>WORDS</p>",
         "<p style='color:white;background:#123'>WORDS</p>",
         "<div style='background:url(a.png)'><p style='color:#fff'>WORDS</p></div>",
         "<div style='background:linear-gradient(red, blue)'><p style='color:white'>WORDS</p></div>",

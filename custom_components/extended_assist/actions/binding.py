@@ -28,7 +28,7 @@ from homeassistant.helpers.script_variables import ScriptVariables
 from homeassistant.helpers.template import Template, is_template_string
 from homeassistant.helpers.typing import TemplateVarsType
 
-from ..templates.bound import BoundTemplate, BoundVariables, TemplateRun, compiled
+from ..templates.bound import BoundTemplate, BoundVariables, TemplateRun
 from ..walk import texts_in
 from .rendered import RenderedPart, Values
 
@@ -87,7 +87,7 @@ class Binder:
     async def _async_compile(self, part: Any) -> None:
         """Compile all templates beside the event loop; raises ToolError for one that cannot be."""
         texts = {text.strip() for text, _ in texts_in(part, keys=True) if is_template_string(text)}
-        await self._run.hass.async_add_executor_job(lambda: [compiled(text) for text in texts])
+        await self._run.hass.async_add_executor_job(self._run.compile, texts)
 
     def _named(self, value: Any) -> Any:
         """A part with a name in place of each template."""

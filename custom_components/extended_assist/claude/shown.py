@@ -14,12 +14,12 @@ from homeassistant.components.conversation import ChatLog, ToolResultContent, Us
 from homeassistant.helpers.json import json_dumps
 
 from ..toolbox.named import folded
-from ..toolbox.outside import marks
+from ..toolbox.outside import marks, outside_texts
 
 _HELD: Final = 2_000
 """Characters that wait for the end of a link, at most."""
-_OWN = re.compile(r"/(?![/\\])[\w\-./?=&%~+:@,;]*")
-"""An address of this Home Assistant, as it is written without its host."""
+_OWN = re.compile(r"/(?![/\\])[\w\-./?=&%~+:@,]*")
+"""An address of this Home Assistant, as it is written without its host; a semicolon would let `&sol;` be a slash."""
 _INLINE = re.compile(r"(!?)\[([^\[\]]*)\]\(\s*([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s[^()]*)?\)")
 _ADDRESS = re.compile(r"(?:https?|ftps?|wss?)://[^\s<>\"'`\ue000\ue001]*", re.IGNORECASE)
 _BEGINS_ADDRESS = re.compile(r"(?<=www)\.|(?<=:)//", re.IGNORECASE)
@@ -58,6 +58,8 @@ _ASKS: Final = (
     ),
 )
 """How people ask for a link, folded, in the languages of the options."""
+_COMPUTING: Final = ("render_template", "execute_script", "query_database")
+"""The ends of the names of tools that answer with whatever the model wrote."""
 _ENDINGS: Final = ("", "s", "n", "en", "e", "i", "a", "y", "ie", "u")
 _ASKS_UNSPACED: Final = ("링크", "주소", "웹사이트", "链接", "网址", "网站")
 
@@ -153,12 +155,23 @@ def asked_links(chat_log: ChatLog) -> frozenset[str]:
     said = [content.content for content in chat_log.content if isinstance(content, UserContent)]
     if not said or not asks_for_link(said[-1]):
         return frozenset()
-    read = [
-        json_dumps(one.result.data)
+    results = [
+        (json_dumps(one.result.data), one.tool_name.endswith(_COMPUTING))
         for one in chat_log.content
         if isinstance(one, ToolResultContent) and not one.result.error and "would" not in one.result.data
     ]
-    return frozenset(link.rstrip(_ENDS_OF_LINKS) for text in (*said, *read) for link in _LINK.findall(text))
+    found = _links(*said, *(text for text, is_computed in results if not is_computed))
+    if computed := _links(*(text for text, is_computed in results if is_computed)) - found:
+        # What the model has computed, it may have put together.
+        found |= computed & _links(
+            *(text for state in chat_log.hass.states.async_all() for text in outside_texts(state))
+        )
+    return found
+
+
+def _links(*texts: str) -> frozenset[str]:
+    """Return the links in some texts."""
+    return frozenset(link.rstrip(_ENDS_OF_LINKS) for text in texts for link in _LINK.findall(text))
 
 
 def asks_for_link(message: str) -> bool:

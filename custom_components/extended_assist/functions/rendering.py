@@ -6,7 +6,7 @@ knows that language can write it as a value. What the template itself says in qu
 joined with values.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -30,6 +30,8 @@ from ..const import DOMAIN
 from ..exposure import Exposure
 from ..interruptible import async_run_interruptible
 from ..results import ToolError
+from ..templates.limits import Budget
+from ..templates.patterns import FILTERS, TESTS
 from .base import FunctionRun
 from .yaml_source import PartError, YamlPath
 
@@ -39,6 +41,8 @@ MAX_OUTPUT: Final = 256 * 1024
 """Characters of a rendered text, as in Home Assistant."""
 _MAX_MESSAGE = 300
 _COMPILED = 200
+_PADDING: Final = frozenset({"center", "ljust", "rjust", "zfill"})
+"""Methods that make a text as wide as they are told."""
 _FIRST, _LAST = "\ue000", "\ue001"
 """Characters without meaning, around the number of a value."""
 
@@ -168,8 +172,25 @@ class _MarkedValues:
 _marking: ContextVar[_MarkedValues | None] = ContextVar("marking", default=None)
 
 
+def _ending(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of ours on patterns, which ends in time."""
+    return lambda *args, **kwargs: function(Budget(TIME_LIMIT), *args, **kwargs)
+
+
+def _not_too_wide(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter whose result is not wider than allowed."""
+
+    def padded(value: Any, *args: Any, **kwargs: Any) -> Any:
+        Budget().check_width(*args, *kwargs.values())
+        return usual(value, *args, **kwargs)
+
+    return padded
+
+
 class _Environment(TemplateEnvironment):
     """Home Assistant's environment, in which the values that a template writes can be kept apart."""
+
+    intercepted_binops = frozenset({"*", "**"})
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Make the environment, with no compiled templates yet."""
@@ -186,7 +207,25 @@ class _Environment(TemplateEnvironment):
         self.finalize = finalize
         encode = self.filters["urlencode"]
         self.filters["urlencode"] = lambda value: Encoded(encode(value))
+        # What is matched, how often and how wide may be what a model gave.
+        self.filters |= {name: _ending(function) for name, function in FILTERS.items()}
+        self.tests |= {name: _ending(function) for name, function in TESTS.items()}
+        for name in ("center", "indent"):
+            self.filters[name] = _not_too_wide(self.filters[name])
         self._codes: dict[str, CodeType] = {}
+
+    @override
+    def call(self, context: jinja2.runtime.Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call, and make no text too wide."""
+        if getattr(function, "__name__", "") in _PADDING:
+            Budget().check_width(*args, *kwargs.values())
+        return super().call(context, function, *args, **kwargs)
+
+    @override
+    def call_binop(self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any) -> Any:
+        """Compute, and repeat nothing too often."""
+        Budget().check_operator(operator, left, right)
+        return super().call_binop(context, operator, left, right)
 
     def code(self, source: str) -> CodeType:
         """Return the code of a template."""

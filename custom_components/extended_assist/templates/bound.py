@@ -3,7 +3,7 @@
 Home Assistant renders on its event loop, where nothing can be interrupted. So the budget of a rendering looks at the clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, time, timedelta
 from functools import cache, lru_cache
 from time import monotonic
@@ -34,6 +34,8 @@ RUN_TIME: Final = 5.0
 """Seconds of all renderings of one run."""
 
 _COMPILED = 256
+type Compiled = tuple[CodeType, frozenset[str]]
+"""The code of a template, and the variables that it uses."""
 _AS_THEY_ARE = (str, int, float, bool, date, time, timedelta, type(None))
 
 
@@ -51,6 +53,15 @@ class TemplateRun:
         self._written = written
         self._left = RUN_TIME
         self._answers: dict[str, tuple[Any, Any]] = {}
+        self._code: dict[str, Compiled] = {}
+
+    def compile(self, templates: Iterable[str]) -> None:
+        """Compile templates beside the event loop, before they are needed there; raises ToolError."""
+        self._code |= {template: compiled(template) for template in templates}
+
+    def code(self, template: str) -> Compiled:
+        """The code of a template; raises ToolError for one that cannot be compiled."""
+        return self._code.get(template) or compiled(template)
 
     def exposure(self) -> Exposure:
         """What may be seen now."""
@@ -119,7 +130,7 @@ class BoundTemplate(Template):
         self._bound_code: CodeType | None = None
         self._names: frozenset[str] = frozenset()
         if not self.is_static:
-            self._bound_code, self._names = compiled(self.template)
+            self._bound_code, self._names = run.code(self.template)
 
     @override
     def ensure_valid(self) -> None:
@@ -176,14 +187,14 @@ def environment_for(home: TemplateHome) -> ExposedEnvironment:
 
 
 @lru_cache(_COMPILED)
-def compiled(template: str) -> tuple[CodeType, frozenset[str]]:
+def compiled(template: str) -> Compiled:
     """The code of a template and the variables that it uses; raises ToolError for one that cannot be compiled."""
     check_length(template)
     here = _environment()
     try:
         names = meta.find_undeclared_variables(here.parse(template))
         return here.compile(template), frozenset(names)
-    except (jinja2.TemplateError, RecursionError) as err:
+    except (jinja2.TemplateError, MemoryError, RecursionError, SyntaxError) as err:
         raise ToolError(explain(err)) from err
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from threading import get_ident
 from typing import Any
 
+from homeassistant.components.zone import ENTITY_ID_HOME
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import (
     area_registry as ar,
@@ -57,8 +58,12 @@ class Home:
     @callback
     def state(self, entity_id: str) -> State | None:
         """Return the state of an exposed entity, decided once."""
+        entity_id = entity_id.lower()
         if entity_id not in self.decided:
-            self.decided[entity_id] = self.exposure.state(entity_id)
+            exists = self.hass.states.get(entity_id) is not None
+            # What does not exist takes as long as what is hidden.
+            found = self.exposure.state(entity_id if exists else ENTITY_ID_HOME)
+            self.decided[entity_id] = found if exists else None
         return self.decided[entity_id]
 
     @callback

@@ -5,7 +5,7 @@ lists nested into each other would hold the interpreter, and with it the event l
 value that a template makes is measured, and operations whose result is larger than their operands are measured before.
 """
 
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sized, ValuesView
 from math import inf
 import re
 from string import Formatter
@@ -32,6 +32,8 @@ MAX_SEARCH: Final = 100_000_000
 """Comparisons of characters in one search: for some texts, every place is compared with all that is looked for."""
 
 _ITEM = 32
+_TUPLE = 500
+"""What a tuple or range weighs besides its items: they can be chosen so that a set of many takes seconds to build."""
 _POINTER = 8
 _OVERHEAD = 200
 """Bytes of a collection beside its items, with the note that it was measured."""
@@ -60,7 +62,7 @@ class TooLongError(TemplateError):
         super().__init__(f"The template took longer than {seconds:g} seconds. Let it do less.")
 
 
-type _Measure = Literal["text", "number", "collection", "lazy", "other"]
+type _Measure = Literal["text", "number", "collection", "lazy", "sized", "other"]
 
 
 class _MeasureByType(dict[type, _Measure]):
@@ -74,8 +76,10 @@ class _MeasureByType(dict[type, _Measure]):
             self[kind] = "collection"
         elif issubclass(kind, _LAZY):
             self[kind] = "lazy"
+        elif issubclass(kind, int) and kind is not bool:
+            self[kind] = "number"
         else:
-            self[kind] = "number" if issubclass(kind, int) and kind is not bool else "other"
+            self[kind] = "sized" if issubclass(kind, Sized) else "other"
         return self[kind]
 
 
@@ -106,8 +110,9 @@ class Budget:
             case "text":
                 self._measure(value)
                 self.spend(value.__sizeof__())
-            case _:
-                self._measure(value)
+            case kind:
+                if kind == "number":
+                    self._measure(value)
                 self.spend(_ITEM)
         return value
 
@@ -167,6 +172,8 @@ class Budget:
         match _MEASURES[type(value)]:
             case "other":
                 return 1, 0
+            case "sized":  # A range, or all states: small by itself, but not what is made of many of them.
+                return _TUPLE + len(value) * _ITEM, 1
             case "text":
                 self.check_size(len(value))
                 return len(value), 0
@@ -185,7 +192,7 @@ class Budget:
             depth = max(depth, item_depth)
             if size > MAX_SIZE:
                 break
-        return self._remember(value, size, depth + 1)
+        return self._remember(value, size + (_TUPLE if isinstance(value, tuple) else 0), depth + 1)
 
     def _remember(self, value: object, size: int, depth: int) -> tuple[int, int]:
         """Store the size and depth of a collection; raise TooLargeError beyond the limits."""

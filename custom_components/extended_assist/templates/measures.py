@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import date, time, timedelta, tzinfo
 from functools import wraps
+from math import prod
 from typing import Any, Final
 
 from jinja2 import pass_context
@@ -96,8 +97,10 @@ def _sum(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments
 
 def _small(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
     """Check what is gone through by slow code, or several times."""
-    if any(budget.size(value) > MAX_SMALL for value in (*args, *kwargs.values())):
+    sizes = [budget.size(value) for value in (*args, *kwargs.values())]
+    if any(size > MAX_SMALL for size in sizes):
         raise TooLargeError(f"A value of more than {MAX_SMALL} characters, for what is done with it,")
+    budget.check_size(prod(sizes))  # One text may be put into each place of another.
     return args
 
 
@@ -114,9 +117,9 @@ def _trim(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argument
 
 def _tojson(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
     """Check the indentation, which is repeated for every level and item."""
-    indent = _given(args, kwargs, 1, "indent", 0)
-    if isinstance(indent, int) and indent > _MAX_INDENT:
-        raise TooLargeError(f"An indentation above {_MAX_INDENT}")
+    indent = _given(args, kwargs, 1, "indent", None)
+    if indent is not None and not (isinstance(indent, int) and indent <= _MAX_INDENT):
+        raise TooLargeError(f"An indentation that is no number, or above {_MAX_INDENT},")
     return args
 
 
@@ -126,6 +129,23 @@ def _encoding(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Argu
     if encoding is not None and str(encoding).lower().replace("_", "-") not in _ENCODINGS:
         raise TemplateError(f"An encoding is one of these here: {', '.join(sorted(_ENCODINGS))}.")
     return args
+
+
+def _copied(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
+    """Check what is copied with everything inside: of a state, that would be all of Home Assistant."""
+    for value in (*args, *kwargs.values()):
+        if not _is_data(value):
+            raise TemplateError("A response holds texts, numbers, lists and objects only.")
+    return args
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a value is plain data."""
+    if isinstance(value, dict):
+        return all(_is_data(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return all(map(_is_data, value))
+    return value is None or isinstance(value, str | int | float | date | time | timedelta)
 
 
 def _join_method(budget: Budget, args: _Arguments, kwargs: dict[str, Any]) -> _Arguments:
@@ -161,6 +181,7 @@ ARGUMENT_CHECKS: dict[str, _Check] = {
     "format": _format,
     "indent": _indent,
     "join": _join,
+    "merge_response": _copied,
     "replace": _replace,
     "sum": _sum,
     "tojson": _tojson,

@@ -5,6 +5,8 @@ one of the package `regex` looks at the clock, and lets others go on.
 """
 
 from functools import lru_cache
+import re
+from re import _constants as constants, _parser as parser  # type: ignore[attr-defined] # which is older than its types
 from typing import Any, Final
 
 import regex
@@ -17,10 +19,13 @@ MATCHING_TIME: Final = 0.25
 """Seconds of one match."""
 MAX_PATTERN: Final = 1_000
 """Characters of a pattern."""
+MAX_WRITTEN_OUT: Final = 10_000
+"""Parts of a pattern with all that it repeats written out, as the matcher does beforehand, where nothing stops it."""
 
 _COMPILED = 128
 # What Python's own patterns do not have, and what makes the matcher take memory for as long as it has time.
 _RECURSION = regex.compile(r"\(\?(?:R|&|P>|[-+]?\d)")
+_NO_COMMENTS = "Patterns that are read without their spaces cannot be used here."
 
 
 @lru_cache(_COMPILED)
@@ -31,9 +36,26 @@ def _compiled(pattern: str, ignorecase: bool) -> regex.Pattern[str]:  # noqa: FB
     if _RECURSION.search(pattern):
         raise TemplateError("Patterns cannot hold themselves here.")
     try:
+        read = parser.parse(pattern)
+        if read.state.flags & re.VERBOSE:
+            raise TemplateError(_NO_COMMENTS)
+        if _written_out(read) > MAX_WRITTEN_OUT:
+            raise TooLargeError("A pattern that repeats so much")
         return regex.compile(pattern, regex.IGNORECASE if ignorecase else 0, cache_pattern=False)
-    except (RecursionError, ValueError, OverflowError, regex.error) as err:
+    except (RecursionError, ValueError, OverflowError, re.error, regex.error) as err:
         raise TemplateError(f"The pattern cannot be read: {err}") from err
+
+
+def _written_out(part: Any) -> int:
+    """How many parts a pattern has with everything that it repeats written out."""
+    match part:
+        case (constants.MAX_REPEAT | constants.MIN_REPEAT | constants.POSSESSIVE_REPEAT, (least, most, repeated)):
+            return max(int(least), 1 if most is constants.MAXREPEAT else int(most)) * _written_out(repeated)
+        case (constants.SUBPATTERN, (_, added, _, _)) if added & re.VERBOSE:
+            raise TemplateError(_NO_COMMENTS)
+        case list() | tuple() | parser.SubPattern():
+            return 1 + sum(map(_written_out, part))
+    return 0
 
 
 def check_pattern(pattern: str) -> None:

@@ -38,9 +38,15 @@ _FAR: Final = 500
 _TINY: Final = 4.0
 """Pixels below which nobody reads."""
 _FAINT: Final = 0.1
+_BLURRED: Final = 8
+"""Pixels of blur from which on no letter is told from another."""
 _ALIKE: Final = 48
 """How different two colors are at most, of 765, that nobody tells apart."""
 _WHITE: Final = (255, 255, 255)
+_OF_SYSTEM: Final = {"canvas": _WHITE, "canvastext": (0, 0, 0)}
+_VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*(?:\([^()]*\)[^()]*)*))?\)")
+_VARIABLES: Final = 3
+"""How deep variables in variables are looked into."""
 _BRACKETS = re.compile(r"\[[^\]]*\]|:{1,2}[\w-]+\([^)]*\)|:[\w-]+")
 
 type Color = tuple[int, int, int]
@@ -53,7 +59,10 @@ class Visibility:
         """Read the style sheets of the page."""
         self._styles: dict[int, list[tuple[tuple[int, ...], Style]]] = {}
         self._colors: dict[int, tuple[Color | None, Color | None]] = {}
+        self._variables: Style = {}
         rules = [*rules_of(soup)]
+        for rule in rules:
+            self._variables |= {name: value for name, value in rule.style.items() if name.startswith("--")}
         index = _index(soup) if rules else {}
         left = MAX_MATCHES
         for rule in rules:
@@ -90,7 +99,7 @@ class Visibility:
         found = self._styles.get(id(tag), ())
         inline = declarations(str(tag.attrs["style"])) if "style" in tag.attrs else {}
         if not found:
-            return {name: value for name, (value, _) in inline.items()} if inline else {}
+            return self._resolved({name: value for name, (value, _) in inline.items()}) if inline else {}
         style: Style = {}
         important: Style = {}
         for _, declared in sorted(found, key=lambda one: one[0]):
@@ -100,7 +109,20 @@ class Visibility:
                 else:
                     style[name] = value
         style |= {name: value for name, (value, _) in inline.items()}
-        return style | important | {name: value for name, (value, is_important) in inline.items() if is_important}
+        style |= important | {name: value for name, (value, is_important) in inline.items() if is_important}
+        return self._resolved(style)
+
+    def _resolved(self, style: Style) -> Style:
+        """Return a style with the values of its variables."""
+        if not any("var(" in value for value in style.values()):
+            return style
+
+        def value_of(match: re.Match[str]) -> str:
+            return style.get(match[1]) or self._variables.get(match[1]) or (match[2] or "").strip()
+
+        for _ in range(_VARIABLES):
+            style = {name: _VARIABLE.sub(value_of, value) for name, value in style.items()}
+        return style
 
     def _see_colors(self, tag: Tag, style: Style) -> None:
         """Remember the color of an element's text, None where it is clear, and of what is behind it, None where that is a picture."""
@@ -112,8 +134,10 @@ class Visibility:
                     if one.parent is not None:
                         self._see_colors(one, self._style(one))
         color, ground = self._colors[id(around)] if around is not None else ((0, 0, 0), _WHITE)
-        own_color = style.get("color") or (
-            str(tag.get("color") or tag.get("text") or "") if tag.name in ("font", "body") else ""
+        own_color = (
+            style.get("-webkit-text-fill-color")
+            or style.get("color")
+            or (str(tag.get("color") or tag.get("text") or "") if tag.name in ("font", "body") else "")
         )
         own_ground = style.get("background-color") or style.get("background") or str(tag.get("bgcolor") or "")
         if own_ground:
@@ -132,7 +156,7 @@ def _is_hidden_by_attributes(tag: Tag, style: Style) -> bool:
     """Return whether an element is hidden by what it is."""
     attributes = tag.attrs
     shown = style.get("display", "none") != "none"
-    if ("hidden" in attributes and not shown) or attributes.get("aria-hidden") == "true":
+    if ("hidden" in attributes and not shown) or str(attributes.get("aria-hidden")).lower() == "true":
         return True
     if "popover" in attributes or (tag.name == "dialog" and "open" not in attributes and not shown):
         return True
@@ -158,19 +182,39 @@ def _is_hidden_by_style(style: Style) -> bool:
     if _is_moved_away(style):
         return True
     clipped = get("clip-path", "")
-    if re.search(r"rect\(\s*(?:0|1)\w*[\s,]+(?:0|1)\w*[\s,]+(?:0|1)\w*[\s,]+(?:0|1)\w*\s*\)", get("clip", "")):
+    if re.search(
+        r"rect\([^,\s]+[\s,]+(?:[01](?:px)?[\s,]+[^,\s]+|[^,\s]+[\s,]+[01](?:px)?)[\s,]+[^,\s]+\)", get("clip", "")
+    ):
+        return True
+    if _is_unreadable(style):
         return True
     if re.search(
-        r"inset\(\s*(?:[5-9]\d|100)(?:\.\d+)?%|circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?(?:\s*,\s*0(?:px|%)?\s+0(?:px|%)?)*\s*\)",
+        r"inset\(\s*(?:[5-9]\d|100)(?:\.\d+)?%|inset\([^)]*\b1\d\d%|rect\(\s*0\w*\s+0\w*\s+0\w*\s+0|xywh\(\s*\S+\s+\S+\s+(?:0|\S+\s+0)"
+        r"|circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?(?:\s*,\s*0(?:px|%)?\s+0(?:px|%)?)*\s*\)",
         clipped,
     ):
         return True
     cut = any(
         get(name, "").startswith(("hidden", "clip", "scroll", "auto"))
         for name in ("overflow", "overflow-x", "overflow-y")
-    )
+    ) or re.search(r"paint|strict|content", get("contain", ""))
+    indent = _LENGTH.search(get("text-indent", ""))
+    if cut and indent and ((_pixels(indent[0]) or 0) >= 2 * _FAR or (indent[2] == "%" and float(indent[1]) >= 100)):
+        return True
     sizes = [_pixels(get(name)) for name in ("width", "height", "max-width", "max-height", "line-height")]
-    return cut and any(size is not None and size < _TINY for size in sizes)
+    return bool(cut) and any(size is not None and size < _TINY for size in sizes)
+
+
+def _is_unreadable(style: Style) -> bool:
+    """Return whether the letters of an element are blurred, bleached, cut out or put upon each other."""
+    painted = style.get("filter", "")
+    if (blur := re.search(r"blur\(([^)]*)\)", painted)) and (_pixels(blur[1]) or 0) >= _BLURRED:
+        return True
+    if re.search(r"contrast\(\s*0|brightness\(\s*0\D*\)\s*invert\(\s*1", painted):
+        return True
+    if re.search(r"gradient\((?:[^,()]*,\s*)?transparent[^,()]*(?:,\s*transparent[^,()]*)+\)", style.get("mask", "")):
+        return True
+    return (_pixels(style.get("letter-spacing")) or 0) <= -_TINY
 
 
 def _font_size(font: str) -> str | None:
@@ -188,17 +232,18 @@ def _is_moved_away(style: Style) -> bool:
         for match in _LENGTH.finditer(style.get(name, "")):
             if (_pixels(match[0]) or 0) <= -_FAR:
                 return True
-    for name in ("left", "top", "right", "bottom"):
-        if style.get("position") in ("absolute", "fixed") and (_pixels(style.get(name)) or 0) >= 10 * _FAR:
-            return True
-    moved = " ".join(style.get(name, "") for name in ("transform", "translate", "scale"))
-    if re.search(r"scale(?:[xy3d]*)\(\s*0(?:\.0\d*)?\s*[,)]", moved) or style.get("scale", "").strip() in (
-        "0",
-        "0 0",
-        "0%",
+    far = {"absolute": 10 * _FAR, "fixed": 3 * _FAR}.get(style.get("position", ""))
+    if far and any((_pixels(style.get(name)) or 0) >= far for name in ("left", "top", "right", "bottom")):
+        return True
+    moved = " ".join(style.get(name, "") for name in ("transform", "translate", "rotate"))
+    if any(
+        _is_small(scale, 0.05)
+        for scale in [*re.findall(r"scale[xy3d]*\(([^)]*)", moved), style.get("scale"), style.get("zoom")]
     ):
         return True
-    if re.search(r"rotate[xy]\(\s*90deg", moved):
+    if re.search(
+        r"matrix\(\s*0[^,]*,\s*0|(?:rotate[xy]\(|\b[xy]\s+)\s*(?:90deg|0?\.25turn|100grad)|skew[xy]?\(\s*90deg", moved
+    ):
         return True
     return any(
         abs(_pixels(match[0]) or 0) >= _FAR for match in _LENGTH.finditer(moved) if match[2] and match[2] != "%"
@@ -230,7 +275,9 @@ def _color(text: str) -> tuple[Color, float] | None:
         digits = match[1] if len(match[1]) > 4 else "".join(digit * 2 for digit in match[1])
         parts = [int(digits[at : at + 2], 16) for at in range(0, len(digits), 2)]
         return (parts[0], parts[1], parts[2]), parts[3] / 255 if len(parts) > 3 else 1.0
-    if match := re.search(r"(rgb|hsl)a?\(([^)]*)\)", text):
+    if match := re.search(r"\b(lab|lch|oklab|oklch|hwb|color)\(([^)]*)\)", text):
+        return _newer_color(match[1], match[2])
+    if (match := re.search(r"(rgb|hsl)a?\(([^)]*)\)", text)) and "from" not in match[2]:
         numbers = [(float(one[1]), one[2]) for one in re.finditer(rf"({_NUMBER.pattern})\s*(%?)", match[2])]
         if len(numbers) < 3:
             return None
@@ -246,10 +293,34 @@ def _color(text: str) -> tuple[Color, float] | None:
     for word in re.findall(r"[a-z]+", text):
         if word == "transparent":
             return _WHITE, 0.0
+        if word in _OF_SYSTEM:
+            return _OF_SYSTEM[word], 1.0
         if word in COLORS:
             known = COLORS[word]
             return (known[0], known[1], known[2]), 1.0
     return None
+
+
+def _newer_color(kind: str, text: str) -> tuple[Color, float] | None:
+    """Return a color in the newer ways to write one, of which light and dark are told apart."""
+    plain, _, cover = text.partition("/")
+    numbers = [(float(one[1]), one[2]) for one in re.finditer(rf"({_NUMBER.pattern})\s*(%?)", plain)]
+    if len(numbers) < 3:
+        return None
+    (first, unit), (second, _), (third, _) = numbers[:3]
+    share = 1.0
+    if found := _NUMBER.search(cover):
+        share = float(found[0]) / (100 if "%" in cover else 1)
+    if kind == "color":
+        red, green, blue = (round(number * (2.55 if unit else 255)) for number, unit in numbers[:3])
+        return (red, green, blue), share
+    if kind == "hwb":
+        white, black = second, third
+        light = white / max(white + black, 1) if white + black >= 100 else (100 + white - black) / 200
+    else:
+        light = first / (100 if unit or not kind.startswith("ok") else 1)
+    gray = max(0, min(255, round(light * 255)))
+    return (gray, gray, gray), share
 
 
 def _index(soup: BeautifulSoup) -> dict[str, list[Tag]]:

@@ -20,8 +20,21 @@ MAX_LINK: Final = 500
 """Characters of an address that is shown."""
 
 _DROPPED = frozenset(
-    {"audio", "canvas", "datalist", "head", "iframe", "math", "nav", "noembed", "noframes", "noscript", "object", "rp"}
-    | {"script", "select", "style", "svg", "template", "video"}
+    {
+        "audio",
+        "canvas",
+        "datalist",
+        "head",
+        "iframe",
+        "math",
+        "meter",
+        "nav",
+        "noembed",
+        "noframes",
+        "noscript",
+        "object",
+    }
+    | {"progress", "rp", "script", "select", "style", "svg", "template", "video"}
 )
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _PARAGRAPHS = frozenset({"blockquote", "dl", "figure", "form", "ol", "p", "pre", "table", "ul", *_HEADINGS})

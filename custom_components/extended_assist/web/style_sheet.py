@@ -9,6 +9,8 @@ from bs4 import BeautifulSoup
 
 MAX_RULES: Final = 300
 """Rules of style sheets in a page that are looked at, of those that hide something."""
+_DEEPEST: Final = 12
+"""Rules inside each other that are looked into."""
 _WIDTH: Final = 1280
 """The width of the visitor's window."""
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
@@ -17,8 +19,35 @@ _MEDIA_WIDTH = re.compile(r"(min|max)-(?:device-)?width\s*:\s*([\d.]+)\s*(px|em|
 _PSEUDO = re.compile(
     r"::?(?:before|after|hover|focus|active|visited|selection|placeholder|marker|first-line|first-letter|target)\b[\w-]*"
 )
+# A declaration with another word counts for nothing.
+_KNOWN: Final = {
+    "display": re.compile(
+        r"(?:(?:none|contents|block|inline|flow|flow-root|table|flex|grid|ruby|math|list-item|run-in|inline-[a-z]+|table-[a-z-]+|"
+        r"ruby-[a-z-]+|-(?:webkit|moz|ms)-[a-z-]+|inherit|initial|unset|revert|revert-layer)\s*)+|.*\(.*"
+    ),
+    "visibility": re.compile(r"visible|hidden|collapse|inherit|initial|unset|revert|revert-layer|.*\(.*"),
+}
+_SAME_AS: Final = {
+    "inset-inline-start": "left",
+    "inset-block-start": "top",
+    "margin-inline-start": "margin-left",
+    "margin-block-start": "margin-top",
+    "inline-size": "width",
+    "block-size": "height",
+    "max-inline-size": "max-width",
+    "max-block-size": "max-height",
+    "-webkit-mask": "mask",
+    "mask-image": "mask",
+    "-webkit-mask-image": "mask",
+}
+"""Names of what is the same in a text from left to right, and of what browsers take for the same."""
+_UNTOUCHED = re.compile(r":not\(\s*:(?:hover|focus|focus-within|focus-visible|active|visited|target|checked)\s*\)")
+"""What holds as long as nobody touches the page."""
 type Style = dict[str, str]
 _BRACE = re.compile(r"[{}]")
+_MINUS = re.compile(r"-\s+(?=\d)")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|url\([^)\"']*\)")
+_DIVIDING = str.maketrans("", "", "{};")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +66,11 @@ def declarations(text: str) -> dict[str, tuple[str, bool]]:
     plain = _ESCAPE.sub(_unescaped, _COMMENT.sub("", text))
     for part in plain.split(";"):
         name, _, value = part.partition(":")
-        value = value.strip().lower()
+        value = _MINUS.sub("-", value.strip().lower())
         bare = re.sub(r"\s*!\s*important$", "", value)
-        found[name.strip().lower()] = (bare, bare != value)
+        name = name.strip().lower()
+        if (known := _KNOWN.get(name)) is None or known.fullmatch(bare):
+            found[_SAME_AS.get(name, name)] = (bare, bare != value)
     return found
 
 
@@ -51,20 +82,26 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(number) if 0 < number < 0x110000 else ""
 
 
+def _unquoted(sheet: str) -> str:
+    """Return a style sheet in which nothing in quotes divides its rules."""
+    return _QUOTED.sub(lambda match: match[0].translate(_DIVIDING), sheet)
+
+
 def rules_of(soup: BeautifulSoup) -> Iterator[Rule]:
     """Yield the rules in a page that hide something, and those that show it again."""
     sheet = "\n".join(tag.get_text() for tag in soup.select("style") if _is_shown_by(str(tag.get("media") or "")))
     count = 0
-    for place, (selectors, body) in enumerate(_blocks(_COMMENT.sub("", sheet))):
+    for place, (selectors, body) in enumerate(_blocks(_unquoted(_COMMENT.sub("", sheet)))):
         declared = {
             name: f"{value}{' !important' if is_important else ''}"
             for name, (value, is_important) in declarations(body).items()
         }
-        style = {name: value for name, value in declared.items() if name in _TOLD}
+        style = {name: value for name, value in declared.items() if name in _TOLD or name.startswith("--")}
         if not style:
             continue
-        for selector in selectors.split(","):
-            plain = selector.strip()
+        for selector in _apart(selectors):
+            plain = _UNTOUCHED.sub("", selector).strip()
+            plain = "*" if selector.strip() and not plain else plain
             if not plain or _PSEUDO.search(plain):
                 continue
             count += 1
@@ -84,31 +121,62 @@ _TOLD: Final = frozenset(
         *("clip-path", "color", "overflow", "overflow-x", "overflow-y", "width", "height", "max-width"),
         *("max-height", "line-height", "text-indent", "margin", "margin-left", "margin-top", "margin-right"),
         *("position", "left", "top", "right", "bottom", "inset", "transform", "translate", "scale"),
-        *("background", "background-color", "background-image"),
+        *("background", "background-color", "background-image", "-webkit-text-fill-color", "contain"),
+        *("letter-spacing", "mask", "rotate", "zoom"),
     }
 )
 """What a style declares that may hide something."""
 
 
-def _blocks(sheet: str) -> Iterator[tuple[str, str]]:
-    """Yield the rules of a style sheet that count for a visitor: their selectors and what they declare."""
-    at = 0
+def _apart(selectors: str) -> Iterator[str]:
+    """Yield the selectors of a list; commas inside of brackets divide none."""
+    depth, start = 0, 0
+    for match in re.finditer(r"[()\[\],]", selectors):
+        if match[0] in "([":
+            depth += 1
+        elif match[0] in ")]":
+            depth -= 1
+        elif depth <= 0:
+            yield selectors[start : match.start()]
+            start = match.end()
+    yield selectors[start:]
+
+
+def _blocks(sheet: str, around: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the rules of a style sheet that count for a visitor: their selectors and what they declare; inner ones too."""
+    at, own = 0, ""
     while (start := sheet.find("{", at)) >= 0:
-        head = sheet[at:start].rpartition("}")[2].rpartition(";")[2].strip()
+        before, divider, head = sheet[at:start].rpartition(";")
+        own += before + divider
+        if around and own.strip():
+            yield around, own
+        own, head = "", head.strip()
+        end = _end_of(sheet, start)
+        body = sheet[start + 1 : end - 1] if sheet[end - 1 : end] == "}" else sheet[start + 1 : end]
+        at = end
         if head.startswith("@"):
-            if (
+            is_shown = (
                 _is_shown_by(head.partition(" ")[2])
                 if head.startswith("@media")
                 else not head.startswith(("@font", "@key", "@page", "@prop"))
-            ):
-                at = start + 1
-                continue
-            at = _end_of(sheet, start)
-            continue
-        end = sheet.find("}", start)
-        end = len(sheet) if end < 0 else end
-        yield head, sheet[start + 1 : end]
-        at = end + 1
+            )
+            if is_shown and depth < _DEEPEST:
+                yield from _blocks(body, around, depth + 1)
+        elif depth < _DEEPEST:
+            yield from _blocks(body, _inside(head, around), depth + 1)
+    own += sheet[at:]
+    if around and own.strip():
+        yield around, own
+
+
+def _inside(selectors: str, around: str) -> str:
+    """Return the selectors of a rule that stands in another."""
+    if not around:
+        return selectors
+    outer = f":is({around})" if "," in around else around
+    return ",".join(
+        one.replace("&", outer) if "&" in one else f"{outer} {one.strip()}" for one in _apart(selectors) if one.strip()
+    )
 
 
 def _end_of(sheet: str, start: int) -> int:
