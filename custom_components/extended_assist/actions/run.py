@@ -20,7 +20,7 @@ from ..const import DOMAIN
 from ..exposure import Exposure
 from ..groups import is_group
 from ..results import ToolError
-from ..silence import QUIET
+from ..silence import QUIET, UnloggedText
 from ..templates.bound import TemplateRun
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
@@ -46,7 +46,9 @@ class TracedScript:
 
     def __init__(self, hass: HomeAssistant, sequence: list[dict[str, Any]], name: str, variables: Any = None) -> None:
         """Take a sequence that is bound."""
-        self._script = Script(hass, sequence, name, DOMAIN, variables=variables, log_exceptions=False, logger=QUIET)
+        self._script = Script(
+            hass, sequence, UnloggedText(name), DOMAIN, variables=variables, log_exceptions=False, logger=QUIET
+        )
         self.trace: Mapping[str, list[TraceElement]] = {}
 
     async def async_run(self, context: Context | None, variables: Mapping[str, Any] | None = None) -> Outcome:

@@ -275,7 +275,7 @@ async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[s
     work = call.hass.services.async_call(
         domain, service, data, blocking=True, context=call.llm_context.context, target={ATTR_ENTITY_ID: entity_id}
     )
-    task = call.hass.async_create_background_task(work, f"extended_assist undo {entity_id}")
+    task = call.hass.async_create_background_task(work, "extended_assist undo")
     done, _ = await asyncio.wait({task}, timeout=ACTION_TIME)
     if not done:
         task.add_done_callback(lambda late: late.cancelled() or late.exception())
