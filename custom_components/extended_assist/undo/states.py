@@ -13,12 +13,12 @@ from homeassistant.core import State, split_entity_id
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
-from ..actions.perform import safe_reason
 from ..const import DOMAIN
 from ..domains import ONLY_RUN
 from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
 from ..effects.aspects import NOT_KNOWN, STATE, Aspect, aspects_of, is_empty
 from ..groups import members_of
+from ..responses import safe_reason
 from ..results import OverError
 from ..toolbox import acts
 from ..toolbox.call import ToolCall
