@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 import re
-from typing import Final
+from typing import Any, Final
 
 from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
@@ -33,7 +33,7 @@ async def async_not_finished(call: ToolCall) -> dict[str, str]:
         if short["state"] != "stopped" or ended == "finished":
             continue
         key = f"{SCRIPT_DOMAIN}.{short['item_id']}"
-        run = await async_get_trace(hass, key, short["run_id"])
+        run: dict[str, Any] = dict(await async_get_trace(hass, key, short["run_id"]))
         if run["context"] != call.llm_context.context:
             continue
         entity_id = er.async_get(hass).async_get_entity_id(SCRIPT_DOMAIN, SCRIPT_DOMAIN, short["item_id"]) or key

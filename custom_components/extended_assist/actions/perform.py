@@ -35,7 +35,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
     if action.domain == SCRIPT_DOMAIN and (ended := await async_not_finished(call)):
         if why := next((ended[one] for one in action.entity_ids if one in ended), None):
             raise ToolError(f"{action.name} failed: it {why}. What it did before that is done.")
-        answer["failures"] = ended
+        answer["failures"] = {**ended}
     if changes:
         await call.recording.async_settle(call.hass)
         asked = {name.removesuffix("_pct") for name in action.data}
