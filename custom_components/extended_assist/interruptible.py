@@ -10,6 +10,7 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.util.thread import ThreadWithException
 
 from .const import LOGGER
+from .silence import THREAD
 
 _TRY_AGAIN: Final = 0.1
 _GIVE_UP: Final = 50
@@ -41,7 +42,7 @@ async def async_run_interruptible[R](hass: HomeAssistant, name: str, time_limit:
         except _Stop:
             pass  # Nobody waits any more.
 
-    thread = ThreadWithException(target=run, name=f"extended_assist {name}", daemon=True)
+    thread = ThreadWithException(target=run, name=f"{THREAD}{name}", daemon=True)
     thread.start()
     try:
         async with asyncio.timeout(time_limit):

@@ -37,6 +37,12 @@ def visible_response(exposure: Exposure, response: Any) -> Any:
     return _without_names(visible, exposure.names_hidden) if hides else visible
 
 
+def safe_reason(exposure: Exposure, error: Exception) -> str:
+    """Return the text of an error unless it names something hidden."""
+    text = str(error) or type(error).__name__
+    return "the reason names something that is not exposed" if exposure.names_hidden(text) else text
+
+
 def plain(exposure: Exposure, value: Any) -> Any:
     """A value as JSON, in which objects are what Home Assistant's own serialiser makes of them, or None."""
 

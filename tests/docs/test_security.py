@@ -75,6 +75,16 @@ def test_files(page_name: str) -> None:
     ] == []
 
 
+def test_what_went_through() -> None:
+    """Each row of what was tried names tests, and these are there."""
+    (table,) = tables(PROOFS, "What went through in 1.0.0")
+    for what, tests in table[1:]:
+        named = re.findall(r"`([\w/]+\.py)::(\w+)`", tests)
+        assert named, what
+        for file, test in named:
+            assert f"def {test}(" in (ROOT / file).read_text(), (file, test)
+
+
 def test_tiers() -> None:
     """Each tier is told with who may use it at first."""
     (tiers, _) = tables(SECURITY, "Who may do what")

@@ -181,7 +181,9 @@ class Mcp(Door):
             heard = Heard([], [tool.name for tool in (await session.list_tools()).tools])
             for call in calls:
                 result = await session.call_tool(self.offered_name(call, heard.offered), call.arguments)
-                heard.results.append(json.loads(result.content[0].text))
+                said = result.content[0].text
+                # What the server itself refuses, it does in plain words.
+                heard.results.append(json.loads(said) if said.startswith("{") else {"error": said})
         return heard
 
 

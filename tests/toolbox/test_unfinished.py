@@ -154,12 +154,12 @@ async def test_without_an_end(
 async def test_home_assistant_stops(hass: HomeAssistant, call_tool: CallTool, slow: Slow) -> None:
     """What goes on ends with Home Assistant, and leaves no task behind."""
     await call_tool(PerformActionTool(), **TURN_ON)
-    assert any("perform_action" in task.get_name() for task in hass._background_tasks)
+    assert any(task.get_name() == "extended_assist call" for task in hass._background_tasks)
     for task in hass._background_tasks:  # As Home Assistant does when it stops.
         task.cancel("Home Assistant is stopping")
     await asyncio.sleep(0.05)
     assert slow.ended
-    assert not any("perform_action" in task.get_name() for task in hass._background_tasks)
+    assert not any(task.get_name() == "extended_assist call" for task in hass._background_tasks)
 
 
 async def test_failed(hass: HomeAssistant, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,18 @@
 
 import voluptuous as vol
 
+from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.core import ServiceResponse, SupportsResponse
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import Exposure
-from ..responses import visible_response
+from ..responses import safe_reason, visible_response
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
 from .check import ResolvedAction
+from .ended import async_not_finished
 
 _NOTES = 1_000
 """Characters kept free for what is said about entities left out, and for the outcome."""
@@ -30,6 +32,10 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
     before = {entity_id: call.hass.states.get(entity_id) for entity_id in action.entity_ids}
     if response := await _async_call(call, action, return_response=asks):
         answer["response"] = visible_response(Exposure(call.hass, call.llm_context.assistant), response)
+    if action.domain == SCRIPT_DOMAIN and (ended := await async_not_finished(call)):
+        if why := next((ended[one] for one in action.entity_ids if one in ended), None):
+            raise ToolError(f"{action.name} failed: it {why}. What it did before that is done.")
+        answer["failures"] = {**ended}
     if changes:
         await call.recording.async_settle(call.hass)
         asked = {name.removesuffix("_pct") for name in action.data}
@@ -68,9 +74,3 @@ async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response
         raise ToolError(_NOT_ALLOWED) from err
     except HomeAssistantError as err:
         raise ToolError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err
-
-
-def safe_reason(exposure: Exposure, error: Exception) -> str:
-    """Return the text of an error unless it names something hidden."""
-    text = str(error) or type(error).__name__
-    return "the reason names something that is not exposed" if exposure.names_hidden(text) else text

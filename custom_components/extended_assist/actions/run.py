@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-import re
 from typing import Any, Self
 
 import voluptuous as vol
 
 from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
+from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import Context, HomeAssistant, State, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -19,14 +19,15 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN
 from ..exposure import Exposure
 from ..groups import is_group
+from ..responses import safe_reason
 from ..results import ToolError
-from ..silence import QUIET
+from ..silence import QUIET, UnloggedText
 from ..templates.bound import TemplateRun
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
 from .binding import Asked, Binder
 from .check import ActionChecker, ResolvedAction
-from .perform import safe_reason
+from .ended import async_not_finished, last_place, place_of
 from .sequences import SequenceWalker
 
 SEQUENCE_TIME = 30.0
@@ -46,7 +47,9 @@ class TracedScript:
 
     def __init__(self, hass: HomeAssistant, sequence: list[dict[str, Any]], name: str, variables: Any = None) -> None:
         """Take a sequence that is bound."""
-        self._script = Script(hass, sequence, name, DOMAIN, variables=variables, log_exceptions=False, logger=QUIET)
+        self._script = Script(
+            hass, sequence, UnloggedText(name), DOMAIN, variables=variables, log_exceptions=False, logger=QUIET
+        )
         self.trace: Mapping[str, list[TraceElement]] = {}
 
     async def async_run(self, context: Context | None, variables: Mapping[str, Any] | None = None) -> Outcome:
@@ -65,8 +68,7 @@ class TracedScript:
     @property
     def last_place(self) -> str:
         """Return the last step that was begun."""
-        steps = [path for path in self.trace if not re.search(r"/(conditions?|entity_id|if|until|while)(/|$)", path)]
-        return _place(steps[-1]) if steps else "its beginning"
+        return last_place(self.trace)
 
     def failures(self, exposure: Exposure) -> list[str]:
         """Return what failed, innermost steps only."""
@@ -77,7 +79,7 @@ class TracedScript:
             if step.get("error")
         }
         innermost = [path for path in failed if not any(other.startswith(f"{path}/") for other in failed)]
-        return [f"{_place(path)}: {failed[path]}" for path in innermost[:_MAX_FAILURES]]
+        return [f"{place_of(path)}: {failed[path]}" for path in innermost[:_MAX_FAILURES]]
 
 
 def _reason(exposure: Exposure, step: Mapping[str, Any]) -> str:
@@ -143,6 +145,8 @@ class SequenceRun:
                 failures = failures or [safe_reason(call.exposure, error)]
             else:
                 raise error
+        if any(action.domain == SCRIPT_DOMAIN for action in self._performed):
+            failures += [f"{entity_id} {why}" for entity_id, why in (await async_not_finished(call)).items()]
         if self._is_hidden:
             answer["ended"] = _HIDDEN
         if entities := changes(call, before, acted):
@@ -238,16 +242,3 @@ def _response(run: TemplateRun, result: ScriptRunResult | None) -> JsonObjectTyp
     if isinstance(result.conversation_response, str):
         answer["to_say"] = result.conversation_response
     return answer
-
-
-def _place(path: str) -> str:
-    """Return a path of a trace as the place in the sequence as it was given."""
-    place = "sequence"
-    parts = path.split("/")
-    for index, part in enumerate(parts):
-        if part.isdigit():
-            repeated = parts[max(index - 2, 0) : index] == ["repeat", "sequence"]
-            place += f"[{max(int(part) - repeated, 0)}]"
-        else:
-            place += f".{part}"
-    return place

@@ -296,7 +296,7 @@ async def _async_request(
         time_limit=turn.patience.response_time,
         keys=turn.keys,
         prefix=digest,
-        # Data of a given structure is for programs, which take it as it is.
+        # Data of a given structure is looked at when it is whole.
         answer_filter=None if turn.output_schema else filter_for(turn.chat_log),
     )
     try:

@@ -153,8 +153,12 @@ def as_words(text: str) -> str:
 def asked_links(chat_log: ChatLog) -> frozenset[str]:
     """Return the links that may be shown: those that were read or said, where the user's last message asks for one."""
     said = [content.content for content in chat_log.content if isinstance(content, UserContent)]
-    if not said or not asks_for_link(said[-1]):
-        return frozenset()
+    return read_links(chat_log) if said and asks_for_link(said[-1]) else frozenset()
+
+
+def read_links(chat_log: ChatLog) -> frozenset[str]:
+    """Return the links that were read or said in a conversation."""
+    said = [content.content for content in chat_log.content if isinstance(content, UserContent)]
     results = [
         (json_dumps(one.result.data), one.tool_name.endswith(_COMPUTING))
         for one in chat_log.content

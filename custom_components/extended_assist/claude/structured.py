@@ -15,11 +15,13 @@ from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, JsonObjectType, json
 
 from ..const import DOMAIN
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import marks
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .failures import TurnError
 from .loop import async_answer
 from .request import system_prompt
+from .shown import asks_for_link, read_links, shown
 from .tool_keys import KeyNames, exchanged
 from .turn import AgentTurn
 
@@ -40,8 +42,43 @@ async def async_generate(turn: AgentTurn, structure: vol.Schema | None) -> Any:
     if structure is None:
         await async_answer(turn)
         return _text(turn)
+    # A later message of ours repeats what the model wrote.
+    said = [content.content for content in turn.chat_log.content if isinstance(content, conversation.UserContent)]
+    data = await _async_data(turn, structure)
+    return _without_addresses(turn, structure, said, data) if marks(turn.chat_log) else data
+
+
+def _without_addresses(turn: AgentTurn, structure: vol.Schema, said: list[str], data: Any) -> Any:
+    """Return data that was made after text from outside was read, for programs that may show it as it is.
+
+    What the user wrote stays, in the instructions or the structure; a link that was read, where either asks for one.
+    """
+    asked = to_openapi(structure, custom_serializer=_serializer(turn), openapi_version="3.1.0")
+    written = "\n".join([*said, str(asked)])
+    links = read_links(turn.chat_log) if asks_for_link(written) else frozenset[str]()
+
+    def clean(value: Any) -> Any:
+        match value:
+            case str():
+                return value if value in written else shown(value, links)
+            case list():
+                return [clean(item) for item in value]
+            case dict():
+                return {clean(key): clean(item) for key, item in value.items()}
+        return value
+
+    return clean(data)
+
+
+def _serializer(turn: AgentTurn) -> Any:
+    """Return what tells the selectors of a structure."""
     api = turn.chat_log.llm_api
-    serializer = api.custom_serializer if api else llm.selector_serializer
+    return api.custom_serializer if api else llm.selector_serializer
+
+
+async def _async_data(turn: AgentTurn, structure: vol.Schema) -> Any:
+    """Answer with data of a structure; raises TurnError."""
+    serializer = _serializer(turn)
     held = _schema(structure, serializer) if turn.options.abilities.structured_output else None
     if held is None:
         return await _async_generate_by_tool(turn, structure)

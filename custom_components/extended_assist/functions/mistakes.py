@@ -90,6 +90,15 @@ def check_function(environment: jinja2.Environment, spec: Mapping[str, Any], fun
             _check_variables(environment, text, known, ["function", *place])
 
 
+class _Names(meta.TrackingCodeGenerator):
+    """Finds the variables of a template, and computes nothing: constants could take long, and be logged."""
+
+    def __init__(self, environment: jinja2.Environment) -> None:
+        """Leave out what computes constants."""
+        super().__init__(environment)
+        self.optimizer = None
+
+
 def _check_variables(environment: jinja2.Environment, text: str, known: Iterable[str], path: list[str | int]) -> None:
     """Raise PartError for a variable that nobody gives."""
     try:
@@ -103,7 +112,8 @@ def _check_variables(environment: jinja2.Environment, text: str, known: Iterable
         if node.name in names and isinstance(node.node, nodes.Name)
     }
     assigned = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
-    for name in sorted(meta.find_undeclared_variables(tree) - set(known) - assigned):
+    (names := _Names(environment)).visit(tree)
+    for name in sorted(names.undeclared_identifiers - set(known) - assigned):
         near = _nearest(name, known)
         if name in guarded and not near:
             continue

@@ -195,6 +195,8 @@ class _Environment(TemplateEnvironment):
     def __init__(self, hass: HomeAssistant) -> None:
         """Make the environment, with no compiled templates yet."""
         super().__init__(hass)
+        # Nothing is computed while compiling, where no limit of time holds and what is undefined would be logged.
+        self.optimized = False
         usual = self.finalize
 
         # With the context, so that constants are written when the template is rendered, and not when it is compiled.

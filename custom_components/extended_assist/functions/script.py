@@ -19,9 +19,9 @@ from homeassistant.helpers.typing import UNDEFINED
 from ..actions.binding import Asked, Binder, Prepare
 from ..actions.check import ActionChecker
 from ..actions.data import ids_in
-from ..actions.perform import safe_reason
 from ..actions.run import Outcome, TracedScript
 from ..const import DOMAIN, LOGGER
+from ..responses import safe_reason
 from ..results import ToolError
 from ..templates.bound import TemplateRun
 from ..toolbox.policy import Tier

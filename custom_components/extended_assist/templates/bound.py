@@ -23,6 +23,7 @@ from homeassistant.helpers.typing import TemplateVarsType
 from ..exposure import Exposure
 from ..responses import AnswerExposure, plain, visible_response
 from ..results import ToolError
+from ..silence import Unlogged, UnloggedText
 from .environment import ExposedEnvironment
 from .limits import Budget
 from .render import check_length, explain
@@ -118,7 +119,7 @@ class BoundVariables(ScriptVariables):
         return made
 
 
-class BoundTemplate(Template):
+class BoundTemplate(Unlogged, Template):
     """A template of Home Assistant that is rendered by our environment, whoever renders it."""
 
     __slots__ = ("_bound_code", "_names", "_run")
@@ -126,6 +127,7 @@ class BoundTemplate(Template):
     def __init__(self, template: str, run: TemplateRun) -> None:
         """Compile the template; raises ToolError for one that cannot be."""
         super().__init__(template, run.hass)
+        self.template = UnloggedText(self.template)
         self._run = run
         self._bound_code: CodeType | None = None
         self._names: frozenset[str] = frozenset()

@@ -11,6 +11,7 @@ from homeassistant.const import ATTR_ENTITY_ID, ENTITY_MATCH_ALL, EVENT_CALL_SER
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, Event, HomeAssistant, State, SupportsResponse, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.event import async_track_state_change_event
+from homeassistant.helpers.json import json_bytes
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 
 from ..domains import ONLY_RUN
@@ -228,4 +229,9 @@ def _changed(aspect: Aspect, act: Act, now: State, *, failed: bool) -> dict[str,
         return None
     if len(str(before)) > MAX_ATTRIBUTE:
         return None
-    return {"before": before, "after": after, **({"wanted": wanted} if coming else {})}
+    kept = {"before": before, "after": after, **({"wanted": wanted} if coming else {})}
+    try:
+        json_bytes(kept)
+    except TypeError:
+        return None  # An attribute that is an object: with it, nothing of the journal could be stored.
+    return kept

@@ -163,7 +163,7 @@ class ExtendedTool(llm.Tool):
             return await self.async_result(call)
         journal = await async_get_journal(call.hass)
         with recording(call.hass, journal, call.exposure, call.caller, call.recording):
-            result = await async_watched(call.hass, self.name, self.async_result(call))
+            result = await async_watched(call.hass, self.async_result(call))
             call.recording.failed = result.error
             if not result.error:
                 await call.recording.async_settle(call.hass)

@@ -70,7 +70,7 @@ async def async_finish(
     call: ToolCall, name: str, work: Coroutine[Any, Any, llm.ToolResult], deadline: float | None
 ) -> llm.ToolResult:
     """Return the result of a call that acts, or after the deadline that it goes on; once begun, it is not cut off."""
-    task = call.hass.async_create_background_task(work, f"{DOMAIN} {name}")
+    task = call.hass.async_create_background_task(work, f"{DOMAIN} call")
     begun = BegunCall(call, name, task)
     running = call.hass.data.setdefault(_RUNNING, [])
     running.append(begun)
@@ -136,9 +136,9 @@ def _keep(begun: BegunCall) -> None:
         begun.call.hass.data[_UNHEARD] = [*kept, begun][-_MAX_UNHEARD:]
 
 
-async def async_watched(hass: HomeAssistant, name: str, work: Coroutine[Any, Any, llm.ToolResult]) -> llm.ToolResult:
+async def async_watched(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult]) -> llm.ToolResult:
     """Return the result of what acts, or after LONGEST that it goes on unseen; a script of the user's is not cut in two."""
-    task = hass.async_create_background_task(work, f"{DOMAIN} {name}")
+    task = hass.async_create_background_task(work, f"{DOMAIN} call")
     try:
         done, _ = await asyncio.wait({task}, timeout=LONGEST)
     except asyncio.CancelledError:  # Home Assistant stops.

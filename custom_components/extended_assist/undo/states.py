@@ -13,12 +13,12 @@ from homeassistant.core import State, split_entity_id
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
-from ..actions.perform import safe_reason
 from ..const import DOMAIN
 from ..domains import ONLY_RUN
 from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
 from ..effects.aspects import NOT_KNOWN, STATE, Aspect, aspects_of, is_empty
 from ..groups import members_of
+from ..responses import safe_reason
 from ..results import OverError
 from ..toolbox import acts
 from ..toolbox.call import ToolCall
@@ -275,7 +275,7 @@ async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[s
     work = call.hass.services.async_call(
         domain, service, data, blocking=True, context=call.llm_context.context, target={ATTR_ENTITY_ID: entity_id}
     )
-    task = call.hass.async_create_background_task(work, f"extended_assist undo {entity_id}")
+    task = call.hass.async_create_background_task(work, "extended_assist undo")
     done, _ = await asyncio.wait({task}, timeout=ACTION_TIME)
     if not done:
         task.add_done_callback(lambda late: late.cancelled() or late.exception())
