@@ -20,13 +20,10 @@ from homeassistant.core import HomeAssistant
 from .history import write_past
 from .home import LiveHome, configuration
 from .house import House
-from .questions import questions
+from .questions import KINDS, questions
 from .report import kinds, picture, row_of, table, to_json
 from .run import Answered, Interviewer, async_evaluate
 
-KINDS = tuple(
-    dict.fromkeys(question.kind for question in questions(House.generate(1, datetime.now(UTC)), datetime.now(UTC)))
-)
 FAMILIES = ("entities", "history", "energy", "user", "actions", "automations")
 """Those that are on by default, and automations."""
 PLANNER = "offline planner"
@@ -128,6 +125,8 @@ def report(arguments: argparse.Namespace, found: dict[str, list[Answered]]) -> N
     print(table([row_of(model, answered) for model, answered in found.items()]))
     for model, answered in found.items():
         print(f"\n{model}, by kind:\n\n{kinds(answered)}")
+        if failed := [turn.failed for each in answered for turn in each.turns if turn.failed]:
+            print(f"\n{len(failed)} messages failed and count as wrong; the first: {failed[0]}")
     for file, text in ((arguments.json, to_json(found)), (arguments.svg, picture(found))):
         if file:
             file.write_text(text, encoding="utf-8")

@@ -30,7 +30,7 @@ _UNITS = {
 }
 _CLOCK = re.compile(r"(?<![\d.,:])(\d{1,2})(?::(\d\d))(?::(\d\d))?(?![\d:])\s*(am|pm|a\.m\.|p\.m\.)?", re.IGNORECASE)
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.\s?\d{1,2}\.(?:\d{4})?")
-_NUMBER = re.compile(r"(?<![\w.,])[-\u2212]?\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?<![\w.])(?<!\d,)[-\u2212]?\d+(?:[.,]\d+)*")
 _DURATION = re.compile(
     r"(\d+(?:[.,]\d+)?)\s*(d|days?|tage?n?|h|hrs?|hours?|std\.?|stunden?|min|mins?|minutes?|minuten?|s|secs?|seconds?|sek\.?|sekunden?)\b",
     re.IGNORECASE,

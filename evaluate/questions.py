@@ -12,6 +12,10 @@ from .house import DAYS, ZONE, House, midnight
 
 YES = {"en": "Yes, please.", "de": "Ja, bitte."}
 NO = {"en": "No.", "de": "Nein."}
+KINDS = (
+    "present", "past", "energy", "why", "command", "delayed", "automation", "confirmation", "unanswerable", "hidden",
+    "hostile", "dialogue",
+)  # fmt: skip
 DELAY = 8
 """Seconds after which something is to happen; short, because the run waits for it."""
 

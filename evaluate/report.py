@@ -114,10 +114,10 @@ def to_json(found: dict[str, list[Answered]]) -> str:
 def picture(found: dict[str, list[Answered]]) -> str:
     """Return an SVG with a bar for each model; it stands on light and dark pages alike."""
     height = _ROW * (len(found) + 1) + 12
-    text = "font-family='system-ui, sans-serif' font-size='13'"
+    # A grey that is read on white and on black: a page's own colours do not reach into a picture.
+    text = "font-family='system-ui, sans-serif' font-size='13' fill='#7d8590'"
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {height}' role='img' aria-label='Answers by model' {text}>",
-        "<style>text{fill:#24292f}@media(prefers-color-scheme:dark){text{fill:#e6edf3}}.in{fill:#fff}</style>",
     ]
     for row, (model, answered) in enumerate(found.items()):
         top, left = row * _ROW + 8, float(_LEFT)
@@ -128,7 +128,7 @@ def picture(found: dict[str, list[Answered]]) -> str:
             parts.append(f"<rect x='{left:.1f}' y='{top}' width='{width:.1f}' height='24' fill='{_COLOURS[outcome]}'/>")
             if width > 24:
                 parts.append(
-                    f"<text class='in' x='{left + width / 2:.1f}' y='{top + 17}' text-anchor='middle'>{counts[outcome]}</text>"
+                    f"<text fill='#fff' x='{left + width / 2:.1f}' y='{top + 17}' text-anchor='middle'>{counts[outcome]}</text>"
                 )
             left += width
     top = len(found) * _ROW + 14

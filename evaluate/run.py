@@ -29,6 +29,8 @@ class Turn:
     """One message and its answer."""
 
     answer: str
+    failed: str
+    """What was said in place of an answer where the service failed."""
     requests: int
     tools: int
     tokens: Counter[str]
@@ -74,8 +76,10 @@ class Interviewer:
             )
         seconds = perf_counter() - start
         answer = str(result.response.speech.get("plain", {}).get("speech") or "")
+        # What is said where the service failed is no answer of the model, however modest it sounds.
+        answer, failed = ("", answer) if result.response.error_code else (answer, "")
         first_word = (first[0] if first else start + seconds) - start
-        turn = Turn(answer, 0, 0, Counter(), first_word, seconds)
+        turn = Turn(answer, failed, 0, 0, Counter(), first_word, seconds)
         for trace in async_get_traces():
             for event in trace.as_dict()["events"]:
                 _count(turn, event)

@@ -6,12 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evaluate.__main__ import KINDS, PLANNER
+import pytest
+
+from evaluate.__main__ import PLANNER
+from evaluate.questions import KINDS
 from tests.claude_server import ClaudeServer
 from tests.evaluate.models import ORACLE, PARROT, Models
 
 from .instance import CHECKOUT, interpreter, process_environment
 
+pytestmark = pytest.mark.timeout(300)
+
+ABSENT = "no-such-model"
 SEED = 7
 QUESTIONS = 40
 """Enough that every kind is among them."""
@@ -30,19 +36,23 @@ async def evaluate(*arguments: str | Path, key: str = "") -> str:
 
 
 async def test_scores_tell_models_apart(tmp_path: Path) -> None:
-    """A model that knows the answers is right about all of them; one that always says the same about next to none."""
+    """A model that knows the answers is right about all of them; one that always says the same about next to none,
+    and one that is not there about none: its refusals are no modest answers.
+    """
     until = datetime.now(UTC)
     file, drawn = tmp_path / "answers.json", tmp_path / "answers.svg"
     async with ClaudeServer(Models(SEED, until), api_key="test-key") as server:
         asked = ("--server", server.url, "--until", until.isoformat(), "--questions", str(QUESTIONS))
-        printed = await evaluate(ORACLE, PARROT, *asked, "--json", file, "--svg", drawn, key="test-key")
+        printed = await evaluate(ORACLE, PARROT, ABSENT, *asked, "--json", file, "--svg", drawn, key="test-key")
     rows: list[dict[str, Any]] = json.loads(file.read_bytes())
-    by_model = {model: [row for row in rows if row["model"] == model] for model in (ORACLE, PARROT)}
-    assert [len(found) for found in by_model.values()] == [QUESTIONS, QUESTIONS]
+    by_model = {model: [row for row in rows if row["model"] == model] for model in (ORACLE, PARROT, ABSENT)}
+    assert [len(found) for found in by_model.values()] == [QUESTIONS] * 3
     assert {row["kind"] for row in rows} == set(KINDS)
     assert [row for row in by_model[ORACLE] if row["outcome"] != "right"] == []
     assert sum(row["outcome"] == "right" for row in by_model[PARROT]) <= 1
     assert {row["outcome"] for row in by_model[PARROT]} >= {"wrong", "claimed"}
+    assert {row["outcome"] for row in by_model[ABSENT]} == {"wrong"}
+    assert "messages failed and count as wrong; the first: The language model chosen for this agent" in printed
     assert any(turn["tokens"]["output"] for row in by_model[ORACLE] for turn in row["turns"])
     assert f"| {ORACLE} | {QUESTIONS} " in printed
     assert PARROT in drawn.read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from evaluate.questions import NO, YES, Call, questions
 from tests.claude_server import Turn, text, tool_use
 
 ORACLE = "claude-haiku-5-5"
-PARROT = "claude-sonnet-5-5"
-NONSENSE = "Yes, it is 21.5 °C, and it was opened 3 times yesterday, last at 07:30. Done."
+PARROT = "claude-opus-5-5"
+NONSENSE = "It is 31.5 °C, and it was opened 17 times yesterday, last at 07:30, by the sky. Done."
 
 
 class Models:
