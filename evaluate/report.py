@@ -30,7 +30,7 @@ COLUMNS = (
     "model", "questions", "right", "asked back", "wrong", "claimed", "unasked", "requests", "a message", "tokens in", "cached",
     "out", "first word, s", "in all, s", "US$",
 )  # fmt: skip
-_COLOURS: dict[Outcome, str] = {"right": "#2e9e5b", "asked back": "#d29a1d", "wrong": "#d2553c", "claimed": "#8b5fc7"}
+_COLOURS: dict[Outcome, str] = {"right": "#2e9e5b", "asked back": "#a87400", "wrong": "#d2553c", "claimed": "#8b5fc7"}
 _WIDTH, _ROW, _LEFT = 760, 34, 230
 
 
