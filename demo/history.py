@@ -66,7 +66,7 @@ def write_history(config_dir: Path, days: int = DAYS, end: datetime | None = Non
     engine = create_engine(f"sqlite:///{config_dir / 'home-assistant_v2.db'}")
     Base.metadata.create_all(engine)
     with engine.begin() as connection:
-        _write_runs(connection, beginning, end)
+        write_runs(connection, beginning, end)
         written = _write_states(connection, home, span)
         _write_statistics(connection, home, span)
     engine.dispose()
@@ -74,7 +74,7 @@ def write_history(config_dir: Path, days: int = DAYS, end: datetime | None = Non
     return written
 
 
-def _write_runs(connection: Connection, beginning: datetime, end: datetime) -> None:
+def write_runs(connection: Connection, beginning: datetime, end: datetime) -> None:
     """Leave the database as a recorder does that was shut down in order, with nothing to migrate or to compile again."""
     compiled = end - timedelta(minutes=end.minute % PERIOD + PERIOD)
     connection.execute(insert(SchemaChanges), {"schema_version": SCHEMA_VERSION, "changed": beginning})
@@ -118,11 +118,11 @@ def _write_states(connection: Connection, home: Home, span: range) -> int:
                     changed,
                     old_state_id,
                     0,
-                    _context_id(timestamp),
+                    context_id(timestamp),
                 )
             )
             last, old_state_id = reading, state_id
-    _insert(
+    insert_rows(
         connection,
         StateAttributes,
         ("attributes_id", "hash", "shared_attrs"),
@@ -131,16 +131,18 @@ def _write_states(connection: Connection, home: Home, span: range) -> int:
             for shared, number in attributes.items()
         ],
     )
-    _insert(connection, States, STATE_COLUMNS, rows)
+    insert_rows(connection, States, STATE_COLUMNS, rows)
     return len(rows)
 
 
-def _context_id(timestamp: float) -> bytes:
+def context_id(timestamp: float) -> bytes:
     """Return a ULID in its binary form: milliseconds, then chance."""
     return int(timestamp * 1000).to_bytes(6) + random.randbytes(10)
 
 
-def _insert(connection: Connection, table: type[Base], columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+def insert_rows(
+    connection: Connection, table: type[Base], columns: tuple[str, ...], rows: list[tuple[Any, ...]]
+) -> None:
     """Insert many rows by the driver's own means, which takes a third of the time."""
     marks = ", ".join("?" * len(columns))
     statement = f"INSERT INTO {table.__tablename__} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 - own names only
@@ -193,23 +195,27 @@ def _write_statistics(connection: Connection, home: Home, span: range) -> None:
     per_hour = 60 // PERIOD
     for metadata_id, item in enumerate((item for item in ITEMS if item.state_class), 1):
         has_sum = item.state_class != "measurement"
-        connection.execute(insert(StatisticsMeta), {"id": metadata_id, **_metadata(item, has_sum=has_sum)})
+        connection.execute(
+            insert(StatisticsMeta),
+            {"id": metadata_id, **statistic_metadata(item.entity_id, item.unit, item.device_class, has_sum=has_sum)},
+        )
         rows = list(_periods(home, item, span, metadata_id, has_sum=has_sum))
-        join = _sum_of_hour if has_sum else _mean_of_hour
+        join = sum_of_hour if has_sum else mean_of_hour
         hours = [join(rows[first : first + per_hour]) for first in range(0, len(rows) - per_hour + 1, per_hour)]
         columns = (*STATISTIC_COLUMNS, *(("state", "sum") if has_sum else ("mean", "min", "max")))
-        _insert(connection, StatisticsShortTerm, columns, rows[-SHORT_TERM_DAYS * 24 * per_hour :])
-        _insert(connection, Statistics, columns, hours)
+        insert_rows(connection, StatisticsShortTerm, columns, rows[-SHORT_TERM_DAYS * 24 * per_hour :])
+        insert_rows(connection, Statistics, columns, hours)
 
 
-def _metadata(item: Item, *, has_sum: bool) -> Row:
-    converter = UNIT_CONVERTERS.get(item.device_class) if item.device_class else None
-    if converter is None or item.unit not in converter.VALID_UNITS:
-        converter = STATISTIC_UNIT_TO_UNIT_CONVERTER.get(item.unit)
+def statistic_metadata(entity_id: str, unit: str | None, device_class: str | None, *, has_sum: bool) -> Row:
+    """Return what the recorder notes about the statistics of a sensor."""
+    converter = UNIT_CONVERTERS.get(device_class) if device_class else None
+    if converter is None or unit not in converter.VALID_UNITS:
+        converter = STATISTIC_UNIT_TO_UNIT_CONVERTER.get(unit)
     return {
-        "statistic_id": item.entity_id,
+        "statistic_id": entity_id,
         "source": "recorder",
-        "unit_of_measurement": item.unit,
+        "unit_of_measurement": unit,
         "unit_class": converter.UNIT_CLASS if converter else None,
         "has_sum": has_sum,
         "mean_type": StatisticMeanType.NONE if has_sum else StatisticMeanType.ARITHMETIC,
@@ -229,11 +235,13 @@ def _periods(home: Home, item: Item, span: range, metadata_id: int, *, has_sum: 
             yield *times, sum(values) / PERIOD, min(values), max(values)
 
 
-def _sum_of_hour(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+def sum_of_hour(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Join the rows of a meter's short periods into the row of an hour."""
     return *rows[0][:2], *rows[-1][2:]
 
 
-def _mean_of_hour(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+def mean_of_hour(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Join the rows of a measurement's short periods into the row of an hour."""
     mean = sum(row[3] for row in rows) / len(rows)
     return *rows[0][:2], rows[-1][2], mean, min(row[4] for row in rows), max(row[5] for row in rows)
 

@@ -16,6 +16,7 @@ import tomllib
 import pytest
 
 from bench.__main__ import NAMES
+from evaluate.report import PRICES
 from homeassistant.util.yaml import parse_yaml
 from tests.claude_server.others import LITELLM
 from tests.soak.__main__ import SOAKS
@@ -109,6 +110,17 @@ def bench_takes(arguments: list[str]) -> None:
         assert "async def run(" in (ROOT / "bench" / f"{argument}.py").read_text(encoding="utf-8")
 
 
+def evaluate_takes(arguments: list[str]) -> None:
+    """Names of models whose price is known, and what its help names, each with a value."""
+    rest = iter(arguments)
+    for argument in rest:
+        if argument.startswith("--"):
+            assert argument in help_of("evaluate")
+            assert next(rest)
+        else:
+            assert argument in PRICES
+
+
 def soak_takes(arguments: list[str]) -> None:
     """The names of soaks, and what its help names."""
     assert all(argument in help_of("tests.soak") for argument in arguments if not argument.isdecimal())
@@ -124,6 +136,7 @@ KNOWN = {
     "script/lint": lint_takes,
     "script/demo": demo_takes,
     "script/bench": bench_takes,
+    "script/evaluate": evaluate_takes,
     "script/soak": soak_takes,
     "script/upgrade": nothing,
 }

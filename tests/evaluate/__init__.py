@@ -1,0 +1,1 @@
+"""Tests of the measurement itself: its house, its grader, and whole runs."""
