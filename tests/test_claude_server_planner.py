@@ -188,11 +188,11 @@ async def test_answers_with_the_call(socket_enabled: None) -> None:
         "name": "answer_when_done",
         "input_schema": {"type": "object", "properties": {"answer": {"type": "string"}}},
     }
-    request: dict[str, Any] = {"messages": [{"role": "user", "content": "Turn on the lamp in the hall."}]}
+    request: dict[str, Any] = {"messages": [{"role": "user", "content": "Turn on the lights in the hall."}]}
     turn = await OfflinePlanner().respond(request | {"tools": [*TOOLS, taker]})
     assert turn.content == [
-        tool_use("intent__HassTurnOn", {"name": "lamp", "area": "hall"}),
-        tool_use("answer_when_done", {"answer": "Turned on: lamp in the hall."}),
+        tool_use("intent__HassTurnOn", {"area": "hall", "domain": ["light"]}),
+        tool_use("answer_when_done", {"answer": "Turned on: lights in the hall."}),
     ]
     calls = [block | {"id": f"toolu_{index}"} for index, block in enumerate(turn.content)]
     results = _result("toolu_0", TURNED)
