@@ -33,6 +33,7 @@ _LOG_TURNS = 50
 _WARM_UP = 5
 _RELOADS = 15
 _QUESTION = "Which lights are on?"
+_COMMAND = "Turn on Lamp 1."
 _KEY = "test-key"
 _MODEL = "claude-haiku-5-5"
 
@@ -100,6 +101,7 @@ async def _measure(hass: HomeAssistant, url: str, record: Path) -> list[Row]:
         peaks = await _alternate(_MEMORY_TURNS, {who: partial(talk.peak, question) for who, talk in talks.items()})
         rows.append(Row.of("memory, kB", case, *_medians(peaks, 0), goal=1.0))
     rows += await _before_the_first_word(hass, entity_ids, record)
+    rows.append(await _for_a_command(hass, entity_ids, record))
     reloads = await _alternate(
         _RELOADS,
         {
@@ -127,6 +129,17 @@ async def _before_the_first_word(hass: HomeAssistant, entity_ids: dict[str, str]
         Row.of("tokens before the first word", case, tokens["ours"], tokens["other"], goal=1.0),
         Row.of("requests before the first word", case, requests["ours"], requests["other"], goal=1.0),
     ]
+
+
+async def _for_a_command(hass: HomeAssistant, entity_ids: dict[str, str], record: Path) -> Row:
+    """Return how often the model is asked until a command that succeeds is answered."""
+    requests: dict[str, float] = {}
+    for who, entity_id in entity_ids.items():
+        record.write_text("", encoding="utf-8")
+        talk = await _Talk.begin(hass, entity_id, 0)
+        await talk.turn(f"{_COMMAND} {THINK_FIRST}")
+        requests[who] = float(len(record.read_text(encoding="utf-8").splitlines()))
+    return Row.of("requests", "a command", requests["ours"], requests["other"], goal=0.5)
 
 
 async def _alternate(

@@ -48,12 +48,17 @@ class Speaker:
         said = next(filter(None, (_last(message) for message in reversed(request_body["messages"]))), "")
         if not said.endswith(THINK_FIRST):
             return await self._model.respond(request_body)
-        turn = await self._thoughtful.respond(request_body)
+        turn = await self._thoughtful.respond({**request_body, "messages": _asked(request_body["messages"])})
         silent = list(takewhile(lambda block: block["type"] != "text", turn.content))
         row = {"tokens": tokens(silent) if silent else 0, "spoke": len(silent) < len(turn.content)}
         with self._record.open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps(row)}\n")
         return turn
+
+
+def _asked(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages without what asks to think, so that the question is as it would be."""
+    return json.loads(json.dumps(messages).replace(f" {THINK_FIRST}", ""))  # type: ignore[no-any-return]
 
 
 def _last(message: dict[str, Any]) -> str | None:

@@ -262,6 +262,8 @@ async def test_tools_of_the_task(
     assert await generate(hass, claude_server, *turns, structure=STRUCTURE, llm_api=api) == {"name": "Lamp"}
     result = claude_server.message_requests[1]["messages"][-1]["content"][0]
     assert result["type"] == "tool_result"
+    # What a task brings back is read, not spoken.
+    assert "answer_when_done" not in [tool["name"] for tool in claude_server.message_requests[0]["tools"]]
 
 
 async def test_failure_is_said(hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer) -> None:

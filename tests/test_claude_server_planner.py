@@ -182,6 +182,26 @@ async def test_answers(socket_enabled: None, question: str, results: list[Any], 
     assert all(number in known for number in re.findall(r"\d+(?:\.\d+)?", answer))
 
 
+async def test_answers_with_the_call(socket_enabled: None) -> None:
+    """Where a tool takes the answer in advance, a command comes with it; if that is not spoken, the results are told."""
+    taker = {
+        "name": "answer_when_done",
+        "input_schema": {"type": "object", "properties": {"answer": {"type": "string"}}},
+    }
+    request: dict[str, Any] = {"messages": [{"role": "user", "content": "Turn on the lights in the hall."}]}
+    turn = await OfflinePlanner().respond(request | {"tools": [*TOOLS, taker]})
+    assert turn.content == [
+        tool_use("intent__HassTurnOn", {"area": "hall", "domain": ["light"]}),
+        tool_use("answer_when_done", {"answer": "Turned on: lights in the hall."}),
+    ]
+    calls = [block | {"id": f"toolu_{index}"} for index, block in enumerate(turn.content)]
+    results = _result("toolu_0", TURNED)
+    results["content"] += _result("toolu_1", {"spoken": False})["content"]
+    request["messages"] += [{"role": "assistant", "content": calls}, results]
+    turn = await OfflinePlanner().respond(request | {"tools": [*TOOLS, taker]})
+    assert turn.content == [text("Turned on: Lamp.")]
+
+
 @pytest.mark.parametrize(
     ("would", "asked"),
     [

@@ -8,6 +8,7 @@ LOGGER = logging.getLogger(__package__)
 
 CONF_ALLOW_WITHOUT_CHAT = "allow_without_chat"
 CONF_ALWAYS_ASK = "always_ask"
+CONF_ANSWER_WHEN_DONE = "answer_when_done"
 CONF_ASK_FIRST = "ask_first"
 CONF_BASE_URL = "base_url"
 CONF_DATABASE_FILES = "database_files"

@@ -16,7 +16,7 @@ from .api_selection import without_twin
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import async_answer
 from .claude.usage import TokenMeter, async_get_meters
-from .const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .const import CONF_ANSWER_WHEN_DONE, CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
 from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
@@ -83,6 +83,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
                 user_input.extra_system_prompt,
             )
             turn = self._turn(chat_log, user_input.language)
+            turn.answers_when_done = self._settings.get(CONF_ANSWER_WHEN_DONE, True)
             try:
                 await async_answer(turn)
             except asyncio.CancelledError:

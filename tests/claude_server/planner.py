@@ -10,7 +10,7 @@ from typing import Any
 
 from .models import default_models
 from .planner_results import facts
-from .planner_rules import AGREED, RULES, Call, Question, find_tool
+from .planner_rules import AGREED, ANSWER_WHEN_DONE, RULES, Call, Question, find_tool
 from .turn import Turn, text, tool_use
 
 LABEL = "offline planner (a few rules, not a language model)"
@@ -125,6 +125,8 @@ def read_turn(messages: list[dict[str, Any]]) -> tuple[str, list[Result], list[R
                 calls[block["id"]] = block
             elif block["type"] == "tool_result":
                 call, data = calls[block["tool_use_id"]], _parse(block.get("content", ""))
+                if call["name"] == ANSWER_WHEN_DONE:
+                    continue  # It says nothing of the home.
                 results.append(Result(call["name"], call["input"], data, bool(block.get("is_error"))))
     return asked, results, before
 

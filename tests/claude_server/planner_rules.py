@@ -8,6 +8,8 @@ from typing import Any
 
 from .planner_results import accounts, changes, entities, facts, last_begun, notes, values
 
+ANSWER_WHEN_DONE = "answer_when_done"
+"""The tool that takes the answer for when the calls beside it are seen to have succeeded."""
 # How far "last" reaches back; longer than the recorder keeps by default, so that nothing kept is missed.
 LAST_CHANGE_HOURS = 30 * 24
 DAY_HOURS = 24
@@ -196,7 +198,11 @@ def _switch(question: Question) -> list[Call] | str:
             wishes: dict[str, Any] = {"area": area, "domain": ["light"]}
         else:
             wishes = {"name": f"{area} {name}".strip() if lights else name}
-        return [Call(f"HassTurn{question['state'].capitalize()}", wishes)]
+        calls = [Call(f"HassTurn{question['state'].capitalize()}", wishes)]
+        if question.has(ANSWER_WHEN_DONE):
+            what = f"{name} in the {area}" if area else name
+            calls.append(Call(ANSWER_WHEN_DONE, {"answer": f"Turned {question['state'].lower()}: {what}."}))
+        return calls
     done = [
         str(item.get("name")) for found in values(question.last, "success") if isinstance(found, list) for item in found
     ]

@@ -27,6 +27,7 @@ from tests.conftest import MODEL
 pytestmark = pytest.mark.usefixtures("assist", "no_deprecations")
 
 LIMITS = {CONF_MAX_TOKENS: 1000, CONF_MAX_TOOL_ROUNDS: 3, CONF_PROMPT_CACHE: "off"}
+ON = {"answer_when_done": True}
 OFF = {"plain": False, "web_fetch": False, "web_location": False, "web_search": False}
 
 
@@ -55,7 +56,7 @@ async def test_add(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert result["type"] is FlowResultType.CREATE_ENTRY
     agent = list(entry.subentries.values())[-1]
     assert agent.title == "Butler"
-    assert dict(agent.data) == {"prompt": "Be brief.", "model": MODEL, **LIMITS, **OFF}
+    assert dict(agent.data) == {"prompt": "Be brief.", "model": MODEL, **LIMITS, **ON, **OFF}
     assert hass.states.get("conversation.butler")
 
 
@@ -69,7 +70,7 @@ async def test_reconfigure(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     result = await configure(hass, form, LIMITS)
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
     (agent,) = entry.subentries.values()
-    assert dict(agent.data) == {"model": MODEL, **LIMITS, **OFF}
+    assert dict(agent.data) == {"model": MODEL, **LIMITS, **ON, **OFF}
 
 
 async def test_apis(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -139,7 +140,7 @@ async def test_limit_of_the_month(hass: HomeAssistant, entry: MockConfigEntry) -
         form = await configure(hass, form, {"model": MODEL})
         await configure(hass, form, LIMITS | limit)
         (agent,) = entry.subentries.values()
-        assert dict(agent.data) == {"model": MODEL, **LIMITS, **OFF, **limit}
+        assert dict(agent.data) == {"model": MODEL, **LIMITS, **ON, **OFF, **limit}
 
 
 @pytest.mark.parametrize(("base_url", "default"), [(ANTHROPIC_URL, "5m"), ("http://192.168.1.10:11434", "off")])
@@ -253,7 +254,7 @@ async def test_another_model_forgets_what_it_cannot(hass: HomeAssistant, entry: 
     form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
     form = await configure(hass, form, {"model": "claude-haiku-4-5"})
     await configure(hass, form, LIMITS)
-    assert dict(entry.subentries[agent.subentry_id].data) == {"model": "claude-haiku-4-5", **LIMITS, **OFF}
+    assert dict(entry.subentries[agent.subentry_id].data) == {"model": "claude-haiku-4-5", **LIMITS, **ON, **OFF}
 
 
 async def test_task(hass: HomeAssistant, entry: MockConfigEntry) -> None:

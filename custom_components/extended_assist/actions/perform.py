@@ -49,6 +49,8 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
             answer["entities"] = told = fitting(reports, call.budget - size(answer) - _NOTES)
             if more := len(reports) - len(told):
                 answer["more"] = f"{more} more entities were acted on."
+    is_whole = changes and not (response or action.left_out) and bool(action.entity_ids)
+    call.recording.is_complete = is_whole and call.recording.acts.keys() >= {*action.entity_ids}
     if action.left_out:
         answer["left_out"] = f"{action.left_out} more in this target not touched: not exposed, or moving what is not."
     return answer

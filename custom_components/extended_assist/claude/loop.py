@@ -34,6 +34,7 @@ from .stream import ResponseStream
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
 from .turn import AgentTurn
 from .usage import trace_of
+from .when_done import ANSWER_WHEN_DONE, async_answer_when_done, offer
 
 _NO_MORE_CALLS = "(Call no more tools. Answer with what you know now.)"
 _SPEAK = "(You have said nothing yet. Answer now, in words.)"
@@ -50,7 +51,8 @@ async def async_answer(turn: AgentTurn) -> None:
     """
     chat_log, options = turn.chat_log, turn.options
     if chat_log.llm_api is not None:
-        chat_log.llm_api = policed_instance(chat_log.llm_api, turn.toolbox)
+        chat_log.llm_api = instance = policed_instance(chat_log.llm_api, turn.toolbox)
+        turn.answers_when_done = offer(instance, when=turn.answers_when_done)
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
     with heard(turn):
         request = _begin(turn)
@@ -74,7 +76,7 @@ async def _async_answer(turn: AgentTurn, request: dict[str, Any]) -> None:
         turn.is_paused = response.stop_reason == "pause_turn"
         if response.stop_reason == "refusal":
             raise TurnError("refused")
-        if turn.is_done() or await async_speak_question(turn):
+        if turn.is_answered or turn.is_done() or await async_speak_question(turn):
             return
         if response.has_calls or turn.is_paused:
             continue
@@ -298,6 +300,7 @@ async def _async_request(
         prefix=digest,
         # Data of a given structure is looked at when it is whole.
         answer_filter=None if turn.output_schema else filter_for(turn.chat_log),
+        answers_by=ANSWER_WHEN_DONE if turn.answers_when_done else None,
     )
     try:
         events = await async_stream(turn.client, body, betas, turn.patience.silence)
@@ -313,4 +316,5 @@ async def _async_request(
         turn.chat_log.async_trace(trace_of(response.usage, response.stop_reason, response.diagnostics))
         turn.ledger.last_id = response.message_id or turn.ledger.last_id
     turn.sources |= response.sources
+    turn.is_answered = await async_answer_when_done(turn, response)
     return response

@@ -85,17 +85,19 @@ class ResponseStream:
         keys: Mapping[str, KeyNames] | None = None,
         prefix: str = "",
         answer_filter: AnswerFilter | None = None,
+        answers_by: str | None = None,
     ) -> None:
         """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take.
 
         keys are the names of parameters that were exchanged, by tool; prefix is what the request held; the filter says what
-        of the answer is shown.
+        of the answer is shown. answers_by is the tool that takes an answer in advance, whose calls are kept and not made.
         """
         self._model = model
         self._keys = keys or {}
         self._prefix = prefix
         self._filter = answer_filter
         self._tool_names = tool_names
+        self._answers_by = answers_by
         self._cut_notice = cut_notice
         self._time_limit = time_limit
         self._open: dict[int, Block] = {}
@@ -113,6 +115,12 @@ class ResponseStream:
         """Whether the model thought."""
         self.has_calls = False
         """Whether the model called tools of ours, and waits for their results."""
+        self.calls: set[str] = set()
+        """The ids of those calls, apart from answers in advance."""
+        self.answers: list[llm.ToolInput] = []
+        """Answers in advance; whoever reads them gives them their results."""
+        self.has_looked = False
+        """Whether the server ran a tool of its own that brings something from outside."""
         self.sources: dict[str, str] = {}
         """The titles of pages that the answer was taken from, by address."""
         self.shown = False
@@ -324,6 +332,7 @@ class ResponseStream:
             return []
         self._blocks.append(block)
         call = llm.ToolInput(id=block["id"], tool_name=block["name"], tool_args=block["input"], external=True)
+        self.has_looked |= not is_quiet(call.tool_name)
         self._served[call.id] = call
         return [] if is_quiet(call.tool_name) else [{"tool_calls": [call]}]
 
@@ -347,14 +356,19 @@ class ResponseStream:
         self._blocks.append(block)
         self.has_calls = True
         keys = self._keys.get(block["name"])
+        is_answer = block["name"] == self._answers_by and rejection is None
         call = llm.ToolInput(
             id=block["id"],
             tool_name=block["name"],
             tool_args=keys.restored(block["input"]) if keys else block["input"],
-            external=rejection is not None,
+            external=is_answer or rejection is not None,
         )
         if rejection is not None:
             self._rejected.append((call, rejection))
+        if is_answer:
+            self.answers.append(call)
+        else:
+            self.calls.add(call.id)
         return {"tool_calls": [call]}
 
     def _close_blocks(self) -> list[Delta]:

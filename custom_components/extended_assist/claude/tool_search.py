@@ -17,6 +17,7 @@ _ALWAYS_SHOWN = (
     *("intent__HassTurnOn", "intent__HassTurnOff", "light__HassLightSet"),
     *("homeassistant__GetLiveContext", "llm__GetDateTime"),
     *("extended_assist__get_entities", "extended_assist__get_history", "extended_assist__perform_action"),
+    "answer_when_done",
 )
 
 

@@ -69,6 +69,10 @@ class AgentTurn:
     """Whether the model may still call tools; where the server knows no field for that, it is told in words."""
     is_paused: bool = False
     """Whether the last response is to be continued by its server."""
+    answers_when_done: bool = False
+    """Whether the model may give its answer with the calls that it depends on."""
+    is_answered: bool = False
+    """Whether such an answer was spoken."""
     must_speak: bool = False
     """Whether the model is told to say something, because it thought and said nothing."""
     sources: dict[str, str] = field(default_factory=dict)

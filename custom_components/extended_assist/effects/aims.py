@@ -181,6 +181,9 @@ _POSITIONS = frozenset({POSITION, "current_tilt_position"})
 ENDS: Final[Mapping[str, int]] = {"open": 100, "closed": 0}
 """The positions of covers and valves at which nothing is left to move."""
 
+TARGETS: Final = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
+"""Fields of an action's data that say what is acted on."""
+
 type Wanted = dict[str, Any]
 
 
@@ -204,6 +207,12 @@ def wanted_of(action: str, data: Mapping[str, Any], before: State) -> Wanted | N
     if before.attributes.get(POSITION) is not None and wanted.get(STATE) in ENDS:
         return {POSITION: ENDS[wanted[STATE]]}
     return wanted
+
+
+def is_all_known(action: str, data: Mapping[str, Any]) -> bool:
+    """Return whether what an entity is to be after an action is all that the action's data asks for."""
+    known = {*TARGETS, *_FIELDS.get(action, ()), *(("brightness_pct",) if action == "light.turn_on" else ())}
+    return data.keys() <= known
 
 
 def lasting_of(action: str, before: State) -> str | None:
@@ -244,6 +253,16 @@ def is_settled(before: State, now: State | None, wanted: Wanted | None) -> bool:
             return status is Status.REACHED
 
 
+def is_seen(before: State, now: State | None, wanted: Wanted | None) -> bool:
+    """Return whether an entity itself tells that it is all that it was to be, so that nobody need look once more."""
+    if not wanted or now is None or status_of(before, now, wanted) is not Status.REACHED:
+        return False
+    # What is off may be set, and does nothing.
+    if now.state == STATE_OFF and STATE not in wanted:
+        return False
+    return all(_is(before, now, name, value, strictly=True) for name, value in wanted.items())
+
+
 def is_passed(state: Any) -> bool:
     """Return whether entities only pass a state, so that nothing brings it back; home is where what returns gets to."""
     return state in _MOVES and state != "returning"
@@ -254,8 +273,8 @@ def passes(state: str, wanted: str) -> bool:
     return wanted in _MOVES.get(state, ())
 
 
-def _is(before: State, now: State, name: str, value: Any) -> bool:
-    """Return whether an entity has a value."""
+def _is(before: State, now: State, name: str, value: Any, *, strictly: bool = False) -> bool:
+    """Return whether an entity has a value; strictly, what it does not tell in the same way is not taken to be so."""
     have = value_of(now, name)
     if value is ANOTHER:
         return bool(have != value_of(before, name))
@@ -264,7 +283,7 @@ def _is(before: State, now: State, name: str, value: Any) -> bool:
     if name == STATE and isinstance(have, float):
         value = float(value)
     aspect = next((aspect for aspect in aspects_of(now) if name in aspect.reads), None)
-    if aspect and name not in aspect.read(now):
+    if aspect and not strictly and name not in aspect.read(now):
         return True  # A colour that was given in another way than the light tells it.
     return aspect.same({name: have}, {name: value}) if aspect else bool(have == value)
 

@@ -17,6 +17,7 @@ from homeassistant.config_entries import (
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
+    BooleanSelector,
     ConversationAgentSelector,
     SelectOptionDict,
     SelectSelector,
@@ -31,6 +32,7 @@ from ..claude.client import CHECK_TIMEOUT
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..const import (
+    CONF_ANSWER_WHEN_DONE,
     CONF_BASE_URL,
     CONF_FALLBACK_AGENT,
     CONF_MAX_TOKENS,
@@ -143,10 +145,11 @@ class AgentFlow(ConfigSubentryFlow):
         )
 
     def _behaviour_fields(self) -> dict[Any, Any]:
-        """Return the fields for the instructions and the APIs."""
+        """Return the fields for the instructions, the APIs and how they are used."""
         return {
             vol.Optional(CONF_PROMPT): TemplateSelector(),
             **tools_field(self.hass),
+            vol.Required(CONF_ANSWER_WHEN_DONE, default=True): BooleanSelector(),
         }
 
     def _fallback_field(self) -> dict[Any, Any]:

@@ -15,7 +15,18 @@ from homeassistant.helpers.json import json_bytes
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 
 from ..domains import ONLY_RUN
-from ..effects.aims import ANOTHER, SLOW, Status, Wanted, is_settled, lasting_of, status_of, wanted_of
+from ..effects.aims import (
+    ANOTHER,
+    SLOW,
+    Status,
+    Wanted,
+    is_all_known,
+    is_seen,
+    is_settled,
+    lasting_of,
+    status_of,
+    wanted_of,
+)
 from ..effects.aspects import STATE, Aspect, aspects_of
 from ..exposure import Exposure
 from ..groups import is_group, members_of
@@ -40,10 +51,16 @@ class Act:
     """What it is to be; None where that cannot be known."""
     lasting: str | None
     """What of it cannot be taken back."""
+    is_all_known: bool = True
+    """Whether what it is to be is all that was asked for."""
 
     def status(self, hass: HomeAssistant) -> Status:
         """Return what became of the entity."""
         return status_of(self.since, hass.states.get(self.before.entity_id), self.wanted)
+
+    def is_seen(self, hass: HomeAssistant) -> bool:
+        """Return whether the entity itself tells that all of it was done."""
+        return self.is_all_known and is_seen(self.since, hass.states.get(self.before.entity_id), self.wanted)
 
 
 @dataclass(slots=True)
@@ -56,6 +73,8 @@ class Recording:
     """Changes of other kinds than states."""
     failed: bool = False
     """Whether nothing more is to come of it."""
+    is_complete: bool = False
+    """Whether the tool says that it did all that it was to do."""
     _until: float | None = None
 
     async def async_settle(self, hass: HomeAssistant) -> None:
@@ -153,14 +172,15 @@ class _Listener:
         """Take note of one entity; what is acted on twice was what it was at first, and is to be what it was told last."""
         if (now := self._hass.states.get(entity_id)) is None:
             return
-        wanted, lasting = wanted_of(action, data, now), lasting_of(action, now)
+        wanted, lasting, is_known = wanted_of(action, data, now), lasting_of(action, now), is_all_known(action, data)
         if (act := self._acts.get(entity_id)) is None:
-            self._acts[entity_id] = Act(now, now, wanted, lasting)
+            self._acts[entity_id] = Act(now, now, wanted, lasting, is_known)
             return
         earlier = act.wanted
         if earlier and wanted is not None and earlier.get(STATE) == wanted.get(STATE, earlier.get(STATE)):
             wanted = earlier | wanted
         act.since, act.wanted, act.lasting = now, wanted, act.lasting or lasting
+        act.is_all_known &= is_known
 
 
 @contextmanager

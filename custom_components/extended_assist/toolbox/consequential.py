@@ -13,6 +13,7 @@ from homeassistant.helpers.entity_platform import EntityPlatform
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 from homeassistant.helpers.template import Template, is_template_string
 
+from ..effects.aims import TARGETS
 from ..groups import is_group, members_of
 from .plan import Step
 
@@ -24,7 +25,6 @@ _OPENINGS: Final = frozenset({"door", "garage", "gate"})
 """Kinds of covers through which somebody can come in; blinds, shutters and windows are none."""
 _ENTRANCE = re.compile(r"(?:^|[^a-z])(?:garage|garaz|gate|hoftor|einfahrt|portail|cancello|portao|porton|brama)")
 """Words in the ids and names of covers whose kind nobody set."""
-_TARGETS: Final = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 _MAX_DEPTH: Final = 8
 """Scripts that run scripts; what lies deeper counts as what cannot be read."""
 _LEADS_ANYWHERE: Final = frozenset({"conversation", "python_script"})
@@ -273,7 +273,7 @@ def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterato
     """Yield what one action of a script does; what a template leads to is not known beforehand."""
     data, given = step.get("data") or {}, step.get("target") or {}
     parts = [part for part in (data, given, step) if isinstance(part, Mapping)]
-    target = {key: part[key] for part in parts for key in _TARGETS if key in part}
+    target = {key: part[key] for part in parts for key in TARGETS if key in part}
     domain = str(action).partition(".")[0]
     is_open = len(parts) < 3 or any(map(_is_template, target.values()))
     if _is_template(action) or domain in _PAST_ENTITIES or (is_open and domain in CONSEQUENTIAL_DOMAINS | _MOVE_OTHERS):

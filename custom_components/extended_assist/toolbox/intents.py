@@ -13,9 +13,17 @@ from .call import ToolCall
 from .plan import Plan, Step
 from .telling import step_for
 
-_OWN = "homeassistant.components."
+_OWN = "homeassistant."
 """Where the intents come from that do what they say; what the user wrote as one may do anything."""
 _WRITTEN = "homeassistant.components.intent_script"
+_ENDED_WHEN_DONE = frozenset(
+    {
+        *(intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_INCREASE_TIMER),
+        *(intent.INTENT_DECREASE_TIMER, intent.INTENT_PAUSE_TIMER, intent.INTENT_UNPAUSE_TIMER),
+        *("HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"),
+    }
+)
+"""Intents that change no entity, and return when what they are for is done, or fail."""
 _PLAY = "media_player__play_media"
 _TURN_ON = "turn_on"
 # What turning on and off means where Assist has another action for it.
@@ -32,15 +40,14 @@ def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
     """Return what a call of anybody's tool would do, as far as that can be known."""
     said = f"{title}: {json_dumps(call.arguments)}"
     if isinstance(tool, llm.IntentTool):
-        handler = next((one for one in intent.async_get(call.hass) if one.intent_type == tool.intent_type), None)
+        handler = _handler(call, tool)
         if isinstance(handler, intent.DynamicServiceIntentHandler):
             return _plan_of_intent(call, tool, handler, said)
-        module = type(handler).__module__
         if call.arguments.get("conversation_command"):
             # When the timer ends, Home Assistant's own agent does what this says.
             step = step_for(call, "conversation.process", (), call.arguments)
             return Plan((step,), step.words)
-        if module.startswith(_OWN) and not module.startswith(_WRITTEN):
+        if _is_own(handler):
             return Plan((Step(f"intent.{tool.intent_type}", _meant(call), call.arguments, said),), said)
     elif tool.name == _PLAY and tool.integration == "media_player":
         step = step_for(call, "media_player.play_media", _meant(call, "player_", "media_player"), call.arguments)
@@ -51,6 +58,27 @@ def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
         step = step_for(call, f"{domain}.{action}", entity_ids, call.arguments)
         return Plan((step,), step.words)
     return Plan((Step("", (), call.arguments, said),), said, is_whole=False)
+
+
+def is_complete(call: ToolCall, tool: llm.Tool, result: llm.ToolResult) -> bool:
+    """Return whether a tool is an intent of Home Assistant's own that says to have done all of what it is for."""
+    if result.error or not isinstance(tool, llm.IntentTool) or not isinstance(result.data, llm.IntentResponseDict):
+        return False
+    told = result.data
+    if told["response_type"] != intent.IntentResponseType.ACTION_DONE.value or told["data"]["failed"]:
+        return False
+    return _is_own(_handler(call, tool)) and (bool(call.recording.acts) or tool.intent_type in _ENDED_WHEN_DONE)
+
+
+def _handler(call: ToolCall, tool: llm.IntentTool) -> intent.IntentHandler | None:
+    """Return what handles an intent."""
+    return next((one for one in intent.async_get(call.hass) if one.intent_type == tool.intent_type), None)
+
+
+def _is_own(handler: intent.IntentHandler | None) -> bool:
+    """Return whether Home Assistant itself handles an intent."""
+    module = type(handler).__module__
+    return module.startswith(_OWN) and not module.startswith(_WRITTEN)
 
 
 def _meant(call: ToolCall, prefix: str = "", domain: str | None = None) -> tuple[str, ...]:

@@ -31,6 +31,10 @@ _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
 
 
+class DoneResult(llm.ToolResult):
+    """The result of a call that is seen to have done all that it was to do. Others cannot write one."""
+
+
 def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
     """Return a result that tells what became of the entities, its data of the same type as before."""
     room = max(0, min(_ROOM, call.budget - size(result.data) - COUNTS))
@@ -41,6 +45,21 @@ def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
     data = copy(result.data)
     data[OUTCOME] = told
     return replace(result, data=data)
+
+
+def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
+    """Return a result as that of a call which did all that it was to do, where its tool and the entities say so."""
+    acts = call.recording.acts
+    exposure = Exposure(call.hass, call.caller.assistant)
+    # What is hidden is not told, not even by what is made of it.
+    visible = [act for entity_id, act in acts.items() if exposure.is_exposed(entity_id)]
+    if (
+        not call.recording.is_complete
+        or bool(acts) != bool(visible)
+        or not all(act.is_seen(call.hass) for act in visible)
+    ):
+        return result
+    return DoneResult(data=result.data)
 
 
 def outcome_of(

@@ -62,8 +62,8 @@ _LIVE_STATE = re.compile(r"^  state: (.*?)(?=^  \w+:|\Z)", re.MULTILINE | re.DOT
 _LIVE_MEDIA = re.compile(r"^    media_\w+: (?!null$|''$)", re.MULTILINE)
 
 
-class WaitingResult(llm.ToolResult):
-    """The result of a call that waits for the user's word: it repeats the model's words. Others cannot write one."""
+class OwnResult(llm.ToolResult):
+    """A result of words that are ours, or the model's own repeated. Others cannot write one."""
 
 
 def has_words(value: Any) -> bool:
@@ -166,6 +166,8 @@ def _is_marked(chat_log: ChatLog, content: Content) -> bool:
 
 def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
     """Return whether a result may hold text that strangers wrote."""
+    if isinstance(content.result, OwnResult):
+        return False
     for tool in chat_log.llm_api.tools if chat_log.llm_api else ():
         if tool.name == content.tool_name:
             return holds_outside_text(unwrapped(tool), content.result)
@@ -176,7 +178,7 @@ def brings_outside_text(chat_log: ChatLog, content: ToolResultContent) -> bool:
 def holds_outside_text(tool: llm.Tool, result: llm.ToolResult) -> bool:
     """Return whether a result of a tool may hold text that strangers wrote: by its mark, its nature, or its fields."""
     data: Mapping[str, Any] = result.data
-    if isinstance(result, WaitingResult):
+    if isinstance(result, OwnResult):
         return False
     if MARK in data or is_from_outside(tool):
         return True

@@ -22,7 +22,7 @@ from .call import ToolCall
 from .caller import Caller
 from .consequential import leaves
 from .hearing import Heard, hear, repeatable_of, words_for
-from .outside import WaitingResult
+from .outside import OwnResult
 from .plan import Plan
 from .policy import NotAllowedError
 from .reason import async_reason_to_ask
@@ -250,7 +250,7 @@ def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
 def _waiting(plan: Plan, before: Plan | None, then: str) -> llm.ToolResult:
     """Return the result of a call that waits for the user's word."""
     changed = {"changed": _CHANGED.format(before=before.words)} if before else {}
-    return WaitingResult(data={"done": False, "would": plan.words, **changed, "next": then})
+    return OwnResult(data={"done": False, "would": plan.words, **changed, "next": then})
 
 
 def _messages(chat_log: ChatLog | None) -> int:

@@ -22,10 +22,10 @@ from ..silence import log_unexpected
 from .acts import Recording, recording
 from .call import ToolCall
 from .caller import Caller
-from .intents import plan_of
+from .intents import is_complete, plan_of
 from .journal import async_get_journal
 from .options import ToolboxOptions
-from .outcome import COUNTS, with_outcome
+from .outcome import COUNTS, as_seen, with_outcome
 from .outside import has_words, is_from_outside, marked, remember, unwrapped
 from .plan import Plan, Step
 from .policy import Tier, async_check_speaker
@@ -59,6 +59,8 @@ class ExtendedTool(llm.Tool):
     """Whether arguments go out of the house, where they could tell a stranger what he wants to know."""
     can_be_undone: ClassVar[bool] = True
     """Whether the states that a call changes are recorded; never those of a tool that only reads."""
+    shows_success: bool = False
+    """Whether a call can be seen to have done all that it was to do, by whoever does not read its result."""
     title: str
     description: str
     annotations: llm.ToolAnnotations
@@ -167,7 +169,7 @@ class ExtendedTool(llm.Tool):
             call.recording.failed = result.error
             if not result.error:
                 await call.recording.async_settle(call.hass)
-        return result if result.error else with_outcome(call, result)
+        return result if result.error else as_seen(call, with_outcome(call, result))
 
 
 class PolicedTool(ExtendedTool):
@@ -190,6 +192,7 @@ class PolicedTool(ExtendedTool):
         # What acts asks by what it does.
         self.sends = self.tier is Tier.READ and tool.annotations.open_world
         self.brings_outside_text = is_from_outside(unwrapped(tool))
+        self.shows_success = self.tier is not Tier.READ and isinstance(unwrapped(tool), llm.IntentTool)
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -232,6 +235,7 @@ class PolicedTool(ExtendedTool):
         data: Any = result.data
         if not isinstance(data, dict):
             result = llm.ToolResult(data={"result": data}, error=result.error)
+        call.recording.is_complete = is_complete(call, unwrapped(self.tool), result)
         json_dumps(data)  # What cannot be told raises here, where it becomes a result, and not in the request.
         return result
 

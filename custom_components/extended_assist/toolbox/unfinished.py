@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from homeassistant.core import HomeAssistant, callback
@@ -88,7 +88,8 @@ async def async_finish(
             return result
         data = copy(result.data)  # Of the same type as before.
         data["earlier"] = [*told]
-        return replace(result, data=data)
+        # This is news, so that not even a result that says all is the one that was expected.
+        return llm.ToolResult(data=data, error=result.error)
     _keep(begun)
     about: dict[str, Any] = {
         "begun": call.recording.what or name,

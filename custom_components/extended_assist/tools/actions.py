@@ -45,6 +45,7 @@ class PerformActionTool(ExtendedTool):
     family = "actions"
     tier = Tier.CONTROL
     deadline = 8.0
+    shows_success = True
     parameters = vol.Schema(
         {
             vol.Required("action", description="domain.action"): cv.string,
@@ -74,6 +75,7 @@ class PerformActionTool(ExtendedTool):
             entity_ids=action.entity_ids,
             targeted=action.targeted,
         )
+        call.recording.is_complete = not action.left_out
         answer = {"scheduled": item.id, "at": format_time(due), "what": item.describe(call.exposure)}
         if action.left_out:
             answer["left_out"] = f"{action.left_out} more in this target will not be touched: not exposed."
@@ -101,6 +103,7 @@ class ScheduledActionsTool(ExtendedTool):
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=True, open_world=False)
     family = "actions"
     tier = Tier.CONTROL
+    shows_success = True
     parameters = vol.Schema({vol.Optional("cancel", description="Its id."): cv.string})
 
     @override
@@ -110,6 +113,7 @@ class ScheduledActionsTool(ExtendedTool):
         if (item := _to_cancel(call, schedule)) is not None:
             await schedule.async_cancel(item.id)
             call.recording.changes.append(Change(CANCELLED, item.action, asdict(item)))
+            call.recording.is_complete = True
             return {"cancelled": item.id, "what": item.describe(call.exposure)}
         answer: JsonObjectType = {
             "scheduled": [
