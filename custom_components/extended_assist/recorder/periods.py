@@ -110,6 +110,11 @@ def is_month_span(span: Span) -> bool:
     return all(_begins_month(dt_util.as_local(moment)) for moment in span)
 
 
+def is_midnight(moment: datetime) -> bool:
+    """Return whether a local day begins at a moment."""
+    return _begins_day(dt_util.as_local(moment))
+
+
 def _begins_day(local: datetime) -> bool:
     return (local.hour, local.minute, local.second, local.microsecond) == (0, 0, 0, 0)
 

@@ -5,7 +5,7 @@ Moments are in seconds since the epoch; values are in the unit in which the reco
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, literal, null, or_, select
@@ -26,7 +26,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.unit_conversion import BaseUnitConverter
 
 from . import read_session
-from .periods import DAY, HOUR, SHORT, Period, Span, day_of, utc_offsets
+from .periods import DAY, HOUR, SHORT, Period, Span, day_of, is_midnight, utc_offsets
 
 type StatisticsTable = type[Statistics | StatisticsShortTerm]
 type Metadata = tuple[int, StatisticMetaData]
@@ -109,6 +109,8 @@ def read_totals(hass: HomeAssistant, metadata: Metadata, span: Span, types: Iter
     metadata_id, meta = metadata
     converter, unit = unit_converter(meta), meta["unit_of_measurement"]
     units = {converter.UNIT_CLASS: unit} if converter and converter.UNIT_CLASS and unit else None
+    with read_session(hass) as session:
+        span = _countable(span, first_row(session, StatisticsShortTerm, metadata_id))
     found: dict[str, float | None] = statistic_during_period(hass, *span, meta["statistic_id"], set(types), units)
     values = {name: value for name, value in found.items() if value is not None}
     reached: dict[str, Reached] = {}
@@ -119,6 +121,21 @@ def read_totals(hass: HomeAssistant, metadata: Metadata, span: Span, types: Iter
             ):
                 reached[name] = found_in
     return Totals(values=values, reached=reached)
+
+
+def _countable(span: Span, kept: float | None) -> Span:
+    """Return a span whose midnights within an hour of UTC become the next full hour, unless short-term rows are kept there.
+
+    So a day counts the hours that begin in it, as in Home Assistant's rows of days, where local time is beside UTC by a
+    part of an hour.
+    """
+    start, end = (
+        moment + timedelta(minutes=60 - moment.minute)
+        if moment.minute and is_midnight(moment) and (kept is None or kept > moment.timestamp())
+        else moment
+        for moment in span
+    )
+    return start, end
 
 
 def _reached(session: Session, metadata_id: int, span: Span, name: str, value: float) -> Reached | None:
