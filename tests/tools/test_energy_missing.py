@@ -237,7 +237,7 @@ async def test_without_currency(furnish: Furnish, hass: HomeAssistant, call_tool
     expose(hass, "sensor.price", "sensor.grid_import_cost")
     hass.states.async_set("sensor.grid_import_cost", "1", {"friendly_name": "Cost"})
     data = await call_tool(GetEnergyTool(), **DAY)
-    assert data["prices"] == {"from grid": "0.3112 ct/kWh", "gas": "0.9  per unit of the meter"}
+    assert data["prices"] == {"from grid": "0.3112 ct/kWh", "gas": "0.9 per unit of the meter"}
     assert totals(data)["cost of grid"] == {"amount": "", "unit": "", "before": "", "change_percent": ""}
     assert "cost of gas" in data["missing"]
     hass.states.async_set("sensor.price", "unavailable", {"unit_of_measurement": "ct/kWh"})

@@ -322,7 +322,7 @@ def _row(label: str, unit: str, now: float | None, before: float | None) -> list
     amount, then = _values(unit, now, before)
     change = ""
     if now is not None and before is not None and before > 0 and unit != PERCENTAGE:
-        (change,) = _values(PERCENTAGE, 100 * (now - before) / before)
+        (change,) = _values(PERCENTAGE, round(100 * (now - before) / before, 1))
     return [label, amount, unit, then, change]
 
 

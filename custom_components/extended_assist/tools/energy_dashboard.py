@@ -144,7 +144,7 @@ def _price(hass: HomeAssistant, exposure: Exposure, source: Mapping[str, Any], k
     suffix = "_export" if kind == "grid_out" else ""
     if (fixed := source.get(f"number_energy_price{suffix}")) is not None:
         per_unit = "/kWh" if kind in ("grid_in", "grid_out") else " per unit of the meter"
-        return f"{number(fixed, decimals=_PRICE_DECIMALS)} {hass.config.currency}{per_unit}"
+        return f"{number(fixed, decimals=_PRICE_DECIMALS)} {hass.config.currency}{per_unit}".replace("  ", " ")
     state = exposure.state(source.get(f"entity_energy_price{suffix}") or "")
     if state is None or (price := as_number(state.state)) is None:
         return None

@@ -124,15 +124,17 @@ def _compare(statistic: Statistic, values: dict[str, float], others: dict[str, f
     meta = statistic.metadata[1]
     compared: JsonObjectType = {}
     for name, other in others.items():
-        account: JsonObjectType = {"value": number(other, statistic.unit)}
+        said = number(other, statistic.unit)
+        account: JsonObjectType = {"value": said}
         if name in values:
-            difference = values[name] - other
+            # Of the numbers as they are told, so that all three agree.
+            difference = number(values[name], statistic.unit) - said
             if meta["mean_type"] is StatisticMeanType.CIRCULAR:
                 difference = (difference + 180) % 360 - 180
             account["difference"] = number(difference, statistic.unit)
             # A share of degrees means nothing: their zero is arbitrary.
             if name in ("change", "mean") and other > 0 and "°" not in (statistic.unit or ""):
-                account["percent"] = number(100 * difference / other, PERCENTAGE)
+                account["percent"] = number(round(100 * (values[name] - other) / other, 1), PERCENTAGE)
         compared[name] = account
     return compared
 
