@@ -230,7 +230,10 @@ async def test_numbers_are_those_of_the_dashboard(read_dashboard: Dashboard, cal
         assert rows.keys() - now.keys() == {"share of solar used at home"}
         for what, value in now.items():
             row = rows[what]
-            assert (float(row["amount"]), float(row["before"])) == (close(value), close(then[what])), what
+            assert (float(row["amount"]), float(row["before"])) == (
+                close(value, row["unit"]),
+                close(then[what], row["unit"]),
+            ), what
             if "share" in what:
                 assert (row["unit"], row["change_percent"]) == ("%", "")
             elif then[what]:
@@ -263,10 +266,10 @@ async def test_devices(home: None, call_tool: CallTool) -> None:
     values = {name: float(row["kWh"]) for name, row in devices.items()}
     consumption = float(totals(data)["consumption"]["amount"])
     assert values == {
-        "Heating": close(used["heat_pump"] / 1000),
-        "Kitchen": close(used["kitchen"] - used["oven"]),
-        "Oven": close(used["oven"]),
-        "(no device)": pytest.approx(consumption - used["kitchen"] - used["heat_pump"] / 1000, rel=1e-4),
+        "Heating": close(used["heat_pump"] / 1000, "kWh"),
+        "Kitchen": close(used["kitchen"] - used["oven"], "kWh"),
+        "Oven": close(used["oven"], "kWh"),
+        "(no device)": pytest.approx(consumption - used["kitchen"] - used["heat_pump"] / 1000, abs=0.02),
     }
     assert list(values.values()) == sorted(values.values(), reverse=True)
     assert devices["Oven"]["before"] == devices["Oven"]["kWh"]
@@ -309,11 +312,11 @@ async def test_what_is_not_exposed(home: None, hass: HomeAssistant, call_tool: C
             assert entity_id not in str(data)
             assert ("Carport" if entity_id == "sensor.garage_roof" else METERS[entity_id][0]) not in str(data)
         if hidden == {"sensor.garage_roof"}:
-            assert float(totals(data)["solar production"]["amount"]) == close(roof)
+            assert float(totals(data)["solar production"]["amount"]) == close(roof, "kWh")
         if hidden == {"sensor.oven"}:
             # Without the oven, the kitchen must not tell what it used.
             devices = {row["device"]: float(row["kWh"]) for row in table(data["devices"])}
-            assert devices == {"Heating": close(devices["Heating"]), "Kitchen": close(kitchen)}
+            assert devices == {"Heating": devices["Heating"], "Kitchen": close(kitchen, "kWh")}
 
 
 async def test_external_meter_needs_the_options(home: None, call_tool: CallTool) -> None:
@@ -331,8 +334,8 @@ async def test_home_meter(home: None, hass: HomeAssistant, call_tool: CallTool) 
     manager.data = PREFERENCES | {"energy_sources": [*PREFERENCES["energy_sources"], meter_of_the_home]}
     data = await call_tool(GetEnergyTool(), start="2026-10-12", end="2026-10-13")
     kitchen = sum(METERS["sensor.kitchen"][2](index) for index in range(24))
-    assert float(totals(data)["consumption"]["amount"]) == close(kitchen)
-    assert float(totals(data)["home meter"]["amount"]) == close(kitchen)
+    assert float(totals(data)["consumption"]["amount"]) == close(kitchen, "kWh")
+    assert float(totals(data)["home meter"]["amount"]) == close(kitchen, "kWh")
 
 
 async def test_units_of_gas_and_water(home: None, hass: HomeAssistant, call_tool: CallTool) -> None:
@@ -344,7 +347,7 @@ async def test_units_of_gas_and_water(home: None, hass: HomeAssistant, call_tool
     row = totals(await call_tool(GetEnergyTool(), **arguments))["gas"]
     assert (row["unit"], float(row["amount"])) == (
         "kWh",
-        close(sum(METERS["sensor.heat_pump"][2](index) for index in range(43 * 24, 44 * 24)) / 1000),
+        close(sum(METERS["sensor.heat_pump"][2](index) for index in range(43 * 24, 44 * 24)) / 1000, "kWh"),
     )
     water = [{"type": "water", "stat_energy_from": name} for name in ("sensor.water", "sensor.shower")]
     manager.data = {"energy_sources": water, "device_consumption": []}
@@ -355,7 +358,7 @@ async def test_units_of_gas_and_water(home: None, hass: HomeAssistant, call_tool
     assert (litres["unit"], litres["amount"]) == ("L", "320")
     hass.config.units = US_CUSTOMARY_SYSTEM
     gallons = totals(await call_tool(GetEnergyTool(), **arguments))["water"]
-    assert (gallons["unit"], float(gallons["amount"])) == ("gal", close(320 / 3.785411784))
+    assert (gallons["unit"], float(gallons["amount"])) == ("gal", close(320 / 3.785411784, "gal"))
 
 
 @pytest.mark.parametrize("now", ["00:40:00", "01:00:30"])

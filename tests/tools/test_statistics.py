@@ -11,7 +11,8 @@ import pytest
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
 
 from custom_components.extended_assist.recorder.periods import PERIODS, Period, day_of, utc_offsets
-from custom_components.extended_assist.recorder.statistics import as_moment, read_gaps, read_metadata, read_rows
+from custom_components.extended_assist.recorder.statistics import as_moment, read_metadata, read_rows
+from custom_components.extended_assist.recorder.statistics_gaps import read_gaps
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
 from homeassistant.components.recorder import Recorder, get_instance
@@ -29,6 +30,7 @@ ENERGY = {"unit_of_measurement": "kWh", "unit_class": "energy"}
 TEMPERATURE = {"unit_of_measurement": "°C", "unit_class": "temperature"}
 NOW = "2026-11-20 13:27:30"
 USED, OUTSIDE, WIND, HIDDEN = "sensor.energy_used", "sensor.outside", "sensor.wind_direction", "sensor.secret_energy"
+UNITS = {USED: "kWh", OUTSIDE: "°C", WIND: "°"}
 EXTERNAL, HIDDEN_EXTERNAL = "utility:garage_energy", "utility:attic_energy"
 STARTS = (("2025-10-01", "2025-11-03"), ("2026-09-20", "2026-11-20 13:00:00"))
 GAPS = (
@@ -107,9 +109,17 @@ def api_span(start: datetime, end: datetime) -> dict[str, str]:
     return {"start_time": start.isoformat(), "end_time": end.isoformat()}
 
 
-def close(expected: float) -> Any:
-    """Return a value that equals one of six significant digits."""
-    return pytest.approx(expected, rel=1e-5, abs=1e-9)
+DECIMALS = {"°C": 1, "°F": 1, "K": 1, "°": 1, "%": 1, "kWh": 2, "EUR": 2, "MWh": 3, "m³": 3, "L": 1, "gal": 1}
+
+
+def close(expected: float, unit: str) -> Any:
+    """Return a value that equals one that is rounded as its unit deserves."""
+    return pytest.approx(expected, rel=0, abs=0.5 * 10 ** -DECIMALS[unit] + 1e-9)
+
+
+def said(value: float) -> str:
+    """Return a number as text with one decimal at most."""
+    return f"{round(value, 1):g}"
 
 
 def row_start(label: str) -> datetime:
@@ -149,7 +159,9 @@ async def test_totals_are_those_of_home_assistant(
         )
         data = await call_tool(GetStatisticsTool(), statistics=statistic_id, start=start, end=end)
         account = data["statistics"][statistic_id]
-        assert {name: account[name] for name in types} == {name: close(expected[name]) for name in types}, start
+        assert {name: account[name] for name in types} == {
+            name: close(expected[name], UNITS[statistic_id]) for name in types
+        }, start
         assert not {"change", "mean", "min", "max"} & account.keys() - set(types)
 
 
@@ -191,10 +203,12 @@ async def test_rows_are_those_of_home_assistant(
         assert [
             {"start": row_start(row[first]).timestamp(), **{name: float(row[name]) for name in types}} for row in rows
         ] == [
-            {"start": row["start"] / 1000, **{name: close(row[name]) for name in types}} for row in answer[statistic_id]
+            {"start": row["start"] / 1000, **{name: close(row[name], UNITS[statistic_id]) for name in types}}
+            for row in answer[statistic_id]
         ]
         if statistic_id == USED:
-            assert sum(float(row["change"]) for row in rows) == close(data["statistics"][USED]["change"])
+            added = sum(float(row["change"]) for row in rows)
+            assert added == pytest.approx(data["statistics"][USED]["change"], abs=0.005 * (len(rows) + 1))
             assert "note" not in data["statistics"][USED]
 
 
@@ -269,7 +283,9 @@ async def test_answer_on_every_engine(home: None, call_tool: CallTool) -> None:
         statistics=[USED, "outside temperature", "garage"],
         start="2026-10-09",
         end="2026-10-12",
+        period="day",
     )
+    changes = {day: round(sum(map(used, by_day[day])), 2) for day in days}
     gaps = ["2026-10-10 05:00 to 2026-10-10 09:00"]
     assert data == {
         "start": "2026-10-09 00:00",
@@ -279,23 +295,27 @@ async def test_answer_on_every_engine(home: None, call_tool: CallTool) -> None:
             USED: {
                 "name": "Energy used",
                 "unit": "kWh",
-                "change": close(sum(map(used, indexes))),
+                "change": close(sum(map(used, indexes)), "kWh"),
                 "gaps": gaps,
-                "rows": "day,change\n" + "".join(f"{day},{sum(map(used, by_day[day])):.6g}\n" for day in days),
+                "rows": "day,change\n" + "".join(f"{day},{changes[day]:g}\n" for day in days),
+                "highest_change": f"{max(changes.values()):g} in {max(days, key=changes.__getitem__)}",
+                "lowest_change": f"{min(changes.values()):g} in 2026-10-10",
             },
             OUTSIDE: {
                 "name": "Outside temperature",
                 "unit": "°C",
-                "mean": close(sum(map(outside, indexes)) / len(indexes)),
-                "min": close(outside(coldest) - 1.25),
+                "mean": close(sum(map(outside, indexes)) / len(indexes), "°C"),
+                "min": close(outside(coldest) - 1.25, "°C"),
                 "min_at": f"{dt_util.as_local(hours[coldest]):%Y-%m-%d %H:%M} (hour)",
-                "max": close(outside(warmest) + 2.5),
+                "max": close(outside(warmest) + 2.5, "°C"),
                 "max_at": f"{dt_util.as_local(hours[warmest]):%Y-%m-%d %H:%M} (hour)",
                 "gaps": gaps,
+                "highest_mean": f"{said(max(means.values()))} in {max(days, key=means.__getitem__)}",
+                "lowest_mean": f"{said(min(means.values()))} in {min(days, key=means.__getitem__)}",
                 "rows": "day,mean,min,max\n"
                 + "".join(
-                    f"{day},{means[day]:.6g},{min(map(outside, by_day[day])) - 1.25:.6g},"
-                    f"{max(map(outside, by_day[day])) + 2.5:.6g}\n"
+                    f"{day},{said(means[day])},{said(min(map(outside, by_day[day])) - 1.25)},"
+                    f"{said(max(map(outside, by_day[day])) + 2.5)}\n"
                     for day in days
                 ),
             },
@@ -304,6 +324,8 @@ async def test_answer_on_every_engine(home: None, call_tool: CallTool) -> None:
                 "unit": "kWh",
                 "change": len(indexes) * 0.5,
                 "gaps": gaps,
+                "highest_change": "12 in 2026-10-09, 2026-10-11",
+                "lowest_change": "10 in 2026-10-10",
                 "rows": "day,change\n2026-10-09,12\n2026-10-10,10\n2026-10-11,12\n",
             },
         },
@@ -329,17 +351,20 @@ async def test_same_month_last_year(client: MockHAClientWebSocket, call_tool: Ca
     now, then = values[2026, USED]["change"], values[2025, USED]["change"]
     assert data["statistics"][USED]["compared"] == {
         "change": {
-            "value": close(then),
-            "difference": close(now - then),
+            "value": close(then, "kWh"),
+            "difference": pytest.approx(now - then, abs=0.011),
             "percent": round(100 * (now - then) / then, 1),
         }
     }
     now, then = values[2026, OUTSIDE]["mean"], values[2025, OUTSIDE]["mean"]
-    assert data["statistics"][OUTSIDE]["compared"]["mean"] == {"value": close(then), "difference": close(now - then)}
+    assert data["statistics"][OUTSIDE]["compared"]["mean"] == {
+        "value": close(then, "°C"),
+        "difference": pytest.approx(now - then, abs=0.11),
+    }
     now, then = values[2026, WIND]["mean"], values[2025, WIND]["mean"]
     turn = data["statistics"][WIND]["compared"]["mean"]["difference"]
     assert abs(turn) <= 180
-    assert math.cos(math.radians(turn - (now - then))) == pytest.approx(1)
+    assert math.cos(math.radians(turn - (now - then))) == pytest.approx(1, abs=1e-5)
     with_rows = await call_tool(GetStatisticsTool(), statistics=USED, period="week", **arguments)
     assert table(with_rows["statistics"][USED]["rows"])
     september = await call_tool(
@@ -360,7 +385,9 @@ async def test_compared_span_without_data(home: None, call_tool: CallTool) -> No
     )
     assert data["statistics"][USED]["compared"] == {}
     assert "gaps" not in data["statistics"][USED]
-    assert data["statistics"][USED]["note"] == "No data in the span to compare with."
+    assert data["statistics"][USED]["note"] == (
+        "No data in the span to compare with; the recording began at 2025-10-01 00:00."
+    )
 
 
 async def test_gaps_of_the_compared_span(home: None, call_tool: CallTool) -> None:
@@ -373,7 +400,9 @@ async def test_gaps_of_the_compared_span(home: None, call_tool: CallTool) -> Non
 
 async def test_gap_at_the_start(home: None, call_tool: CallTool) -> None:
     """Where a span begins in a gap, what its first row holds of the time before is said."""
-    data = await call_tool(GetStatisticsTool(), statistics=USED, start="2026-10-10 07:00:00", end="2026-10-10 12:00:00")
+    data = await call_tool(
+        GetStatisticsTool(), statistics=USED, start="2026-10-10 07:00:00", end="2026-10-10 12:00:00", period="hour"
+    )
     account = data["statistics"][USED]
     assert account["gaps"] == ["2026-10-10 07:00 to 2026-10-10 09:00"]
     assert account["note"].endswith("the first holds what changed before it, while nothing was recorded.")
@@ -401,16 +430,16 @@ async def test_unfinished_hour(client: MockHAClientWebSocket, call_tool: CallToo
     rows = table(account["rows"])
     assert rows[-1]["hour"] == "2026-11-20 12:00"
     added = sum(float(row["change"]) for row in rows)
-    assert account["change"] == close(added + 1.2 * 25 / 60)
+    assert account["change"] == pytest.approx(added + 1.2 * 25 / 60, abs=0.005 * (len(rows) + 1))
     assert account["note"] == (
-        f"The rows add up to {added:.6g}: they hold full hours only, the total counts to five minutes."
+        f"The rows add up to {said(added)}: they hold full hours only, the total counts to five minutes."
     )
     assert "gaps" not in account
 
 
 async def test_five_minutes_where_kept(home: None, call_tool: CallTool) -> None:
     """Five-minute rows are given where they are kept; before that hours, and the answer says so."""
-    kept = await call_tool(GetStatisticsTool(), statistics=OUTSIDE, hours=1)
+    kept = await call_tool(GetStatisticsTool(), statistics=OUTSIDE, hours=1, period="5minute")
     assert kept["period"] == "5minute"
     assert len(table(kept["statistics"][OUTSIDE]["rows"])) == 11
     assert kept["statistics"][OUTSIDE]["max_at"].endswith("(5 minutes)")
@@ -431,11 +460,6 @@ async def test_five_minutes_where_kept(home: None, call_tool: CallTool) -> None:
         period="5minute",
     )
     assert external["note"] == "'5minute' does not exist for these; the rows are hours."
-    unasked = await call_tool(
-        GetStatisticsTool(), statistics=OUTSIDE, start="2026-11-09 05:00:00", end="2026-11-09 07:00:00"
-    )
-    assert unasked["period"] == "hour"
-    assert "note" not in unasked
 
 
 async def test_local_times_of_the_repeated_hour(home: None, call_tool: CallTool) -> None:
@@ -469,17 +493,17 @@ async def test_units(client: MockHAClientWebSocket, hass: HomeAssistant, call_to
         account = data["statistics"][OUTSIDE]
         assert account["unit"] == "°F"
         assert [account[name] for name in ("mean", "min", "max")] == [
-            close(expected[name]) for name in ("mean", "min", "max")
+            close(expected[name], "°F") for name in ("mean", "min", "max")
         ]
     hass.states.async_set(OUTSIDE, "278", {"unit_of_measurement": "K"})
     seen = (await call_tool(GetStatisticsTool(), **arguments))["statistics"][OUTSIDE]
     assert seen["unit"] == "K"
-    assert seen["mean"] == close((expected["mean"] - 32) / 1.8 + 273.15)
+    assert seen["mean"] == close((expected["mean"] - 32) / 1.8 + 273.15, "K")
     meter_in_mwh = await call_tool(
         GetStatisticsTool(), statistics=USED, start="2026-10-01", end="2026-11-01", unit="MWh", period="week"
     )
     account = meter_in_mwh["statistics"][USED]
-    assert sum(float(row["change"]) for row in table(account["rows"])) == close(account["change"])
+    assert sum(float(row["change"]) for row in table(account["rows"])) == pytest.approx(account["change"], abs=0.004)
     assert account["change"] < 5
 
 

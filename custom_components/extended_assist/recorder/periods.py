@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from datetime import date, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import Literal, get_args
 
 from homeassistant.util import dt as dt_util
@@ -17,18 +18,6 @@ SHORT, HOUR, DAY = 300, 3_600, 86_400
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _TYPICAL_SECONDS: dict[Period, int] = {"5minute": SHORT, "hour": HOUR, "day": DAY, "week": 7 * DAY, "month": 30 * DAY}
-
-
-def suggest_period(start: datetime, end: datetime) -> Period:
-    """Return the period that divides a span into a few dozen rows at most."""
-    seconds = (end - start).total_seconds()
-    if seconds <= 2 * HOUR:
-        return "5minute"
-    if seconds <= 49 * HOUR:
-        return "hour"
-    if seconds <= 35 * DAY:
-        return "day"
-    return "week" if seconds <= 190 * DAY else "month"
 
 
 def estimate_rows(period: Period, start: datetime, end: datetime) -> int:
@@ -51,6 +40,16 @@ def utc_offsets(start: float, end: float) -> list[tuple[float, float]]:
     return [*offsets, (end, current)]
 
 
+def repeated_times(start: float, end: float) -> list[tuple[float, float]]:
+    """Return what comes twice on the clock on the wall between two moments: for each change back, the first and second time."""
+    found = []
+    offsets = utc_offsets(start, end)
+    for (moment, offset), (_, following) in pairwise(offsets):
+        if (repeated := offset - following) > 0:
+            found += [(moment - repeated, moment), (moment, moment + repeated)]
+    return found
+
+
 def _differs(offset: float, moment: float) -> int:
     """Return 1 where the local UTC offset is another one, else 0."""
     return int(_utc_offset(moment) != offset)
@@ -67,6 +66,13 @@ def day_of(key: int, period: Period) -> date:
     if period == "week":
         return day - timedelta(days=day.weekday())
     return day.replace(day=1) if period == "month" else day
+
+
+def following_day(first: date, period: Period) -> date:
+    """Return the first day after the period that begins with a day."""
+    if period == "month":
+        return (first + timedelta(days=31)).replace(day=1)
+    return first + timedelta(days=7 if period == "week" else 1)
 
 
 def floor_hour(moment: datetime) -> datetime:
@@ -102,6 +108,11 @@ def span_before(span: Span) -> Span:
 def is_month_span(span: Span) -> bool:
     """Return whether a span has only whole months."""
     return all(_begins_month(dt_util.as_local(moment)) for moment in span)
+
+
+def is_midnight(moment: datetime) -> bool:
+    """Return whether a local day begins at a moment."""
+    return _begins_day(dt_util.as_local(moment))
 
 
 def _begins_day(local: datetime) -> bool:

@@ -5,10 +5,10 @@ Moments are in seconds since the epoch; values are in the unit in which the reco
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, null, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, null, or_, select
 from sqlalchemy.orm import Session
 
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
@@ -26,14 +26,14 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.unit_conversion import BaseUnitConverter
 
 from . import read_session
-from .periods import DAY, HOUR, SHORT, Period, Span, day_of, utc_offsets
+from .periods import DAY, HOUR, SHORT, Period, Span, day_of, is_midnight, utc_offsets
 
 type StatisticsTable = type[Statistics | StatisticsShortTerm]
 type Metadata = tuple[int, StatisticMetaData]
 """The number under which the rows of a statistic are kept, and what the recorder knows of it."""
 type TotalType = Literal["change", "mean", "min", "max"]
 
-_MAX_GAPS = 5
+_MAX_STRETCHES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +62,23 @@ class Totals:
 
     values: dict[str, float]
     """Change, mean, min and max; without those that the span has no data for."""
-    reached: dict[str, tuple[float, int]]
-    """The start and the seconds of the first row with the min and the max."""
+    reached: dict[str, Reached]
+    """When the min and the max were reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gaps:
-    """Where a span has no rows."""
+class Reached:
+    """When a value was reached: in rows of some seconds, those that follow each other as one stretch."""
 
     count: int
-    longest: list[tuple[float, float]]
-    """The longest gaps, in order of time."""
+    first: list[tuple[float, float]]
+    """The first stretches, each from the start of its first row to the end of its last one."""
+    seconds: int
 
 
-def read_metadata(hass: HomeAssistant, statistic_ids: set[str]) -> dict[str, Metadata]:
-    """The recorder's metadata of those statistics that exist."""
-    return get_metadata(hass, statistic_ids=statistic_ids) if statistic_ids else {}
+def read_metadata(hass: HomeAssistant, statistic_ids: set[str] | None) -> dict[str, Metadata]:
+    """The recorder's metadata of those statistics that exist; of all that do, for None."""
+    return {} if statistic_ids == set() else get_metadata(hass, statistic_ids=statistic_ids)
 
 
 def unit_converter(meta: StatisticMetaData) -> type[BaseUnitConverter] | None:
@@ -108,64 +109,115 @@ def read_totals(hass: HomeAssistant, metadata: Metadata, span: Span, types: Iter
     metadata_id, meta = metadata
     converter, unit = unit_converter(meta), meta["unit_of_measurement"]
     units = {converter.UNIT_CLASS: unit} if converter and converter.UNIT_CLASS and unit else None
+    with read_session(hass) as session:
+        span = _countable(span, first_row(session, StatisticsShortTerm, metadata_id))
     found: dict[str, float | None] = statistic_during_period(hass, *span, meta["statistic_id"], set(types), units)
     values = {name: value for name, value in found.items() if value is not None}
-    reached: dict[str, tuple[float, int]] = {}
+    reached: dict[str, Reached] = {}
     with read_session(hass) as session:
         for name in ("min", "max"):
             if (value := values.get(name)) is not None and (
-                moment := _first_reaching(session, metadata_id, span, name, value)
+                found_in := _reached(session, metadata_id, span, name, value)
             ):
-                reached[name] = moment
+                reached[name] = found_in
     return Totals(values=values, reached=reached)
 
 
-def _first_reaching(
-    session: Session, metadata_id: int, span: Span, name: str, value: float
-) -> tuple[float, int] | None:
-    """Return the first row that is as low or as high as value: a short-term one, which is more exact, where it is kept."""
-    tables: tuple[tuple[StatisticsTable, int], ...] = ((StatisticsShortTerm, SHORT), (Statistics, HOUR))
-    for table, seconds in tables:
-        column = table.min if name == "min" else table.max
-        moment = session.execute(
-            _rows(select(table.start_ts), table, [metadata_id], *_moments(span))
-            .where(column <= value if name == "min" else column >= value)
-            .order_by(table.start_ts)
-            .limit(1)
-        ).scalar()
-        if moment is not None:
-            return moment, seconds
-    return None
+def _countable(span: Span, kept: float | None) -> Span:
+    """Return a span whose midnights within an hour of UTC become the next full hour, unless short-term rows are kept there.
+
+    So a day counts the hours that begin in it, as in Home Assistant's rows of days, where local time is beside UTC by a
+    part of an hour.
+    """
+    start, end = (
+        moment + timedelta(minutes=60 - moment.minute)
+        if moment.minute and is_midnight(moment) and (kept is None or kept > moment.timestamp())
+        else moment
+        for moment in span
+    )
+    return start, end
 
 
-def read_gaps(hass: HomeAssistant, metadata_id: int, period: Period, span: Span) -> Gaps:
-    """Return where full hours, or five minutes for that period, are missing."""
-    table, seconds = _source(period)
-    start, end = _moments(span)
-    start, end = -(-start // seconds) * seconds, end // seconds * seconds
-    if start >= end:
-        return Gaps(count=0, longest=[])
+def _reached(session: Session, metadata_id: int, span: Span, name: str, value: float) -> Reached | None:
+    """Return when a value was reached: by short-term rows, which are more exact, where they are kept for the whole span."""
+    start, end = moments(span)
+    hours = -(-start // HOUR) * HOUR, end // HOUR * HOUR
+    mixed: list[tuple[StatisticsTable, float, float]] = [
+        (StatisticsShortTerm, start, min(hours[0], end)),
+        (Statistics, *hours),
+        (StatisticsShortTerm, max(hours), end),
+    ]
+    kept = first_row(session, StatisticsShortTerm, metadata_id)
+    if kept is not None and kept < start + SHORT:
+        exact = _stretches(session, (StatisticsShortTerm, start, end), metadata_id, name, value)
+        if exact:
+            return exact
+    parts = [_stretches(session, part, metadata_id, name, value) for part in mixed if part[1] < part[2]]
+    found = [part for part in parts if part]
+    if not found:
+        return None
+    count = sum(part.count for part in found)
+    stretches: list[tuple[float, float]] = []
+    for begin, stop in (stretch for part in found for stretch in part.first):
+        if stretches and stretches[-1][1] == begin:
+            stretches[-1] = (stretches[-1][0], stop)
+            count -= 1
+        else:
+            stretches.append((begin, stop))
+    return Reached(count=count, first=stretches[:_MAX_STRETCHES], seconds=found[0].seconds)
+
+
+def _stretches(
+    session: Session, part: tuple[StatisticsTable, float, float], metadata_id: int, name: str, value: float
+) -> Reached | None:
+    """Return the stretches of rows of a table, from a start to an end, that are as low or as high as value."""
+    table, start, end = part
+    seconds = SHORT if table is StatisticsShortTerm else HOUR
+    column = table.min if name == "min" else table.max
+    moment = table.start_ts
+    reaching = (
+        rows_of(
+            select(
+                moment.label("moment"),
+                func.lag(moment).over(order_by=moment).label("previous"),
+                func.lead(moment).over(order_by=moment).label("following"),
+            ),
+            table,
+            [metadata_id],
+            start,
+            end,
+        )
+        .where(column <= value if name == "min" else column >= value)
+        .subquery()
+    )
+    row = reaching.c
+    begins = or_(row.previous.is_(None), row.moment > row.previous + seconds)
+    ends = or_(row.following.is_(None), row.following > row.moment + seconds)
+    begun = case((begins, 1), else_=0)
+    edges = session.execute(
+        select(row.moment, begun, case((ends, 1), else_=0), func.sum(begun).over())
+        .where(or_(begins, ends))
+        .order_by(row.moment)
+        .limit(2 * _MAX_STRETCHES)
+    ).all()
+    if not edges:
+        return None
+    starts = [at for at, is_first, _, _ in edges if is_first]
+    stops = [at + seconds for at, _, is_last, _ in edges if is_last]
+    first = list(zip(starts, stops, strict=False))[:_MAX_STRETCHES]
+    return Reached(count=int(edges[0][3]), first=first, seconds=seconds)
+
+
+def read_first_rows(hass: HomeAssistant, metadata_ids: Iterable[int]) -> dict[int, float]:
+    """Return the start of the first long-term row of each statistic that has one."""
     with read_session(hass) as session:
-        rows = select(func.count(), func.min(table.start_ts), func.max(table.start_ts))
-        found, first, last = session.execute(_rows(rows, table, [metadata_id], start, end)).one()
-        if found == (end - start) // seconds:
-            return Gaps(count=0, longest=[])
-        if not found:
-            return Gaps(count=1, longest=[(start, end)])
-        previous = func.lag(table.start_ts).over(order_by=table.start_ts)
-        row = _rows(
-            select(table.start_ts.label("moment"), previous.label("previous")), table, [metadata_id], start, end
-        ).subquery()
-        begin = row.c.previous + seconds
-        gaps = session.execute(
-            select(begin, row.c.moment, func.count().over())
-            .where(row.c.moment > begin)
-            .order_by((begin - row.c.moment).label("length"))
-            .limit(_MAX_GAPS)
-        ).all()
-    edges = [(begin, stop) for begin, stop in ((start, first), (last + seconds, end)) if begin < stop]
-    longest = sorted([*edges, *((begin, stop) for begin, stop, _ in gaps)], key=lambda gap: gap[0] - gap[1])[:_MAX_GAPS]
-    return Gaps(count=len(edges) + (gaps[0][2] if gaps else 0), longest=sorted(longest))
+        firsts = {metadata_id: first_row(session, Statistics, metadata_id) for metadata_id in metadata_ids}
+    return {metadata_id: first for metadata_id, first in firsts.items() if first is not None}
+
+
+def first_row(session: Session, table: StatisticsTable, metadata_id: int) -> float | None:
+    """Return the start of the first row of a statistic."""
+    return session.execute(select(func.min(table.start_ts)).where(table.metadata_id == metadata_id)).scalar()
 
 
 def read_rows(hass: HomeAssistant, metadata: Metadata, period: Period, span: Span) -> list[PeriodRow]:
@@ -194,17 +246,17 @@ def read_changes(
         }
 
 
-def _moments(span: Span) -> tuple[float, float]:
+def moments(span: Span) -> tuple[float, float]:
     """Return start and end in seconds since the epoch."""
     return span[0].timestamp(), span[1].timestamp()
 
 
-def _source(period: Period) -> tuple[StatisticsTable, int]:
+def source_of(period: Period) -> tuple[StatisticsTable, int]:
     """Return the table that a period is computed from and the seconds of its rows."""
     return (StatisticsShortTerm, SHORT) if period == "5minute" else (Statistics, HOUR)
 
 
-def _rows[T: tuple[Any, ...]](
+def rows_of[T: tuple[Any, ...]](
     statement: Select[T], table: StatisticsTable, metadata_ids: list[int], start: float, end: float
 ) -> Select[T]:
     """Return a statement over the rows that begin in a span."""
@@ -215,14 +267,14 @@ def _read_groups(
     session: Session, metadata_ids: list[int], mean_type: StatisticMeanType, period: Period, span: Span
 ) -> dict[int, list[PeriodRow]]:
     """Aggregate in SQL by five minutes, hours or local days, and days to weeks and months here."""
-    table, seconds = _source(period)
-    start, end = _moments(span)
+    table, seconds = source_of(period)
+    start, end = moments(span)
     calendar = period not in ("5minute", "hour")
     key = _local_day(table, start, end) if calendar else func.floor(table.start_ts / float(seconds))
     columns: list[Any] = [table.metadata_id, key.label("period"), table.start_ts]
     if mean_type is not StatisticMeanType.NONE:  # For a meter, the index alone tells the last row of each period.
         columns += [table.mean, table.mean_weight, table.min, table.max]
-    rows = _rows(select(*columns), table, metadata_ids, start, end).subquery()
+    rows = rows_of(select(*columns), table, metadata_ids, start, end).subquery()
     grouped = (
         select(
             rows.c.metadata_id,
@@ -302,8 +354,8 @@ def _merge(one: PeriodRow, later: PeriodRow, mean_type: StatisticMeanType) -> Pe
 
 def _sums_before(session: Session, metadata_ids: Sequence[int], period: Period, span: Span) -> dict[int, float]:
     """Return the last running sums before a span; 0 where nothing was recorded yet."""
-    table, _ = _source(period)
-    start, _ = _moments(span)
+    table, _ = source_of(period)
+    start, _ = moments(span)
     return {
         metadata_id: session.execute(
             select(table.sum)

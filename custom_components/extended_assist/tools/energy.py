@@ -1,8 +1,8 @@
 """Read the numbers of the energy dashboard, as far as they are exposed."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import override
 
 import voluptuous as vol
@@ -16,12 +16,12 @@ from homeassistant.util.json import JsonObjectType
 from ..exposure import Exposure
 from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
-from ..recorder.statistics import Metadata, read_changes, read_metadata
-from ..results import ToolError, fit_rows, format_minute, format_number, to_csv
+from ..recorder.statistics import Metadata, read_changes, read_first_rows, read_metadata
+from ..results import ToolError, fit_rows, format_minute, number, to_csv
 from ..toolbox.call import ToolCall
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
-from .energy_balance import Balance, Kind, balance
+from .energy_balance import Kind
 from .energy_dashboard import (
     Dashboard,
     Meter,
@@ -33,14 +33,16 @@ from .energy_dashboard import (
     visible_dashboard,
     water_unit,
 )
+from .energy_missing import missing
+from .energy_readings import Readings
 from .history import time_span
 from .statistics import compared_span
+from .statistics_answers import COMPILED_AFTER
 
 _MAX_DEVICES = 10
-_COMPILED_AFTER = timedelta(minutes=1)
-"""How long after the hour the recorder has surely written its row."""
+_MAX_NAMES = 6
+"""Meters that are named for one reason."""
 _KWH = UnitOfEnergy.KILO_WATT_HOUR
-_FLOWS: tuple[Kind, ...] = ("solar", "grid_in", "grid_out", "battery_in", "battery_out", "home")
 _LABELS: dict[Kind, str] = {
     "solar": "solar production",
     "grid_in": "from grid",
@@ -59,47 +61,13 @@ _COSTS: dict[Kind, str] = {
 }
 
 
-class _Readings:
-    """The changes of the dashboard's statistics over one span, in its units."""
-
-    def __init__(self, dashboard: Dashboard, changes: Mapping[str, Mapping[float, float]]) -> None:
-        """Take the changes of each statistic in each period that has data."""
-        self._changes = changes
-        self.balance: Balance | None = None
-        flows = dashboard.of(*_FLOWS)
-        if flows and not dashboard.hides_flows and any(changes.get(meter.statistic_id) for meter in flows):
-            self.balance = balance(self._by_kind(flows))
-
-    def total(self, meters: Iterable[Meter]) -> float | None:
-        """Return the sum of meters; None when none of them has data."""
-        totals = [sum(periods.values()) for meter in meters if (periods := self._changes.get(meter.statistic_id))]
-        return sum(totals) if totals else None
-
-    def device(self, meter: Meter, devices: list[Meter]) -> float | None:
-        """Return a device's own use, without the visible devices that are part of it."""
-        if (total := self.total([meter])) is None:
-            return None
-        parts = self.total(part for part in devices if part.part_of == meter.statistic_id) or 0.0
-        return total - min(total, parts)
-
-    def _by_kind(self, meters: list[Meter]) -> dict[Kind, dict[float, float]]:
-        """Return the changes of each kind of source, added up by period."""
-        added: dict[Kind, dict[float, float]] = {}
-        for meter in meters:
-            if meter.kind is not None:
-                periods = added.setdefault(meter.kind, {})
-                for period, change in self._changes.get(meter.statistic_id, {}).items():
-                    periods[period] = periods.get(period, 0.0) + change
-        return added
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Report:
     """All that an answer is made of."""
 
     dashboard: Dashboard
-    now: _Readings
-    before: _Readings
+    now: Readings
+    before: Readings
     gas_unit: str
     water_unit: str
     currency: str
@@ -146,7 +114,7 @@ class GetEnergyTool(ExtendedTool):
                 "extended_assist__get_statistics."
             )
         asked = _span(call, now)
-        span = (asked[0], min(asked[1], floor_hour(now - _COMPILED_AFTER)))
+        span = (asked[0], min(asked[1], floor_hour(now - COMPILED_AFTER)))
         if span[0] >= span[1]:
             raise ToolError("No full hour of this span has passed; energy is counted by full hours.")
         before = compared_span(call.arguments, span, now) or span_before(span)
@@ -159,10 +127,12 @@ class GetEnergyTool(ExtendedTool):
             "end": format_minute(span[1]),
             "before": {"start": format_minute(before[0]), "end": format_minute(before[1])},
         }
+        if lacks := missing(dashboard, call.exposure):
+            data["missing"] = lacks
         notes = _notes(report)
         if span != asked or any(floor_hour(moment) != moment for moment in span):
             notes.append("Counted by full hours.")
-        data |= _tables(report, call.budget - 500 - sum(map(len, notes)), notes)
+        data |= _tables(report, call.budget - 500 - len(lacks or "") - sum(map(len, notes)), notes)
         if notes:
             data["note"] = " ".join(notes)
         return data
@@ -174,7 +144,7 @@ def _span(call: ToolCall, now: datetime) -> Span:
         return time_span({key: call.arguments[key] for key in ("start", "end") if key in call.arguments}, now)
     if "end" in call.arguments:
         raise ToolError("end needs start.")
-    return default_span(now - _COMPILED_AFTER)
+    return default_span(now - COMPILED_AFTER)
 
 
 async def _async_report(
@@ -189,17 +159,20 @@ async def _async_report(
         name: converter(hass, meta, _KWH, water if name in of_water else gas) for name, (_, meta) in metadata.items()
     }
     period = dashboard_period(spans[0])
-    found = await async_read(hass, _read, metadata, period, spans)
-    now, before = (
-        _Readings(
-            dashboard,
-            {name: {at: convert[name](change) for at, change in periods.items()} for name, periods in changes.items()},
-        )
-        for changes in found
-    )
+    found, first = await async_read(hass, _read, metadata, period, spans)
     if not any(found[0].values()):
         start, end = map(format_minute, spans[0])
-        raise ToolError(f"The energy dashboard has no data from {start} to {end}.")
+        known = f"Its data begin at {format_minute(min(first.values()))}" if first else "It has none at all yet"
+        raise ToolError(f"The energy dashboard has no data from {start} to {end}. {known}.")
+    now, before = (
+        Readings(
+            dashboard,
+            {name: {at: convert[name](change) for at, change in periods.items()} for name, periods in changes.items()},
+            first,
+            span,
+        )
+        for changes, span in zip(found, spans, strict=True)
+    )
 
     def name(meter: Meter) -> str:
         entity = exposure.entity(meter.statistic_id)
@@ -219,13 +192,14 @@ async def _async_report(
 
 def _read(
     hass: HomeAssistant, metadata: dict[str, Metadata], period: Period, spans: tuple[Span, Span]
-) -> list[dict[str, dict[float, float]]]:
-    """Read the changes of all statistics in the recorder's executor."""
+) -> tuple[list[dict[str, dict[float, float]]], dict[str, float]]:
+    """Read in the recorder's executor the changes of all statistics in each span, and when each began to be recorded."""
     ids = {metadata_id: statistic_id for statistic_id, (metadata_id, _) in metadata.items()}
-    return [
-        {ids[number]: changes for number, changes in read_changes(hass, list(ids), period, span).items()}
+    changes = [
+        {ids[metadata_id]: found for metadata_id, found in read_changes(hass, list(ids), period, span).items()}
         for span in spans
     ]
+    return changes, {ids[metadata_id]: first for metadata_id, first in read_first_rows(hass, ids).items()}
 
 
 def _notes(report: _Report) -> list[str]:
@@ -241,9 +215,29 @@ def _notes(report: _Report) -> list[str]:
             f"{dashboard.hidden} statistics of the dashboard are not exposed and left out"
             + (f"; so {' and '.join(unknown)} cannot be told." if unknown else ".")
         )
-    if empty := [report.name(meter) for meter in dashboard.meters if report.now.total([meter]) is None]:
-        notes.append(f"No data in this span: {', '.join(dict.fromkeys(empty))}.")
+    now, before, meters = report.now, report.before, dashboard.meters
+    if now.without_grid:
+        notes.append(
+            "What comes from the grid is not known for all of the span; so consumption and shares cannot be told."
+        )
+    if empty := [report.name(meter) for meter in meters if now.total([meter]) is None]:
+        notes.append(f"No data in this span: {_names(empty)}.")
+    for which, readings in (("this span", now), ("the span before", before)):
+        late = [f"{report.name(meter)} since {format_minute(at)}" for meter in meters if (at := readings.late(meter))]
+        if late:
+            notes.append(f"Recorded for a part of {which} only: {_names(late)}.")
+    if before.total(meters) is None:
+        notes.append("Nothing is recorded of the span before.")
+    if now.balance and now.balance.consumption < 0:
+        notes.append("The meters contradict each other: less than nothing was consumed.")
     return notes
+
+
+def _names(names: list[str]) -> str:
+    """Return names in a row, without repetitions, and how many more there are."""
+    unique = list(dict.fromkeys(names))
+    more = f" and {len(unique) - _MAX_NAMES} more" if len(unique) > _MAX_NAMES else ""
+    return ", ".join(unique[:_MAX_NAMES]) + more
 
 
 def _tables(report: _Report, budget: int, notes: list[str]) -> JsonObjectType:
@@ -252,19 +246,28 @@ def _tables(report: _Report, budget: int, notes: list[str]) -> JsonObjectType:
     kinds = [kind for kind in _LABELS if len(report.dashboard.of(kind)) > 1]
     if kinds:
         rows = [
-            [report.name(meter), _LABELS[kind], *_values(report.now.total([meter]), report.before.total([meter]))]
+            [
+                report.name(meter),
+                _LABELS[kind],
+                *_values(report.unit(kind), report.now.total([meter]), report.before.total([meter])),
+            ]
             for kind in kinds
             for meter in report.dashboard.of(kind)
         ]
         data["sources"] = to_csv(("source", "what", "amount", "before"), rows)
-    if prices := {_LABELS[meter.kind]: meter.price for meter in report.dashboard.sources if meter.kind and meter.price}:
-        data["prices"] = dict(prices)
+    prices: JsonObjectType = {
+        f"{_LABELS[meter.kind]}, {report.name(meter)}" if meter.kind in kinds else _LABELS[meter.kind]: meter.price
+        for meter in report.dashboard.sources
+        if meter.kind and meter.price
+    }
+    if prices:
+        data["prices"] = prices
     budget -= sum(len(str(value)) for value in data.values())
     for key, unit, devices in (
         ("devices", str(_KWH), report.dashboard.devices),
         ("water_devices", report.water_unit, report.dashboard.water_devices),
     ):
-        if rows := _devices(report, devices, tracked=key == "devices"):
+        if rows := _devices(report, devices, unit, tracked=key == "devices"):
             kept = fit_rows(rows[:_MAX_DEVICES], budget)
             data[key] = to_csv(("device", unit, "before"), kept)
             budget -= len(str(data[key]))
@@ -284,9 +287,9 @@ def _totals(report: _Report) -> Iterable[list[str]]:
     if now.balance:
         then = before.balance
         yield _row("consumption", _KWH, now.balance.consumption, then.consumption if then else None)
-        if report.dashboard.of("solar", "battery_out"):
+        if now.balance.own_share is not None and report.dashboard.of("solar", "battery_out"):
             yield _row("share of own production", PERCENTAGE, now.balance.own_share, then.own_share if then else None)
-        if report.dashboard.of("solar"):
+        if now.balance.solar_share is not None:
             shares = (now.balance.solar_share, then.solar_share if then else None)
             yield _row("share of solar used at home", PERCENTAGE, *shares)
     net = [0.0, 0.0]
@@ -300,7 +303,7 @@ def _totals(report: _Report) -> Iterable[list[str]]:
         yield _row("net cost", report.currency, net[0], net[1])
 
 
-def _devices(report: _Report, devices: list[Meter], *, tracked: bool) -> list[list[str]]:
+def _devices(report: _Report, devices: list[Meter], unit: str, *, tracked: bool) -> list[list[str]]:
     """Return the devices with data, largest first, and what no device accounts for where that is known."""
     found = [
         (report.name(meter), value, report.before.device(meter, devices))
@@ -311,18 +314,18 @@ def _devices(report: _Report, devices: list[Meter], *, tracked: bool) -> list[li
         rest = report.now.balance.consumption - sum(value for _, value, _ in found)
         if rest > 0:
             found.append(("(no device)", rest, None))
-    return [[name, *_values(value, then)] for name, value, then in sorted(found, key=lambda device: -device[1])]
+    return [[name, *_values(unit, value, then)] for name, value, then in sorted(found, key=lambda device: -device[1])]
 
 
 def _row(label: str, unit: str, now: float | None, before: float | None) -> list[str]:
     """Return a line of the totals."""
-    amount, then = _values(now, before)
+    amount, then = _values(unit, now, before)
     change = ""
     if now is not None and before is not None and before > 0 and unit != PERCENTAGE:
-        change = format_number(round(100 * (now - before) / before, 1))
+        (change,) = _values(PERCENTAGE, round(100 * (now - before) / before, 1))
     return [label, amount, unit, then, change]
 
 
-def _values(*values: float | None) -> list[str]:
+def _values(unit: str, *values: float | None) -> list[str]:
     """Return numbers as text; what is not known is empty."""
-    return ["" if value is None else format_number(value) for value in values]
+    return ["" if value is None else str(number(value, unit)) for value in values]

@@ -13,7 +13,9 @@ from homeassistant.util import dt as dt_util
 
 from ..exposure import Exposure
 from ..recorder.periods import Period, Span, is_month_span
+from ..recorder.states import as_number
 from ..recorder.statistics import Metadata, unit_converter
+from ..results import number
 from .energy_balance import Kind
 
 type Preferences = Mapping[str, Any]
@@ -29,6 +31,7 @@ _DIRECTIONS: dict[str, tuple[tuple[Kind, str, str | None], ...]] = {
     "water": (("water", "stat_energy_from", "stat_cost"),),
 }
 """For each type of source its statistics, with those of cost or compensation; "home" came with Home Assistant 2026.11."""
+_PRICE_DECIMALS = 4
 _VOLUME_UNITS = (
     UnitOfVolume.LITERS,
     UnitOfVolume.GALLONS,
@@ -139,11 +142,13 @@ def visible_dashboard(hass: HomeAssistant, preferences: Preferences, exposure: E
 def _price(hass: HomeAssistant, exposure: Exposure, source: Mapping[str, Any], kind: Kind) -> str | None:
     """Return the price of a source's unit, as the user fixed it or as an exposed entity says it."""
     suffix = "_export" if kind == "grid_out" else ""
-    if (number := source.get(f"number_energy_price{suffix}")) is not None:
-        unit = "/kWh" if kind in ("grid_in", "grid_out") else " per unit of the meter"
-        return f"{number:g} {hass.config.currency}{unit}"
-    entity = exposure.entity(source.get(f"entity_energy_price{suffix}") or "")
-    return f"{entity.state.state} {entity.state.attributes.get('unit_of_measurement', '')}".strip() if entity else None
+    if (fixed := source.get(f"number_energy_price{suffix}")) is not None:
+        per_unit = "/kWh" if kind in ("grid_in", "grid_out") else " per unit of the meter"
+        return f"{number(fixed, decimals=_PRICE_DECIMALS)} {hass.config.currency}{per_unit}".replace("  ", " ")
+    state = exposure.state(source.get(f"entity_energy_price{suffix}") or "")
+    if state is None or (price := as_number(state.state)) is None:
+        return None
+    return f"{number(price, decimals=_PRICE_DECIMALS)} {state.attributes.get('unit_of_measurement', '')}".strip()
 
 
 def dashboard_period(span: Span) -> Period:
