@@ -1,11 +1,17 @@
-"""Formats and limits of results: CSV, significant digits, local times, budgets."""
+"""Formats and limits of results: CSV, numbers, durations, local times, budgets.
+
+The convention of all tools: a number is a number, as precise as its unit deserves (number()); a duration is a clock, from
+a day on with its hours as well (duration()); a moment is local time, rounded to the second (format_time()) or cut to the
+minute after that (format_minute()). In CSV, all of them are texts.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 import csv
-from datetime import datetime
+from datetime import datetime, timedelta
 import io
+from math import floor, isfinite, log10
 import re
-from typing import Any
+from typing import Any, Final
 
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
@@ -19,6 +25,26 @@ DEFAULT_BUDGET = 4_000
 MIN_BUDGET = 1_000
 MAX_BUDGET = 40_000
 
+_DECIMALS: Final = {
+    unit: decimals
+    for decimals, units in {
+        0: "lx lm ppm ppb µg/m³ μg/m³ mg/m³ rpm Wh VA var mA mV dBm B kB B/s kB/s ms bpm steps",
+        1: "°C °F K % ° W V Hz hPa mbar kPa mmHg m/s km/h mph kn mm cm mm/h mm/d L mL gal L/min L/h dB dBA km mi s min g MB",
+        3: "m³ ft³ m³/h MWh",
+    }.items()
+    for unit in units.split()
+}
+"""Decimals that are worth saying of everyday sizes of a unit."""
+_USUAL_DECIMALS: Final = 2
+_PRICE: Final = re.compile(r".+/(?:[kM]?Wh|m³|ft³|L|gal)")
+"""A unit such as EUR/kWh; densities are in the table."""
+_PRICE_DECIMALS: Final = 4
+_SMALL_DIGITS: Final = 3
+"""Significant digits that numbers below one keep, however small the unit's decimals would make them."""
+_NOISE: Final = 1e-9
+"""Below this, a number is what is left of a subtraction."""
+_EXACT: Final = 2.0**53
+"""From here on, a whole number as a float has lost digits, and JSON has no room for it."""
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
 _ELLIPSIS = " … [cut: {} more characters; ask for less at once]"
 
@@ -29,6 +55,31 @@ class ToolError(HomeAssistantError):
 
 class OverError(ToolError):
     """What can never be undone any more; the change before it is the last one then."""
+
+
+def number(value: float, unit: str | None = None, decimals: int | None = None) -> float:
+    """Return a number as precise as its unit deserves, or to the decimals that the user chose; whole ones as int.
+
+    Below one, three significant digits stay, so that a small number does not become nothing.
+    """
+    size_of = abs(value)
+    if not isfinite(value):
+        return value
+    if size_of < _NOISE:
+        return 0
+    if decimals is None:
+        unit = unit or ""
+        decimals = _DECIMALS.get(unit, _PRICE_DECIMALS if _PRICE.fullmatch(unit) else _USUAL_DECIMALS)
+    if size_of < 1:
+        decimals = max(decimals, _SMALL_DIGITS - 1 - floor(log10(size_of)))
+    rounded = round(float(value), decimals)
+    return int(rounded) if rounded.is_integer() and abs(rounded) < _EXACT else rounded
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as a clock, such as 17:40:00; from a day on also in hours: 2 d 17:40:00 (65.67 h)."""
+    clock = format_duration(seconds)
+    return f"{clock} ({seconds / 3600:.2f} h)" if " d " in clock else clock
 
 
 def format_number(value: float) -> str:
@@ -47,14 +98,19 @@ def format_state(state: str) -> str:
     return format_number(float(state)) if _DECIMAL.fullmatch(state) else state
 
 
+def round_second(moment: datetime | float) -> datetime:
+    """Return a moment, or seconds since the epoch, rounded to the second: what floats hold of 17:05:00 is often less."""
+    if not isinstance(moment, datetime):
+        moment = dt_util.utc_from_timestamp(moment)
+    return (moment + timedelta(milliseconds=500)).replace(microsecond=0)
+
+
 def format_time(moment: datetime | float) -> str:
-    """Return a moment, or seconds since the epoch, as local time to the second.
+    """Return a moment, or seconds since the epoch, as local time, rounded to the second.
 
     The UTC offset is added only where the local time occurs twice, when clocks are set back.
     """
-    if not isinstance(moment, datetime):
-        moment = dt_util.utc_from_timestamp(moment)
-    local = dt_util.as_local(moment)
+    local = dt_util.as_local(round_second(moment))
     twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
     return (local if twice else local.replace(tzinfo=None)).isoformat(sep=" ", timespec="seconds")
 
@@ -68,7 +124,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_minute(moment: datetime | float) -> str:
-    """Return a moment as format_time does, to the minute."""
+    """Return a moment as a clock without seconds shows it: the minute that has begun, after rounding to the second."""
     text = format_time(moment)
     return text[:16] + text[19:]
 
