@@ -356,7 +356,7 @@ async def test_area(house: House, hass: HomeAssistant, call_tool: CallTool) -> N
         ({"entities": ["front dor"]}, "'front dor' was not found or is not exposed. Nearest: Front door"),
         ({"entities": [DOOR], "start": "2027-01-01", "end": "2027-02-01"}, "The span lies in the future; it is now"),
         ({"entities": [DOOR], "start": "2026-03-10", "end": "2026-03-09"}, "The span is backwards"),
-        ({"entities": [DOOR], "start": "yesterday"}, "start 'yesterday' is not a time. Write it like"),
+        ({"entities": [DOOR], "start": "soon"}, "start 'soon' is not a time. Write local time like"),
         ({"entities": [DOOR], "start": "2026-02-30"}, "start '2026-02-30' is not a time."),
         ({"entities": [DOOR], "start": "2026-02-30 10:00"}, "start '2026-02-30 10:00' is not a time."),
         ({"entities": [DOOR], "start": "2026-03-01", "end": "2026-03-02"}, "Nothing of Front door is recorded between"),

@@ -13,11 +13,11 @@ from homeassistant.util.json import JsonObjectType
 from ..exposure import ExposedEntity, Exposure
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
 from ..results import ToolError, fit_rows, to_csv
+from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import has_words, marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
-from .history import time_span
 
 _DEFAULT_HOURS = 7 * 24
 _NOTES = 250
@@ -64,8 +64,8 @@ class QueryDatabaseTool(ExtendedTool):
             vol.Required("query", description="The SELECT."): vol.All(str, vol.Length(min=1, max=MAX_QUERY)),
             vol.Optional("parameters", description="Values for :name."): dict,
             vol.Optional("entities", description="Only these."): vol.All(cv.ensure_list, [cv.string]),
-            vol.Optional("start", description="Local time or date."): cv.string,
-            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("start", description=START): cv.string,
+            vol.Optional("end", description=END): cv.string,
             vol.Optional("hours", description="Back from end (default: 168)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),

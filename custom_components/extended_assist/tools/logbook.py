@@ -14,12 +14,12 @@ from ..exposure import ExposedEntity
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
 from ..results import ToolError, fit_rows, format_state, format_time, to_csv
+from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked, may_hold_words
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .causes import async_causes
-from .history import time_span
 
 _DEFAULT_ROWS = 25
 _MAX_ROWS = 100
@@ -45,8 +45,8 @@ class GetLogbookTool(ExtendedTool):
                 cv.ensure_list, [cv.string]
             ),
             vol.Optional("area", description="Name or alias."): cv.string,
-            vol.Optional("start", description="Local time or date."): cv.string,
-            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("start", description=START): cv.string,
+            vol.Optional("end", description=END): cv.string,
             vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
