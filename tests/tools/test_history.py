@@ -79,8 +79,8 @@ async def test_directions(house: House, hass: HomeAssistant, call_tool: CallTool
     await async_wait_recording_done(hass)
     house.at("2026-03-10 14:00:00")
     account = (await call_tool(GetHistoryTool(), entities=["Wind"]))["entities"]["sensor.wind"]
-    assert account["first"]["value"] == "315"
-    assert account["last"] == "90"
+    assert account["first"]["value"] == 315
+    assert account["last"] == 90
     assert "mean" not in account
 
 
@@ -115,7 +115,7 @@ async def test_states(house: House, call_tool: CallTool) -> None:
         {
             "state": "on",
             "time": "0:15:40",
-            "percent": "3.73",
+            "percent": "3.7",
             "times_begun": "2",
             "longest": "0:15:00",
             "longest_from": "2026-03-10 12:30",
@@ -124,7 +124,7 @@ async def test_states(house: House, call_tool: CallTool) -> None:
         {
             "state": "unknown or unavailable",
             "time": "0:10:00",
-            "percent": "2.38",
+            "percent": "2.4",
             "times_begun": "0",
             "longest": "0:10:00",
             "longest_from": "2026-03-10 13:00",
@@ -168,10 +168,10 @@ async def test_numbers(house: House, call_tool: CallTool) -> None:
     data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-10 07:00:00")
     room = data["entities"][ROOM]
     assert room["unit"] == "°C"
-    assert room["min"] == {"value": "18", "time": "2026-03-10 07:00:00"}
-    assert room["max"] == {"value": "21.5", "time": "2026-03-10 08:00:00"}
-    assert room["mean"] == f"{(18 + 2 * 21.5 + 3 * 20) / 6:.6g}"
-    assert (room["first"], room["last"]) == ({"value": "18", "time": "2026-03-10 07:00:00"}, "20")
+    assert room["min"] == {"value": 18, "time": "2026-03-10 07:00:00"}
+    assert room["max"] == {"value": 21.5, "time": "2026-03-10 08:00:00"}
+    assert room["mean"] == round((18 + 2 * 21.5 + 3 * 20) / 6, 1)
+    assert (room["first"], room["last"]) == ({"value": 18, "time": "2026-03-10 06:00:00"}, 20)
     assert room["unknown_or_unavailable"] == "1:00:00"
     assert [row["state"] for row in table(room["newest_changes"])] == ["20", "unknown", "21.5", "18"]
 
@@ -202,8 +202,8 @@ async def test_attribute(house: House, hass: HomeAssistant, call_tool: CallTool)
     house.at("2026-03-10 15:10:00")
     asked = {"entities": [heater], "start": "2026-03-10 14:10:00"}
     data = (await call_tool(GetHistoryTool(), attribute="current_temperature", **asked))["entities"][heater]
-    assert data["max"] == {"value": "21", "time": "2026-03-10 14:50:00"}
-    assert data["mean"] == f"{(19 + 3 * 19.5 + 2 * 21) / 6:.6g}"
+    assert data["max"] == {"value": 21, "time": "2026-03-10 14:50:00"}
+    assert data["mean"] == round((19 + 3 * 19.5 + 2 * 21) / 6, 2)
     data = (await call_tool(GetHistoryTool(), attribute="hvac_action", **asked))["entities"][heater]
     assert [(row["state"], row["time"]) for row in table(data["per_state"])] == [
         ("idle", "0:30:00"),
@@ -311,9 +311,9 @@ async def test_before_the_purge(house: House, hass: HomeAssistant, call_tool: Ca
     data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-08", end="2026-03-10 08:00:00")
     room = data["entities"][ROOM]
     assert room["hourly_averages_before"] == "2026-03-10 06:00:00"
-    assert room["min"] == {"value": "5", "time": "2026-03-08 00:00:00"}
-    assert room["max"] == {"value": "68", "time": "2026-03-10 05:00:00"}
-    assert room["mean"] == f"{(54 * 10 + 2 * 18) / 56:.6g}"
+    assert room["min"] == {"value": 5, "time": "2026-03-08 00:00:00"}
+    assert room["max"] == {"value": 68, "time": "2026-03-10 05:00:00"}
+    assert room["mean"] == round((54 * 10 + 2 * 18) / 56, 1)
     data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-08", end="2026-03-09")
     assert data["entities"][ROOM]["note"].startswith("All from hourly averages")
 
@@ -327,7 +327,7 @@ async def test_clocks_set_back(house: House, hass: HomeAssistant, call_tool: Cal
     house.at("2026-10-26 00:00:00")
     data = await call_tool(GetHistoryTool(), entities=[DOOR], start="2026-10-25", end="2026-10-26", state="on")
     door = data["entities"][DOOR]
-    assert (door["time"], door["percent"]) == ("1:00:00", "4")
+    assert (door["time"], door["percent"]) == ("1:00:00", 4)
     assert table(door["newest_stretches"]) == [
         {"start": "2026-10-25 02:30:00+02:00", "end": "2026-10-25 02:30:00+01:00", "duration": "1:00:00"}
     ]

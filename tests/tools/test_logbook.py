@@ -153,7 +153,7 @@ async def test_only_changes(hass: HomeAssistant, home: None, call_tool: CallTool
     data = await call_tool(GetLogbookTool())
     assert [row["what"] for row in table(data["entries"]) if row["name"] == "Motion"] == ["on"]
     assert not [row for row in table(data["entries"]) if row["name"] == "Room"]
-    assert (await entries(call_tool, entities=["sensor.room"]))["Room"][0] == "21.1235"
+    assert (await entries(call_tool, entities=["sensor.room"]))["Room"][0] == "21.1"
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)

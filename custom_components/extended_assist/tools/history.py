@@ -29,8 +29,8 @@ _MAX_ENTITIES = 20
 _MAX_ROWS = 200
 _MIN_SHARE = 800
 """Characters that each of several entities gets; those for which there is no room are named."""
-_NOTES = 250
-"""Characters kept free for the span and for what is said about entities left out."""
+_NOTES = 300
+"""Characters kept free for the span, since when there are records, and for what is said about entities left out."""
 _ON_OFF = ("off", "on")
 
 
@@ -99,13 +99,14 @@ class GetHistoryTool(ExtendedTool):
                 subjects.append(_subject(call, entity, attribute))
             except ToolError as err:
                 errors[entity.entity_id] = str(err)
-        answers = await async_read(hass, read_history, subjects, question) if subjects else {}
+        answers, oldest = await async_read(hass, read_history, subjects, question)
         by_id = {entity.entity_id: entity for entity in entities}
         for entity_id, answer in answers.items():
-            if answer is None:
+            if answer.is_empty:
                 errors[entity_id] = (
                     f"Nothing of {by_id[entity_id].name} is recorded between {format_time(start)} and "
-                    f"{format_time(end)}. The recorder keeps {recorder.keep_days} days."
+                    f"{format_time(end)}, so what it did then is not known; it is recorded since "
+                    f"{format_time(answer.recorded_from or 0)}. The recorder keeps {recorder.keep_days} days."
                 )
         if len(errors) == len(entities):
             raise ToolError(" ".join(errors.values()))
@@ -113,13 +114,15 @@ class GetHistoryTool(ExtendedTool):
             call.exposure, question, max(_MIN_SHARE, (call.budget - _NOTES) // len(entities)), ongoing=end == now
         )
         data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
+        if oldest is not None:
+            data["recorded_since"] = format_time(oldest)
         accounts: JsonObjectType = {}
         room = call.budget - _NOTES
         for entity in entities:
-            if entity.entity_id in errors or (answer := answers[entity.entity_id]) is None:
+            if entity.entity_id in errors:
                 account: JsonObjectType = {"name": entity.name, "error": errors[entity.entity_id]}
             else:
-                account = wording.account(entity, answer)
+                account = wording.account(entity, answers[entity.entity_id])
             room -= size(account) + len(entity.entity_id) + len('"":,')
             if room < 0 and accounts:
                 left_out = [later.entity_id for later in entities[len(accounts) :]]
@@ -202,5 +205,6 @@ def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Su
         numeric=numeric,
         states=states,
         live=Live(since=state.last_updated_timestamp, value=value),
+        changed=state.last_updated_timestamp if attribute is not None else state.last_changed_timestamp,
         unit=None if unit is None else str(unit),
     )
