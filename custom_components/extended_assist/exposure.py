@@ -161,7 +161,8 @@ class Exposure:
         """Return the decimals with which Home Assistant shows a sensor, where the user or its integration chose them."""
         entry = er.async_get(self._hass).async_get(entity_id)
         options: Mapping[str, Any] = entry.options.get("sensor", {}) if entry else {}
-        return options.get("display_precision", options.get("suggested_display_precision"))
+        decimals: int | None = options.get("display_precision", options.get("suggested_display_precision"))
+        return decimals
 
     @callback
     def shown(self, entity: ExposedEntity, state: str | None = None) -> str | float:

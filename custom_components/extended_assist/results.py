@@ -45,8 +45,8 @@ _NOISE: Final = 1e-9
 """Below this, a number is what is left of a subtraction."""
 _EXACT: Final = 2.0**53
 """From here on, a whole number as a float has lost digits, and JSON has no room for it."""
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_LONG = re.compile(r"-?\d+\.\d{5,}")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_LONG = re.compile(r"-?\d+\.\d{5,}", re.ASCII)
 """A number also without a unit: nobody writes a version like that."""
 _ELLIPSIS = " … [cut: {} more characters; ask for less at once]"
 

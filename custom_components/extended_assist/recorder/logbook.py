@@ -14,7 +14,7 @@ from homeassistant.util.json import json_loads_object
 
 from . import read_session
 from .engine import engine_of
-from .states import GAPS, Held, Series, find_rows, last_change, oldest_moment
+from .states import GAPS, Held, Series, find_rows, is_gap_value, last_change, oldest_moment
 
 _RUNS = ("automation_triggered", "script_started")
 """Events that tell a run."""
@@ -134,12 +134,13 @@ def _before(session: Session, entity: tuple[str, int | None], latest: Latest, st
         value, since = rows.first.value, rows.since
     else:
         return None
-    held = Held(str(value), since, is_change=False)
     context = latest.context
     if series:
-        if (change := last_change(session, series, value, since)) is None:
-            return None
-        held = change
+        held = last_change(session, series, value, since)
+    else:
+        held = None if is_gap_value(value) else Held(str(value), since, is_change=False)
+    if held is None:
+        return None
     if series and held.since != latest.moment:
         at = {"metadata_id": metadata_id, "moment": held.since}
         context = ContextIds(*(session.execute(_contexts(), at).first() or (None, None, None)))

@@ -1,11 +1,12 @@
 """Tell what happened, and why."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import override
 
 import voluptuous as vol
 
+from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.components.recorder.models import ulid_to_bytes_or_none, uuid_hex_to_bytes_or_none
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
@@ -24,6 +25,7 @@ from .causes import async_causes
 
 _DEFAULT_ROWS = 25
 _MAX_ROWS = 100
+_MAX_EXCLUDED = 3
 _HEADER = ("time", "name", "what", "why")
 _NOTES = 300
 """Characters that the answer takes beside its rows."""
@@ -91,6 +93,8 @@ class GetLogbookTool(ExtendedTool):
         rows = fit_rows(lines[: len(told) - len(before)], call.budget - _NOTES)
         if rows:
             data["entries"] = to_csv(_HEADER, rows)
+        elif kept_out := _not_recorded(call, entities):
+            data["note"] = f"Excluded from the recorder, so that their past is not kept: {', '.join(kept_out)}."
         else:
             data["note"] = "Nothing is recorded of these entities in that span."
         if before and (room := call.budget - _NOTES - size(data)) > 0:
@@ -112,6 +116,12 @@ def _entities(call: ToolCall) -> Iterable[ExposedEntity]:
     if not found:
         raise ToolError("No exposed entity there has anything but numbers; ask get_history about those.")
     return found
+
+
+def _not_recorded(call: ToolCall, entities: Mapping[str, ExposedEntity]) -> list[str]:
+    """Return the names of some of the entities that the recorder leaves out, where it is about named ones."""
+    named = entities.values() if call.arguments.get("entities") else ()
+    return [entity.name for entity in named if not is_entity_recorded(call.hass, entity.entity_id)][:_MAX_EXCLUDED]
 
 
 def _is_measurement(entity: ExposedEntity) -> bool:
