@@ -74,6 +74,7 @@ async def test_query(hass: HomeAssistant, home: None, call_tool: CallTool) -> No
     assert "°C" in data["result"]
 
 
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
 async def test_span_is_echoed(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
     """What words meant is in the answer, be there rows or not; nobody asked for it where no span was named."""
     now = format_time(NOW)

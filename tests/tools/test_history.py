@@ -575,3 +575,18 @@ async def test_decimals(house: House, hass: HomeAssistant, call_tool: CallTool) 
         assert (meter["min"]["value"], meter["max"]["value"]) == (least, most)
         assert meter["now"] == meter["last"] == last
         assert [row["state"] for row in table(meter["newest_changes"])] == [str(last), str(most), str(least)]
+
+
+@EVERY_ENGINE
+async def test_odd_numbers(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What is no finite number, or an enormous one, spoils no answer."""
+    for minute, state in enumerate(("nan", "inf", "1e999", "-1e999", "1e20", "-5"), 10):
+        house.set(f"2026-03-10 14:{minute}:00", ROOM, state, friendly_name="Room", unit_of_measurement="°C")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 14:20:00")
+    room = (await call_tool(GetHistoryTool(), entities=[ROOM], hours=1))["entities"][ROOM]
+    assert (room["now"], room["last"]) == (-5, -5)
+    assert [row["state"] for row in table(room["newest_changes"])] == [
+        *("-5", "1e+20", "-1e999", "1e999", "inf", "nan", "20")
+    ]
+    assert json_dumps(room)

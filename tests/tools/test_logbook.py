@@ -271,6 +271,10 @@ async def test_before_the_span(
     assert table(data["last_before"])[0]["what"] == "21.1, at least since then"
     assert "recorded_since" in data
 
+    # Of a span in the past, what changed after it does not count.
+    data = await call_tool(GetLogbookTool(), start="2027-03-10 13:20", end="2027-03-10 14:00", entities=["porch"])
+    assert [row["what"] for row in table(data["last_before"])] == ["on"]
+
     # Before anything was recorded, there is nothing to be told.
     data = await call_tool(GetLogbookTool(), start="2020-01-01", end="2020-01-02")
     assert "last_before" not in data
