@@ -84,7 +84,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Happenings:
     """What happened to entities."""
 
     entries: list[Entry]
@@ -95,7 +95,7 @@ class Found:
     recorded_since: float | None
 
 
-def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int) -> Found:
+def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int) -> Happenings:
     """Read the newest entries of entities in a span and, where all of them are told and it is of few, those before it."""
     with read_session(hass) as session:
         found = {
@@ -118,7 +118,7 @@ def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[flo
             earlier = (_before(session, (one, found.get(one)), latest[one], span[0]) for one in quiet)
             before = sorted(filter(None, earlier), key=lambda entry: entry.moment, reverse=True)
         origins = _origins(session, (entry.context for entry in (*entries, *before)))
-        return Found(entries, before, origins, oldest_moment(session))
+        return Happenings(entries, before, origins, oldest_moment(session))
 
 
 def _before(session: Session, entity: tuple[str, int | None], latest: Latest, start: float) -> Entry | None:
