@@ -17,7 +17,7 @@ from .table import Row
 
 _SIZES = {20: 1.8, 200: 1.0, 2000: 0.3}
 """Exposed entities, and the largest ratio that is good enough."""
-_MAX_SCHEMAS = 6_000
+_MAX_SCHEMAS = 7_500
 """Characters that the tools of the default families may have together."""
 _AREAS = 40
 _KEY = "test-key"

@@ -18,7 +18,7 @@ from tests.conftest import expose
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
-MAX_DEFAULT_SCHEMAS = 6_000
+MAX_DEFAULT_SCHEMAS = 7_500
 """Characters that the default families' tools may cost in every request."""
 
 

@@ -77,15 +77,33 @@ def test_durations(seconds: float, text: str) -> None:
     assert results.duration(seconds) == text
 
 
-@pytest.mark.parametrize("state", ["on", "", "unknown", "1.2.3", "2026.10.4", "12", "0031", "1_000.5"])
+@pytest.mark.parametrize("state", ["on", "", "unknown", "1.2.3", "2026.10.4", "1_000.5", "nan", "inf", "1e999", "٣"])
 def test_states_that_stay(state: str) -> None:
-    """A state that is no decimal fraction stays as it is."""
-    assert results.format_state(state) == state
+    """A state that is no finite number stays as it is."""
+    assert results.shown(state, None) == state
+    assert results.shown(state, "W") == state
 
 
-def test_state_with_many_digits() -> None:
-    """A decimal fraction is shortened."""
-    assert results.format_state("21.123456789") == "21.1235"
+@pytest.mark.parametrize("state", ["12", "0031", "2026.10", "21.5"])
+def test_states_without_a_unit(state: str) -> None:
+    """What looks like a number and has no unit may be a version or a code."""
+    assert results.shown(state, None) == state
+
+
+@pytest.mark.parametrize(
+    ("state", "unit", "decimals", "number"),
+    [
+        ("21.123456789", None, None, 21.12),
+        ("21.123456789", "°C", None, 21.1),
+        ("21.123456789", "°C", 2, 21.12),
+        ("0031", "W", None, 31),
+        ("5", "", None, 5),
+        ("-.5e1", "kWh", None, -5),
+    ],
+)
+def test_states_that_are_numbers(state: str, unit: str | None, decimals: int | None, number: float) -> None:
+    """They are numbers in the answer."""
+    assert results.shown(state, unit, decimals) == number
 
 
 def test_local_times() -> None:

@@ -1,6 +1,6 @@
 """What this assistant may see: the only door to entities, and the one rule for what is a secret."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from enum import Enum
@@ -15,8 +15,9 @@ from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.async_ import run_callback_threadsafe
 
+from .domains import NUMBERS
 from .name_index import async_get_names, normalize
-from .results import ToolError
+from .results import ToolError, shown
 from .secret_rule import is_secret_key, is_secret_text, sifted, without_secrets
 
 __all__ = [
@@ -77,6 +78,14 @@ class ExposedEntity:
     def domain(self) -> str:
         """Return the domain of the entity."""
         return self.state.domain
+
+    @property
+    def unit(self) -> str | None:
+        """Return the unit of a state that is a number, an empty one where it has none; None for any other state."""
+        attributes = self.state.attributes
+        if unit := attributes.get("unit_of_measurement"):
+            return str(unit)
+        return "" if "state_class" in attributes or self.domain in NUMBERS else None
 
 
 class Exposure:
@@ -149,6 +158,19 @@ class Exposure:
         """Add the names under which people know an entity."""
         names, area_names = async_get_names(self._hass).names(state)
         return ExposedEntity(state.entity_id, names, area_names, state)
+
+    @callback
+    def decimals(self, entity_id: str) -> int | None:
+        """Return the decimals with which Home Assistant shows a sensor, where the user or its integration chose them."""
+        entry = er.async_get(self._hass).async_get(entity_id)
+        options: Mapping[str, Any] = entry.options.get("sensor", {}) if entry else {}
+        decimals: int | None = options.get("display_precision", options.get("suggested_display_precision"))
+        return decimals
+
+    @callback
+    def shown(self, entity: ExposedEntity, state: str | None = None) -> str | float:
+        """Return the state of an entity, or another one that it had, as it is told: a number where it is one."""
+        return shown(state or entity.state.state, entity.unit, self.decimals(entity.entity_id))
 
     @callback
     def hidden_ids(self) -> set[str]:

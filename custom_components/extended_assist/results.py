@@ -45,7 +45,9 @@ _NOISE: Final = 1e-9
 """Below this, a number is what is left of a subtraction."""
 _EXACT: Final = 2.0**53
 """From here on, a whole number as a float has lost digits, and JSON has no room for it."""
-_DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_LONG = re.compile(r"-?\d+\.\d{5,}", re.ASCII)
+"""A number also without a unit: nobody writes a version like that."""
 _ELLIPSIS = " … [cut: {} more characters; ask for less at once]"
 
 
@@ -93,9 +95,10 @@ def significant(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def format_state(state: str) -> str:
-    """Return a state as it is, or a number with six significant digits."""
-    return format_number(float(state)) if _DECIMAL.fullmatch(state) else state
+def shown(state: str, unit: str | None, decimals: int | None = None) -> str | float:
+    """Return a state that has a unit as a number; one without a unit, which may be a version, or that is none, as it is."""
+    is_number = (_LONG if unit is None else _NUMBER).fullmatch(state) and isfinite(float(state))
+    return number(float(state), unit, decimals) if is_number else state
 
 
 def round_second(moment: datetime | float) -> datetime:

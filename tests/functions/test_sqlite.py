@@ -115,6 +115,27 @@ async def test_own_queries_end(lamps: None, install: Install, ask: Ask, monkeypa
     assert await ask("after") == {"most": "on"}
 
 
+MOMENTS = """type: sqlite
+query: >-
+  SELECT CAST('2026-03-10 17:04:59.9996' AS {}) AS nearly, CAST('2026-03-10 17:05:00.4' AS {}) AS just,
+  CAST('9999-12-31 23:59:59.9' AS {}) AS never
+single: true
+"""
+
+
+async def test_moments_are_rounded(lamps: None, install: Install, ask: Ask, request: pytest.FixtureRequest) -> None:
+    """What a server returns as a moment is rounded to the second, but for the end of time."""
+    kind = {"sqlite": "TEXT", "postgresql": "timestamp", "mariadb": "datetime(6)"}
+    await install(written(MOMENTS.replace("{}", kind[request.node.callspec.params["recorder_db_url"]])))
+    answer = await ask("probe")
+    if request.node.callspec.params["recorder_db_url"] != "sqlite":
+        assert answer == {
+            "nearly": "2026-03-10 17:05:00",
+            "just": "2026-03-10 17:05:00",
+            "never": "9999-12-31 23:59:59",
+        }
+
+
 ODD_QUOTES = """type: sqlite
 query: SELECT count(*) AS n FROM states WHERE state = 'it\\'s {{ x }}' OR state = 'it\\'s'
 """

@@ -103,11 +103,11 @@ SHORT = (
     ("SELECT area, count(DISTINCT entity_id) AS n FROM states GROUP BY area", "SELECT 'Hall', 4"),
     (
         "SELECT last_updated FROM states WHERE entity_id = 'sensor.power' ORDER BY last_updated LIMIT 3",
-        f"SELECT datetime(s.last_updated_ts, 'unixepoch') {_JOIN} WHERE m.entity_id = 'sensor.power' ORDER BY s.last_updated_ts LIMIT 3",
+        f"SELECT datetime(round(s.last_updated_ts), 'unixepoch') {_JOIN} WHERE m.entity_id = 'sensor.power' ORDER BY s.last_updated_ts LIMIT 3",
     ),
     (
         "SELECT last_changed FROM states ORDER BY state_id LIMIT 9",
-        "SELECT datetime(coalesce(last_changed_ts, last_updated_ts), 'unixepoch') FROM states ORDER BY state_id LIMIT 9",
+        "SELECT datetime(round(coalesce(last_changed_ts, last_updated_ts)), 'unixepoch') FROM states ORDER BY state_id LIMIT 9",
     ),
     (
         "SELECT strftime('%H', last_updated) AS hour, max(CAST(state AS REAL)) AS v FROM states WHERE entity_id = 'sensor.temperature' GROUP BY hour ORDER BY hour",

@@ -2,15 +2,19 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import Any
 
+from freezegun.api import FrozenDateTimeFactory
 import pytest
 
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
+from homeassistant.components.trace.const import DATA_TRACE
+from homeassistant.components.trace.models import RestoredTrace
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
-from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.json import ExtendedJSONEncoder, json_dumps
 from homeassistant.util.yaml import dump
 from tests.automating import CONFIGURATION, FREE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
@@ -155,6 +159,21 @@ async def test_details(hass: HomeAssistant, home: None, call_tool: CallTool) -> 
     assert list(data["configuration"]) == ["alias", "description", "triggers", "conditions", "actions"]
     assert "note" not in data
     assert hass.states.get("input_boolean.porch").state == "on"
+
+
+async def test_runs_before_a_restart(
+    hass: HomeAssistant, home: None, call_tool: CallTool, freezer: FrozenDateTimeFactory
+) -> None:
+    """When a run was that Home Assistant read back from its file is told in local time, as of any other."""
+    await hass.config.async_set_time_zone("Asia/Tokyo")
+    freezer.move_to("2026-11-20 17:04:59.9996+00:00")
+    await hass.services.async_call("automation", "trigger", {"entity_id": "automation.porch_light"}, blocking=True)
+    (runs,) = (runs for key, runs in hass.data[DATA_TRACE].items() if key == "automation.porch")
+    ((run_id, trace),) = runs.runs.items()
+    before = (await call_tool(GET, name="porch light", details=True))["last_runs"]
+    runs.runs[run_id] = RestoredTrace(json.loads(json.dumps(trace.as_dict(), cls=ExtendedJSONEncoder)))
+    assert (await call_tool(GET, name="porch light", details=True))["last_runs"] == before
+    assert before[0]["at"] == "2026-11-21 02:05:00"
 
 
 async def test_details_without_what_is_hidden_or_secret(home: None, call_tool: CallTool) -> None:

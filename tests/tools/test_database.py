@@ -3,7 +3,7 @@
 import asyncio
 import csv
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 import io
 from pathlib import Path
 from time import monotonic
@@ -16,6 +16,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.recorder import query as query_module
 from custom_components.extended_assist.recorder.query import MAX_ROWS
+from custom_components.extended_assist.results import format_time
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.database import QueryDatabaseTool
@@ -71,6 +72,18 @@ async def test_query(hass: HomeAssistant, home: None, call_tool: CallTool) -> No
     data = await call_tool(tool, query="SELECT DISTINCT shared_attrs FROM state_attributes")
     assert "hidden" not in data["result"]
     assert "°C" in data["result"]
+
+
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+async def test_span_is_echoed(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
+    """What words meant is in the answer, be there rows or not; nobody asked for it where no span was named."""
+    now = format_time(NOW)
+    query = "SELECT count(*) AS n FROM states"
+    data = await call_tool(QueryDatabaseTool(), query=query, start="last 4 hours")
+    assert (data["start"], data["end"]) == (format_time(NOW - timedelta(hours=4)), now)
+    data = await call_tool(QueryDatabaseTool(), query="SELECT 1 FROM states WHERE false", hours=2)
+    assert (data["rows"], data["end"]) == (0, now)
+    assert "start" not in await call_tool(QueryDatabaseTool(), query=query)
 
 
 @EVERY_ENGINE

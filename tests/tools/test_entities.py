@@ -53,7 +53,7 @@ async def test_all_exposed_entities(hass: HomeAssistant, home: None, call_tool: 
             "entity_id": "sensor.kitchen_temperature",
             "name": "Temperature",
             "area": "Kitchen",
-            "state": "21.1235",
+            "state": "21.1",
             "unit": "°C",
         },
     ]

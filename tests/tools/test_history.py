@@ -12,17 +12,19 @@ from pytest_homeassistant_custom_component.components.recorder.common import (
     async_wait_recording_done,
     do_adhoc_statistics,
 )
+from sqlalchemy import delete, update
 
 from custom_components.extended_assist.recorder import hours
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from homeassistant.components.recorder import Recorder
+from homeassistant.components.recorder.db_schema import States, StatesMeta
 from homeassistant.components.recorder.models import StatisticMeanType
 from homeassistant.components.recorder.statistics import async_import_statistics
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.json import json_dumps
-from homeassistant.helpers.recorder import DATA_INSTANCE
+from homeassistant.helpers.recorder import DATA_INSTANCE, session_scope
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
@@ -87,8 +89,8 @@ async def test_directions(house: House, hass: HomeAssistant, call_tool: CallTool
     await async_wait_recording_done(hass)
     house.at("2026-03-10 14:00:00")
     account = (await call_tool(GetHistoryTool(), entities=["Wind"]))["entities"]["sensor.wind"]
-    assert account["first"]["value"] == "315"
-    assert account["last"] == "90"
+    assert account["first"]["value"] == 315
+    assert account["last"] == 90
     assert "mean" not in account
 
 
@@ -158,7 +160,7 @@ async def test_states(house: House, call_tool: CallTool) -> None:
         {
             "state": "on",
             "time": "0:15:40",
-            "percent": "3.73",
+            "percent": "3.7",
             "times_begun": "2",
             "longest": "0:15:00",
             "longest_from": "2026-03-10 12:30",
@@ -167,7 +169,7 @@ async def test_states(house: House, call_tool: CallTool) -> None:
         {
             "state": "unknown or unavailable",
             "time": "0:10:00",
-            "percent": "2.38",
+            "percent": "2.4",
             "times_begun": "0",
             "longest": "0:10:00",
             "longest_from": "2026-03-10 13:00",
@@ -211,10 +213,10 @@ async def test_numbers(house: House, call_tool: CallTool) -> None:
     data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-10 07:00:00")
     room = data["entities"][ROOM]
     assert room["unit"] == "°C"
-    assert room["min"] == {"value": "18", "time": "2026-03-10 07:00:00"}
-    assert room["max"] == {"value": "21.5", "time": "2026-03-10 08:00:00"}
-    assert room["mean"] == f"{(18 + 2 * 21.5 + 3 * 20) / 6:.6g}"
-    assert (room["first"], room["last"]) == ({"value": "18", "time": "2026-03-10 07:00:00"}, "20")
+    assert room["min"] == {"value": 18, "time": "2026-03-10 07:00:00"}
+    assert room["max"] == {"value": 21.5, "time": "2026-03-10 08:00:00"}
+    assert room["mean"] == round((18 + 2 * 21.5 + 3 * 20) / 6, 1)
+    assert (room["first"], room["last"]) == ({"value": 18, "time": "2026-03-10 06:00:00"}, 20)
     assert room["unknown_or_unavailable"] == "1:00:00"
     assert [row["state"] for row in table(room["newest_changes"])] == ["20", "unknown", "21.5", "18"]
 
@@ -245,8 +247,8 @@ async def test_attribute(house: House, hass: HomeAssistant, call_tool: CallTool)
     house.at("2026-03-10 15:10:00")
     asked = {"entities": [heater], "start": "2026-03-10 14:10:00"}
     data = (await call_tool(GetHistoryTool(), attribute="current_temperature", **asked))["entities"][heater]
-    assert data["max"] == {"value": "21", "time": "2026-03-10 14:50:00"}
-    assert data["mean"] == f"{(19 + 3 * 19.5 + 2 * 21) / 6:.6g}"
+    assert data["max"] == {"value": 21, "time": "2026-03-10 14:50:00"}
+    assert data["mean"] == round((19 + 3 * 19.5 + 2 * 21) / 6, 2)
     data = (await call_tool(GetHistoryTool(), attribute="hvac_action", **asked))["entities"][heater]
     assert [(row["state"], row["time"]) for row in table(data["per_state"])] == [
         ("idle", "0:30:00"),
@@ -354,9 +356,9 @@ async def test_before_the_purge(house: House, hass: HomeAssistant, call_tool: Ca
     data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-08", end="2026-03-10 08:00:00")
     room = data["entities"][ROOM]
     assert room["hourly_averages_before"] == "2026-03-10 06:00:00"
-    assert room["min"] == {"value": "5", "time": "2026-03-08 00:00:00"}
-    assert room["max"] == {"value": "68", "time": "2026-03-10 05:00:00"}
-    assert room["mean"] == f"{(54 * 10 + 2 * 18) / 56:.6g}"
+    assert room["min"] == {"value": 5, "time": "2026-03-08 00:00:00"}
+    assert room["max"] == {"value": 68, "time": "2026-03-10 05:00:00"}
+    assert room["mean"] == round((54 * 10 + 2 * 18) / 56, 1)
     data = await call_tool(GetHistoryTool(), entities=[ROOM], start="2026-03-08", end="2026-03-09")
     assert data["entities"][ROOM]["note"].startswith("All from hourly averages")
 
@@ -370,7 +372,7 @@ async def test_clocks_set_back(house: House, hass: HomeAssistant, call_tool: Cal
     house.at("2026-10-26 00:00:00")
     data = await call_tool(GetHistoryTool(), entities=[DOOR], start="2026-10-25", end="2026-10-26", state="on")
     door = data["entities"][DOOR]
-    assert (door["time"], door["percent"]) == ("1:00:00", "4")
+    assert (door["time"], door["percent"]) == ("1:00:00", 4)
     assert table(door["newest_stretches"]) == [
         {"start": "2026-10-25 02:30:00+02:00", "end": "2026-10-25 02:30:00+01:00", "duration": "1:00:00"}
     ]
@@ -399,7 +401,7 @@ async def test_area(house: House, hass: HomeAssistant, call_tool: CallTool) -> N
         ({"entities": ["front dor"]}, "'front dor' was not found or is not exposed. Nearest: Front door"),
         ({"entities": [DOOR], "start": "2027-01-01", "end": "2027-02-01"}, "The span lies in the future; it is now"),
         ({"entities": [DOOR], "start": "2026-03-10", "end": "2026-03-09"}, "The span is backwards"),
-        ({"entities": [DOOR], "start": "yesterday"}, "start 'yesterday' is not a time. Write it like"),
+        ({"entities": [DOOR], "start": "soon"}, "start 'soon' is not a time. Write local time like"),
         ({"entities": [DOOR], "start": "2026-02-30"}, "start '2026-02-30' is not a time."),
         ({"entities": [DOOR], "start": "2026-02-30 10:00"}, "start '2026-02-30 10:00' is not a time."),
         ({"entities": [DOOR], "start": "2026-03-01", "end": "2026-03-02"}, "Nothing of Front door is recorded between"),
@@ -478,3 +480,156 @@ async def test_result_fits(house: House, hass: HomeAssistant, call_tool: CallToo
         seen += data["entities"]
         assert ("note" in data) is (len(seen) < len(ids))
     assert seen == ids
+
+
+@EVERY_ENGINE
+async def test_times_are_rounded(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A span in hours begins amid a second: whole seconds stay whole, and what came just before one is told as it."""
+    for time, state in (("14:10:00", "on"), ("14:30:59.9999996", "off"), ("14:40:00", "on"), ("14:50:59.999", "off")):
+        house.set(f"2026-03-10 {time}", DOOR, state, friendly_name="Front door")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 15:00:00.123457")
+    door = (await call_tool(GetHistoryTool(), entities=[DOOR], hours=3))["entities"][DOOR]
+    assert door["first_change"] == {"time": "2026-03-10 12:30:00", "state": "on"}
+    assert [row["time"][11:] for row in table(door["newest_changes"])[:4]] == [
+        "14:51:00",
+        "14:40:00",
+        "14:31:00",
+        "14:10:00",
+    ]
+    (on,) = (row for row in table(door["per_state"]) if row["state"] == "on")
+    assert (on["longest_from"], on["last_begun"]) == ("2026-03-10 14:10", "2026-03-10 14:40:00")
+    door = (await call_tool(GetHistoryTool(), entities=[DOOR], hours=3, state="on"))["entities"][DOOR]
+    assert door["longest"] == "0:21:00 from 2026-03-10 14:10"
+    assert [list(row.values()) for row in table(door["newest_stretches"])] == [
+        ["2026-03-10 14:40:00", "2026-03-10 14:51:00", "0:11:00"],
+        ["2026-03-10 14:10:00", "2026-03-10 14:31:00", "0:21:00"],
+        ["2026-03-10 12:30:00", "2026-03-10 12:45:00", "0:15:00"],
+    ]
+
+
+@EVERY_ENGINE
+async def test_before_the_span(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """However short the span, the last time is told: of states, conditions, numbers and attributes."""
+
+    async def ask(entity_id: str, **arguments: Any) -> Any:
+        data = await call_tool(GetHistoryTool(), entities=[entity_id], **arguments)
+        assert data["recorded_since"] == "2026-03-10 06:00:00"
+        return data["entities"][entity_id]
+
+    # A restart lies between the last change and the span; the state is in the state machine only.
+    door = await ask(DOOR, hours=0.1)
+    assert (door["changes"], door["before"]) == (0, {"state": "off", "since": "2026-03-10 12:45:00"})
+    door = await ask(DOOR, hours=0.1, state="on")
+    assert door["last_before"] == {"start": "2026-03-10 12:30:00", "end": "2026-03-10 12:45:00"}
+    assert door.keys() == {"name", "now", "before", "condition", "stretches", "last_before"}
+    assert "last_before" not in await ask(DOOR, hours=0.1, state="on", min_seconds=60)
+    door = await ask(DOOR, hours=0.1, state="open")
+    assert door["not_held_since"] == "2026-03-10 06:00:00"
+    # The span begins while the door was on, or before which nothing is known.
+    door = await ask(DOOR, start="2026-03-10 12:40:00", state="on")
+    assert door["before"] == {"state": "on", "since": "2026-03-10 12:30:00"}
+    door = await ask(DOOR, start="2026-03-10 07:00:00", end="2026-03-10 07:30:00")
+    assert door["before"] == {"state": "off", "at_least_since": "2026-03-10 06:00:00"}
+    door = await ask(DOOR, start="2026-03-10 05:00:00")
+    assert ("before" in door, door["recorded_from"]) == (False, "2026-03-10 06:00:00")
+
+    room = await ask(ROOM, hours=1)
+    assert room["first"] == {"value": 20, "time": "2026-03-10 11:00:00"}
+    assert "before" not in room
+    room = await ask(ROOM, hours=1, above=21)
+    assert (room["stretches"], room["last_before"]) == (0, {"end": "2026-03-10 10:00:00"})
+    assert (await ask(ROOM, hours=1, below=10))["not_held_since"] == "2026-03-10 06:00:00"
+    assert (await ask(DOOR, hours=1, attribute="friendly_name"))["before"] == {
+        "state": "Front door",
+        "at_least_since": "2026-03-10 06:00:00",
+    }
+
+    # What is unavailable all along still has a past.
+    house.set("2026-03-10 14:10:00", ROOM, "unavailable", unit_of_measurement="°C")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 15:00:00")
+    room = await ask(ROOM, hours=0.5)
+    assert room["before"] == {"state": 20, "since": "2026-03-10 11:00:00"}
+    assert room["note"] == "No number in this span."
+
+
+@EVERY_ENGINE
+async def test_nothing_recorded(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Where the recorder has nothing, what the state machine knows is told as no more than that."""
+    house.set("2026-03-10 14:00:00", "lock.new", "locked", friendly_name="New")
+    house.set("2026-03-10 14:00:00", "lock.gone", "unavailable", friendly_name="Gone")
+    expose(hass, "lock.new", "lock.gone")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 16:00:00")
+
+    def purge(*tables: Any) -> None:
+        with session_scope(hass=hass) as session:
+            session.execute(update(States).values(old_state_id=None))
+            for table in tables:
+                session.execute(delete(table))
+
+    recorder = hass.data[DATA_INSTANCE]
+    await recorder.async_add_executor_job(purge, States)
+    for entity_id, since in ((DOOR, "13:10:00"), ("lock.new", "14:00:00")):
+        data = await call_tool(GetHistoryTool(), entities=[entity_id], hours=1)
+        assert data["entities"][entity_id]["before"]["at_least_since"] == f"2026-03-10 {since}"
+        assert "recorded_since" not in data
+    assert "before" not in (await call_tool(GetHistoryTool(), entities=["lock.gone"], hours=1))["entities"]["lock.gone"]
+    data = await call_tool(GetHistoryTool(), error=True, entities=["lock.new"], start="2026-03-01", end="2026-03-02")
+    assert "so what it did then is not known; it is recorded since 2026-03-10 14:00:00." in data["error"]
+    recorder.states_meta_manager.reset()
+    await recorder.async_add_executor_job(purge, States, StatesMeta)
+    for entity_id, before in (
+        ("lock.new", {"state": "locked", "at_least_since": "2026-03-10 14:00:00"}),
+        ("lock.gone", None),
+    ):
+        data = await call_tool(GetHistoryTool(), entities=[entity_id], hours=1, state="unlocked")
+        assert data["entities"][entity_id].get("before") == before
+        assert "not_held_since" not in data["entities"][entity_id]
+
+
+async def test_words_and_long_durations(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Words are echoed as what they meant; a duration of days has its hours too."""
+    house.at("2026-03-13 12:00:00")
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], start="last 2 days", state="off")
+    assert (data["start"], data["end"]) == ("2026-03-11 12:00:00", "2026-03-13 12:00:00")
+    assert data["entities"][DOOR]["time"] == "2 d 0:00:00 (48.00 h)"
+    data = await call_tool(GetHistoryTool(), entities=[DOOR], start="tuesday")
+    assert (data["start"], data["end"]) == ("2026-03-10 00:00:00", "2026-03-11 00:00:00")
+
+
+async def test_decimals(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A sensor's numbers have the decimals that its user or integration chose, however small, large or negative."""
+    registry = er.async_get(hass)
+    entity_id = registry.async_get_or_create("sensor", "test", "1", suggested_object_id="meter").entity_id
+    expose(hass, entity_id)
+    values = ("-0.00012", "1234567.891", "12.34567")
+    for minute, value in enumerate(values, 10):
+        house.set(f"2026-03-10 14:{minute}:00", entity_id, value, unit_of_measurement="kWh")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 14:20:00")
+    for option, decimals in ((None, 2), ("suggested_display_precision", 1), ("display_precision", 3)):
+        if option:
+            options = {**(registry.async_get(entity_id).options.get("sensor", {})), option: decimals}
+            registry.async_update_entity_options(entity_id, "sensor", options)
+        meter = (await call_tool(GetHistoryTool(), entities=[entity_id], hours=1))["entities"][entity_id]
+        least, most, last = -0.00012, round(1234567.891, decimals), round(12.34567, decimals)
+        assert (meter["min"]["value"], meter["max"]["value"]) == (least, most)
+        assert meter["now"] == meter["last"] == last
+        assert [row["state"] for row in table(meter["newest_changes"])] == [str(last), str(most), str(least)]
+
+
+@EVERY_ENGINE
+async def test_odd_numbers(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What is no finite number, or an enormous one, spoils no answer."""
+    for minute, state in enumerate(("nan", "inf", "1e999", "-1e999", "1e20", "-5"), 10):
+        house.set(f"2026-03-10 14:{minute}:00", ROOM, state, friendly_name="Room", unit_of_measurement="°C")
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 14:20:00")
+    room = (await call_tool(GetHistoryTool(), entities=[ROOM], hours=1))["entities"][ROOM]
+    assert (room["now"], room["last"]) == (-5, -5)
+    assert [row["state"] for row in table(room["newest_changes"])] == [
+        *("-5", "1e+20", "-1e999", "1e999", "inf", "nan", "20")
+    ]
+    assert json_dumps(room)

@@ -1,9 +1,12 @@
 """Tests of what happened and why, with real automations and scripts."""
 
+import asyncio
 import csv
+from datetime import timedelta
 import io
 from typing import Any
 
+from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
@@ -17,6 +20,7 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import DATA_INSTANCE
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
 from tests.databases import EVERY_ENGINE
 
@@ -153,7 +157,7 @@ async def test_only_changes(hass: HomeAssistant, home: None, call_tool: CallTool
     data = await call_tool(GetLogbookTool())
     assert [row["what"] for row in table(data["entries"]) if row["name"] == "Motion"] == ["on"]
     assert not [row for row in table(data["entries"]) if row["name"] == "Room"]
-    assert (await entries(call_tool, entities=["sensor.room"]))["Room"][0] == "21.1235"
+    assert (await entries(call_tool, entities=["sensor.room"]))["Room"][0] == "21.1"
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
@@ -228,3 +232,86 @@ async def test_bad_input(
     assert (await call_tool(GetLogbookTool(), error=True, **arguments))["error"].startswith(sentence)
     data = await call_tool(GetLogbookTool(), start="2020-01-01", end="2020-01-02")
     assert data["note"] == "Nothing is recorded of these entities in that span."
+
+
+@EVERY_ENGINE
+async def test_before_the_span(
+    hass: HomeAssistant, home: None, call_tool: CallTool, freezer: FrozenDateTimeFactory
+) -> None:
+    """What did nothing in the span is told with its last change or run before, and why; what is only known, as that."""
+    await hass.config.async_set_time_zone("Europe/Berlin")
+    freezer.move_to("2027-03-10 12:00:00+00:00")
+    await move(hass)
+    freezer.move_to("2027-03-10 12:10:00+00:00")
+    # A restart and attributes are no change, and keep none from being found.
+    for state, level in (("unavailable", 1), ("on", 1), ("on", 2)):
+        hass.states.async_set(MOTION, state, {"friendly_name": "Motion", "level": level})
+    hass.states.async_set("sensor.room", "21.123", {"friendly_name": "Room", "unit_of_measurement": "°C"})
+    expose(hass, "sensor.room")
+    await async_wait_recording_done(hass)
+    freezer.move_to("2027-03-10 14:59:00+00:00")
+    hass.states.async_set("input_boolean.porch", "off", {"friendly_name": "Porch"})
+    hass.states.async_set(MOTION, "on", {"friendly_name": "Motion", "level": 3})
+    await async_wait_recording_done(hass)
+    freezer.move_to("2027-03-10 15:00:00+00:00")
+
+    data = await call_tool(GetLogbookTool(), hours=1)
+    assert [row["name"] for row in table(data["entries"])] == ["Porch"]
+    before = {row["name"]: row for row in table(data["last_before"])}
+    assert (before["Hall light"]["time"], before["Hall light"]["what"]) == ("2027-03-10 13:00:00", "on")
+    assert before["Hall light"]["why"].startswith("automation 'Night light' (Motion went from off to on)")
+    assert before["Motion"] == {"time": "2027-03-10 13:00:00", "name": "Motion", "what": "on", "why": ""}
+    # To the automation, coming back is something that turned on.
+    assert (before["Night light"]["time"], before["Night light"]["what"]) == ("2027-03-10 13:10:00", "triggered")
+    assert (before["Welcome"]["time"], before["Welcome"]["what"]) == ("2027-03-10 13:10:00", "started")
+    assert before.keys() == {"Hall light", "Motion", "Night light", "Welcome"}
+
+    data = await call_tool(GetLogbookTool(), hours=1, entities=["room"])
+    assert data["note"] == "Nothing is recorded of these entities in that span."
+    assert table(data["last_before"])[0]["what"] == "21.1, at least since then"
+    assert "recorded_since" in data
+
+    # Of a span in the past, what changed after it does not count.
+    data = await call_tool(GetLogbookTool(), start="2027-03-10 13:20", end="2027-03-10 14:00", entities=["porch"])
+    assert [row["what"] for row in table(data["last_before"])] == ["on"]
+
+    # Before anything was recorded, there is nothing to be told.
+    data = await call_tool(GetLogbookTool(), start="2020-01-01", end="2020-01-02")
+    assert "last_before" not in data
+
+
+@EVERY_ENGINE
+@pytest.mark.parametrize("recorder_config", [{"exclude": {"entities": ["lock.new", "lock.gone"]}}])
+async def test_before_the_span_without_rows(
+    hass: HomeAssistant, home: None, call_tool: CallTool, freezer: FrozenDateTimeFactory
+) -> None:
+    """Of what is not recorded, that is said, and the state machine's word counts; a state that says nothing is none."""
+    freezer.move_to("2027-03-10 12:00:00+00:00")
+    hass.states.async_set("lock.new", "locked", {"friendly_name": "New"})
+    hass.states.async_set("lock.gone", "unavailable", {"friendly_name": "Gone"})
+    hass.states.async_set(LIGHT, "unavailable", {"friendly_name": "Hall light"})
+    expose(hass, "lock.new", "lock.gone")
+    await async_wait_recording_done(hass)
+    freezer.move_to("2027-03-10 15:00:00+00:00")
+    data = await call_tool(GetLogbookTool(), hours=1, entities=["new", "gone", "hall light"])
+    assert {row["name"]: row["what"] for row in table(data["last_before"])} == {
+        "New": "locked, at least since then",
+        "Hall light": "off, at least since then",
+    }
+    assert data["note"] == "Excluded from the recorder, so that their past is not kept: New, Gone."
+
+
+async def test_before_the_span_of_many(hass: HomeAssistant, home: None, call_tool: CallTool) -> None:
+    """Of more entities than anybody asks about one by one, and where there is no room, it is not told."""
+    names = [f"lock.number_{number}" for number in range(30)]
+    for name in names:
+        hass.states.async_set(name, "locked", {"friendly_name": f"{name} with a name that is rather long, {'x' * 60}"})
+    expose(hass, *names)
+    await async_wait_recording_done(hass)
+    start = dt_util.as_local(dt_util.utcnow() + timedelta(seconds=0.01))
+    await asyncio.sleep(0.05)
+    span = {"start": start.isoformat()}
+    assert "last_before" not in await call_tool(GetLogbookTool(), **span)
+    data = await call_tool(GetLogbookTool(ToolboxOptions(budget=1000)), entities=names[:20], **span)
+    assert 1 < len(table(data["last_before"])) < 20
+    assert len(json_dumps(data)) <= 1000

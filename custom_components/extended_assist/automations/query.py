@@ -15,6 +15,7 @@ from homeassistant.components.trace.util import async_get_trace, async_list_trac
 from homeassistant.const import CONF_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
+from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 from homeassistant.util.yaml import SECRET_YAML
 
@@ -244,7 +245,9 @@ async def _async_whole(hass: HomeAssistant, key: str, trace: dict[str, Any]) -> 
 def _run(call: ToolCall, trace: dict[str, Any]) -> JsonObjectType:
     """Return start, trigger, result and error of one run."""
     started = trace["timestamp"]["start"]
-    run: JsonObjectType = {"at": format_time(started) if not isinstance(started, str) else started[:19]}
+    if isinstance(started, str):  # A run before the last restart.
+        started = dt_util.parse_datetime(started, raise_on_error=True)
+    run: JsonObjectType = {"at": format_time(started)}
     if trigger := trace.get("trigger"):
         run["trigger"] = str(trigger) if not call.exposure.names_hidden(str(trigger)) else NOT_EXPOSED
     outcome = "not_triggered" if trace.get("not_triggered") else trace.get("script_execution")

@@ -12,8 +12,8 @@ from homeassistant.util import dt as dt_util
 from ..exposure import Exposure
 from ..recorder import async_read
 from ..results import ToolError
+from ..spans import parse_time
 from ..tools.energy_dashboard import async_preferences
-from ..tools.history import parse_time
 from .base import FunctionRun
 
 MAX_ENTITIES: Final = 20

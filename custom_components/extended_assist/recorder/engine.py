@@ -14,8 +14,8 @@ from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.orm import Session
 
-NUMBER: Final = r"^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
-"""Matches a text that every engine casts to the same number."""
+NUMBER: Final = r"^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,2})?$"
+"""Matches a text that every engine casts to the same number; at 1e999, PostgreSQL fails."""
 _PROGRESS_STEPS = 100_000
 """Steps of SQLite's virtual machine, about a millisecond, between two looks at the clock."""
 

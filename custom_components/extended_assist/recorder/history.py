@@ -14,10 +14,22 @@ from . import read_session
 from .engine import engine_of
 from .hours import Hourly, SpanNumbers, read_span
 from .interruptions import Interruptions
-from .numbers import Numbers, constant
+from .numbers import Numbers, Reading, constant
 from .state_durations import Coding, Course, Edges, Live, StateAccount, StateCodes, account
-from .state_durations_sql import frequent_values, newest_stretches, read_course
-from .states import Row, Rows, Series, as_number, find_rows, newest_changes
+from .state_durations_sql import LastTime, frequent_values, last_time, newest_stretches, read_course
+from .states import (
+    Held,
+    Row,
+    Rows,
+    Series,
+    as_number,
+    find_rows,
+    first_moment,
+    is_gap_value,
+    last_change,
+    newest_changes,
+    oldest_moment,
+)
 
 FEW = 12
 """Changes that are listed unasked."""
@@ -34,6 +46,8 @@ class Subject:
     states: tuple[str, ...]
     """The states it can have, where these are known; else they are learned."""
     live: Live
+    changed: float
+    """Since when the live value has held, as far as the state machine knows."""
     unit: str | None
     interruptions: Interruptions = field(default_factory=Interruptions)
 
@@ -58,7 +72,11 @@ class EntityHistory:
     """The past of one subject."""
 
     recorded_from: float | None
-    """Since when there are rows, where that is later than the start."""
+    """Since when there are rows, where that is later than the start; of an empty answer, since when at all."""
+    before: Held | None = None
+    """What held at the start, and since when."""
+    last_time: LastTime | float | None = None
+    """When the condition held last, where it did not in the span, or since when it surely did not."""
     account: StateAccount | None = None
     numbers: Numbers | None = None
     hourly: bool = False
@@ -74,7 +92,12 @@ class EntityHistory:
     more: bool = False
     """Whether there are older rows."""
     occurred: tuple[str, ...] = field(default=())
-    """The states that did occur, told where the wanted one did not."""
+    """The states that did occur, told where the wanted one is not known to be one."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing is known of the span."""
+        return self.account is None and self.numbers is None and self.before is None
 
 
 def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
@@ -87,8 +110,10 @@ def _parts(start: float, end: float, count: int) -> list[tuple[float, float]]:
     return list(pairwise([*begins, end]))
 
 
-def read_history(hass: HomeAssistant, subjects: list[Subject], question: Question) -> dict[str, EntityHistory | None]:
-    """Answer a question for each subject; None where nothing is recorded in the span."""
+def read_history(
+    hass: HomeAssistant, subjects: list[Subject], question: Question
+) -> tuple[dict[str, EntityHistory], float | None]:
+    """Answer a question for each subject; and say how far back the recording reaches."""
     with read_session(hass) as session:
         metadata_ids = get_instance(hass).states_meta_manager.get_many(
             [subject.entity_id for subject in subjects], session, from_recorder=False
@@ -99,10 +124,11 @@ def read_history(hass: HomeAssistant, subjects: list[Subject], question: Questio
             for entity_id, metadata_id in metadata_ids.items()
             if metadata_id is not None
         }
-        return {
+        answers = {
             subject.entity_id: _HistoryReader(session, series.get(subject.entity_id), subject, question).answer()
             for subject in subjects
         }
+        return answers, oldest_moment(session)
 
 
 @dataclass(slots=True)
@@ -122,11 +148,30 @@ class _HistoryReader:
         self.live = live if live.since < question.end else None
         self.cut = max(question.start, live.since) if self.live else question.end
 
-    def answer(self) -> EntityHistory | None:
+    def answer(self) -> EntityHistory:
         """Answer the question."""
-        if self.subject.numeric and self.question.condition is None:
-            return self._numbers()
-        return self._states()
+        numbers = self.subject.numeric and self.question.condition is None
+        answer = self._numbers() if numbers else self._states()
+        if answer is None:
+            first = first_moment(self.session, self.series) if self.series else None
+            answer = EntityHistory(recorded_from=self.subject.live.since if first is None else first)
+        return answer
+
+    def _before(self, rows: Rows | None) -> Held | None:
+        """Return what held at the start of the span, by one look-up; None where that is not known."""
+        start, live = self.question.start, self.subject.live
+        if self.question.before is not None:
+            return None  # Told with the first rows.
+        value: str | None
+        if rows is not None and rows.first.moment <= start:
+            value, since = rows.first.value, rows.since
+        elif live.since <= start:
+            value, since = live.value, self.subject.changed
+        else:
+            return None
+        if self.series is not None:
+            return last_change(self.session, self.series, value, since)
+        return None if is_gap_value(value) else Held(str(value), since, is_change=False)
 
     def _rows(self) -> Rows | None:
         """Return the rows before the live state."""
@@ -151,6 +196,7 @@ class _HistoryReader:
             recorded_from=edges.start if edges.start > question.start else None,
             account=turns,
             seconds=question.end - edges.start,
+            before=self._before(rows) if coding.kind is not StateCodes.BETWEEN else None,
         )
         if (condition := question.condition) is None:
             if question.rows is not None or turns.changes <= FEW:
@@ -205,7 +251,11 @@ class _HistoryReader:
             # Nothing is open: either the condition began with the live state, or its open stretch was listed before.
             found.insert(0, (self.cut, None))
         answer.stretches, answer.more = found[:count], len(found) > count
-        if rows and not found and condition.kind is StateCodes.EQUAL:
+        if found or question.min_seconds or question.before is not None:
+            return
+        if self.series is not None:
+            answer.last_time = last_time(self.session, self.series, condition, question.start)
+        if rows and condition.kind is StateCodes.EQUAL and condition.states[0] not in self.subject.states:
             answer.occurred = frequent_values(self.session, rows)
 
     def _numbers(self) -> EntityHistory | None:
@@ -213,7 +263,7 @@ class _HistoryReader:
         question, rows = self.question, self._rows()
         span = self._span(rows, question.start, question.end)
         if span.numbers is None:
-            return None
+            return EntityHistory(recorded_from=None, before=before) if (before := self._before(rows)) else None
         start = span.numbers.first.moment
         answer = EntityHistory(
             recorded_from=span.recorded_from if span.recorded_from != question.start else None,
@@ -221,6 +271,10 @@ class _HistoryReader:
             hourly=span.hourly,
             seconds=question.end - start,
         )
+        if start == question.start and not span.hourly:
+            # The value at the start was written before: when, is known without another look-up.
+            written = rows.since if rows else self.subject.changed
+            answer.numbers = replace(span.numbers, first=Reading(written, span.numbers.first.number))
         count = FEW if question.rows is None else question.rows
         if span.numbers.count <= count and not span.hourly:
             self._add_changes(answer, rows)

@@ -14,13 +14,15 @@ from homeassistant.util.json import json_loads_object
 
 from . import read_session
 from .engine import engine_of
-from .states import GAPS
+from .states import GAPS, Held, Series, find_rows, is_gap_value, last_change, oldest_moment
 
 _RUNS = ("automation_triggered", "script_started")
 """Events that tell a run."""
 _MAX_LEVELS = 5
 """How far up a chain of causes is followed: longer ones say nothing more to a person."""
 _MAX_CONTEXTS = 500
+_MAX_QUIET = 20
+"""Entities of which the last entry before the span is looked up, where they have none in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,9 @@ class ContextIds:
     user: bytes | None
 
 
+_NO_CONTEXT = ContextIds(None, None, None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """Something that happened: a change of state, or a run of an automation or script."""
@@ -41,6 +46,8 @@ class Entry:
     state: str | None
     """The new state; None for a run."""
     context: ContextIds
+    is_change: bool = True
+    """Whether something else held before; else nothing older is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +55,11 @@ class Latest:
     """The state of the state machine, which may not have been written yet."""
 
     moment: float
+    """Since when it has held."""
     state: str
     context: ContextIds
+    ran: float | None = None
+    """When an automation or script ran last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +83,82 @@ class Origin:
     user: bytes | None = None
 
 
-def read_logbook(
-    hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int
-) -> tuple[list[Entry], dict[bytes, Origin]]:
-    """Return the newest entries of entities in a span, newest first, and where their contexts come from."""
+@dataclass(frozen=True, slots=True)
+class Happenings:
+    """What happened to entities."""
+
+    entries: list[Entry]
+    """The newest of a span, newest first."""
+    before: list[Entry]
+    """The last ones before the span, of entities that have none in it."""
+    origins: dict[bytes, Origin]
+    recorded_since: float | None
+
+
+def read_logbook(hass: HomeAssistant, latest: dict[str, Latest], span: tuple[float, float], count: int) -> Happenings:
+    """Read the newest entries of entities in a span and, where all of them are told and it is of few, those before it."""
     with read_session(hass) as session:
-        found = dict(
-            session.execute(
+        found = {
+            str(entity_id): metadata_id
+            for entity_id, metadata_id in session.execute(
                 select(StatesMeta.entity_id, StatesMeta.metadata_id).where(StatesMeta.entity_id.in_(list(latest)))
-            )
-            .tuples()
-            .all()
-        )
+            ).tuples()
+        }
         entries = [
             entry
             for entity_id, metadata_id in found.items()
-            for entry in _changes(session, (str(entity_id), metadata_id), latest[str(entity_id)], span, count)
+            for entry in _changes(session, (entity_id, metadata_id), latest[entity_id], span, count)
         ]
         runs = [entity_id for entity_id in latest if entity_id.startswith(("automation.", "script."))]
         entries += _runs(session, runs, span, count)
         entries = sorted(entries, key=lambda entry: entry.moment, reverse=True)[:count]
-        return entries, _origins(session, (entry.context for entry in entries))
+        quiet = latest.keys() - {entry.entity_id for entry in entries}
+        before = []
+        if len(entries) < count and len(latest) <= _MAX_QUIET:
+            earlier = (_before(session, (one, found.get(one)), latest[one], span[0]) for one in quiet)
+            before = sorted(filter(None, earlier), key=lambda entry: entry.moment, reverse=True)
+        origins = _origins(session, (entry.context for entry in (*entries, *before)))
+        return Happenings(entries, before, origins, oldest_moment(session))
+
+
+def _before(session: Session, entity: tuple[str, int | None], latest: Latest, start: float) -> Entry | None:
+    """Return the last change or run of an entity, given with its metadata id, up to a moment: a few index look-ups."""
+    entity_id, metadata_id = entity
+    if latest.ran is not None and latest.ran <= start:
+        return Entry(moment=latest.ran, entity_id=entity_id, state=None, context=_NO_CONTEXT)
+    series = None if metadata_id is None else Series(engine_of(session), metadata_id)
+    if latest.moment <= start:
+        value: str | None = latest.state
+        since = latest.moment
+    elif series and (rows := find_rows(session, series, start, start)):
+        value, since = rows.first.value, rows.since
+    else:
+        return None
+    context = latest.context
+    if series:
+        held = last_change(session, series, value, since)
+    else:
+        held = None if is_gap_value(value) else Held(str(value), since, is_change=False)
+    if held is None:
+        return None
+    if series and held.since != latest.moment:
+        at = {"metadata_id": metadata_id, "moment": held.since}
+        context = ContextIds(*(session.execute(_contexts(), at).first() or (None, None, None)))
+    return Entry(
+        moment=held.since,
+        entity_id=entity_id,
+        state=held.value,
+        context=context if held.is_change else _NO_CONTEXT,
+        is_change=held.is_change,
+    )
+
+
+@cache
+def _contexts() -> Select[Any]:
+    """Select the context of the row written at :moment."""
+    return select(States.context_id_bin, States.context_parent_id_bin, States.context_user_id_bin).where(
+        States.metadata_id == bindparam("metadata_id"), States.last_updated_ts == bindparam("moment")
+    )
 
 
 def _changes(

@@ -1,6 +1,7 @@
 """Queries that a user wrote, in which what a model gives is nothing but values: on one file, or on the recorder's server."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 import re
@@ -13,7 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_dumps
 
 from ..const import LOGGER
-from ..results import ToolError
+from ..results import ToolError, round_second
 from ..worker.asking import with_views
 from ..worker.host import JobFailedError, workers
 from .engine import POSTGRESQL, engine_of
@@ -100,6 +101,8 @@ def _plain(value: Any) -> Any:
         case Decimal():
             return float(value)
         case datetime():
+            with suppress(OverflowError):  # The end of time is a common way to say "never".
+                value = round_second(value)
             return value.isoformat(sep=" ", timespec="seconds")
         case date() | time() | timedelta():
             return str(value)

@@ -5,6 +5,7 @@ ticks since the start. So one narrow column carries state and time through the w
 SQLite takes longer for these than for reading. Rows are then counted by their own code and those of their neighbours.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,12 +27,29 @@ from sqlalchemy.orm import Session
 
 from .engine import Engine
 from .state_durations import GAP, OTHER, Beginning, Coding, Course, StateCodes, StateDuration
-from .states import GAPS, STATES, Rows, is_gap, moments, order_of, value_column, within
+from .states import (
+    ATTRIBUTES,
+    GAPS,
+    STATES,
+    Rows,
+    Series,
+    changed_column,
+    is_gap,
+    moments,
+    order_of,
+    value_column,
+    within,
+)
 
 _TICKS = 10_000
 """Ticks per second: fine enough to be exact to the second, coarse enough for sums over millions of rows in 64 bits."""
 _MAX_INTEGER = 2**62
+_LOOK_BACK = 2_000
+"""Rows among which the last time that a condition held is looked for: a few milliseconds' worth."""
 _BIGINT = BigInteger()
+_FOLLOWING = select(func.min(STATES.c.last_updated_ts)).where(
+    STATES.c.metadata_id == bindparam("metadata_id"), STATES.c.last_updated_ts > bindparam("moment")
+)
 
 
 def read_course(session: Session, rows: Rows, coding: Coding, min_seconds: float = 0) -> tuple[Coding, Course]:
@@ -299,6 +317,54 @@ def newest_stretches(
         (rows.start + began / _TICKS, None if ended is None else rows.start + ended / _TICKS)
         for began, ended in rows.run(session, statement, **parameters, **coding.parameters)
     ]
+
+
+@lru_cache(maxsize=16)
+def _newest_match(engine: Engine, kind: StateCodes, *, attribute: bool) -> Select[Any]:
+    """Select the oldest of the newest rows up to :until, and the newest among them in which a condition held."""
+    moment = STATES.c.last_updated_ts
+    value = value_column(engine, attribute=attribute)
+    newest = select(
+        moment.label("moment"),
+        _code(engine, kind, (), value).label("code"),
+        changed_column(attribute=attribute).label("since"),
+    )
+    if attribute:
+        newest = newest.select_from(STATES).outerjoin(ATTRIBUTES, STATES.c.attributes_id == ATTRIBUTES.c.attributes_id)
+    rows = (
+        newest.where(STATES.c.metadata_id == bindparam("metadata_id"), moment <= bindparam("until"))
+        .order_by(moment.desc())
+        .limit(_LOOK_BACK)
+        .subquery()
+        .c
+    )
+    matching = rows.code == 1
+    return select(
+        func.min(rows.moment), func.max(case((matching, rows.moment))), func.max(case((matching, rows.since)))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LastTime:
+    """When a condition held last, in seconds since the epoch."""
+
+    start: float | None
+    """Where it is known without reading more: that of a state."""
+    end: float
+
+
+def last_time(session: Session, series: Series, coding: Coding, until: float) -> LastTime | float | None:
+    """Return when a condition held last before a moment at which it did not, or since when it surely did not.
+
+    Two index look-ups, the first of a bounded number of rows. None where there are no rows.
+    """
+    statement = _newest_match(series.engine, coding.kind, attribute=series.of_attribute)
+    oldest, newest, since = series.run(session, statement, until=until, **coding.parameters).one()
+    if newest is None:
+        return None if oldest is None else float(oldest)
+    end = series.run(session, _FOLLOWING, moment=newest).scalar()
+    is_begin = coding.kind is StateCodes.EQUAL and not series.of_attribute
+    return LastTime(since if is_begin else None, until if end is None else end)
 
 
 def frequent_values(session: Session, rows: Rows) -> tuple[str, ...]:

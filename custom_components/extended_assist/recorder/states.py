@@ -19,6 +19,8 @@ ATTRIBUTES = StateAttributes.__table__
 GAPS = ("unavailable", "unknown", "")
 """States that say nothing; the recorder writes the empty one when an entity is removed."""
 _JSON_NULL = "null"
+_LOOK_BACK = 50
+"""Rows among which the change before a span is looked for: with many restarts, each leaves two."""
 _PATH: ColumnElement[str] = bindparam("path", type_=Text())
 
 
@@ -108,6 +110,8 @@ class Rows:
     """The row that holds at start; where the recorder has none so old, the first one, with which the rows start."""
     start: float
     cut: float
+    since: float
+    """Since when the first value has held: of a state since it changed, of an attribute since its row."""
 
     def run(self, session: Session, statement: Executable, **parameters: Any) -> Any:
         """Execute a statement made with within()."""
@@ -115,13 +119,19 @@ class Rows:
         return self.series.run(session, statement, **parameters)
 
 
+def changed_column(*, attribute: bool) -> ColumnElement[float]:
+    """The moment since which a row's value has held; of attributes, the recorder keeps none but that of the row."""
+    moment: ColumnElement[float] = STATES.c.last_updated_ts
+    return moment if attribute else func.coalesce(STATES.c.last_changed_ts, moment)
+
+
 @cache
 def _edge(engine: Engine, *, attribute: bool, at_start: bool) -> Select[Any]:
     """Select the row that holds at :start, or the first one after it and before :cut."""
     moment = STATES.c.last_updated_ts
-    statement = select(moment, value_column(engine, attribute=attribute)).where(
-        STATES.c.metadata_id == bindparam("metadata_id")
-    )
+    statement = select(
+        moment, value_column(engine, attribute=attribute), changed_column(attribute=attribute).label("since")
+    ).where(STATES.c.metadata_id == bindparam("metadata_id"))
     if attribute:
         statement = statement.outerjoin(ATTRIBUTES, STATES.c.attributes_id == ATTRIBUTES.c.attributes_id)
     if at_start:
@@ -139,9 +149,59 @@ def find_rows(session: Session, series: Series, start: float, cut: float) -> Row
         statement = _edge(series.engine, attribute=series.of_attribute, at_start=at_start)
         parameters = {"start": start} if at_start else {"start": start, "cut": cut}
         if found := series.run(session, statement, **parameters).first():
-            first = Row(*found)
-            return Rows(series, first, max(start, first.moment), cut)
+            *row, since = found
+            first = Row(*row)
+            return Rows(series, first, max(start, first.moment), cut, since)
     return None
+
+
+def oldest_moment(session: Session) -> float | None:
+    """Return how far back the recording of anything reaches: one index look-up."""
+    found: float | None = session.execute(select(func.min(STATES.c.last_updated_ts))).scalar()
+    return found
+
+
+def first_moment(session: Session, series: Series) -> float | None:
+    """Return since when an entity is recorded: one index look-up."""
+    statement = select(func.min(STATES.c.last_updated_ts)).where(STATES.c.metadata_id == bindparam("metadata_id"))
+    found: float | None = series.run(session, statement).scalar()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What held at a moment, and since when, in seconds since the epoch."""
+
+    value: str
+    since: float
+    is_change: bool
+    """Whether something else held before; else nothing older is known."""
+
+
+@cache
+def _older(engine: Engine, *, attribute: bool) -> Select[Any]:
+    """Select the newest rows before :since."""
+    moment = STATES.c.last_updated_ts
+    statement = select(value_column(engine, attribute=attribute), changed_column(attribute=attribute)).where(
+        STATES.c.metadata_id == bindparam("metadata_id"), moment < bindparam("since")
+    )
+    if attribute:
+        statement = statement.outerjoin(ATTRIBUTES, STATES.c.attributes_id == ATTRIBUTES.c.attributes_id)
+    return statement.order_by(moment.desc(), STATES.c.state_id.desc()).limit(_LOOK_BACK)
+
+
+def last_change(session: Session, series: Series, value: str | None, since: float) -> Held | None:
+    """Return the last change up to the one to a value, given with the moment since which it holds; gaps are no change.
+
+    One index look-up, of a bounded number of rows. None where nothing but gaps is known.
+    """
+    for older, changed in series.run(session, _older(series.engine, attribute=series.of_attribute), since=since):
+        if is_gap_value(older):
+            continue
+        if not is_gap_value(value) and older != value:
+            return Held(str(value), since, is_change=True)
+        value, since = older, changed
+    return None if is_gap_value(value) else Held(str(value), since, is_change=False)
 
 
 @cache

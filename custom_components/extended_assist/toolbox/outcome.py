@@ -14,7 +14,7 @@ from ..effects.aims import Status
 from ..effects.aspects import STATE
 from ..exposure import Exposure
 from ..groups import is_group, members_of
-from ..results import format_state, size
+from ..results import shown, size
 from .acts import Act
 from .call import ToolCall
 from .outside import is_outside
@@ -27,6 +27,8 @@ _MAX_NAMED = 4
 """Entities that are named although they are as wanted."""
 _ROOM = 600
 """Characters that the names of one outcome may take."""
+_COLOR_MODE = "color_mode"
+"""Says no more than the colour beside it."""
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
 
@@ -103,7 +105,7 @@ def _as_it_is(exposure: Exposure, now: State | None, act: Act, status: Status) -
     set_now = [
         f"{name} {_short(visible[name])}"
         for name in (act.wanted or {})
-        if name != STATE and visible.get(name) is not None
+        if name not in (STATE, _COLOR_MODE) and visible.get(name) is not None
     ]
     if status is Status.UNDER_WAY and (measured := visible.get("current_temperature")) is not None:
         set_now.append(f"measured {measured}")
@@ -134,7 +136,10 @@ def describe_change(
         for name, value in exposure.visible_attributes(after).items()
         if old.get(name) != value
         and value is not None
-        and (name in asked or (isinstance(value, str | int | float) and not is_outside(name, value)))
+        and (
+            name in asked
+            or (name != _COLOR_MODE and isinstance(value, str | int | float) and not is_outside(name, value))
+        )
     ]
     changed.sort(key=lambda item: item[0] not in asked)
     parts += [f"{name} {_short(value)}" for name, value in changed[:_MAX_ATTRIBUTES]]
@@ -144,7 +149,7 @@ def describe_change(
 def state_text(state: State) -> str:
     """Return a state with its unit."""
     unit = state.attributes.get("unit_of_measurement")
-    return f"{format_state(state.state)} {unit}" if unit else format_state(state.state)
+    return f"{shown(state.state, str(unit))} {unit}" if unit else state.state
 
 
 def _short(value: Any) -> str:

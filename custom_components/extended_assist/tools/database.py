@@ -1,6 +1,6 @@
 """Ask the recorder's past anything, in SQL."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, override
 
 import voluptuous as vol
@@ -12,12 +12,12 @@ from homeassistant.util.json import JsonObjectType
 
 from ..exposure import ExposedEntity, Exposure
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
-from ..results import ToolError, fit_rows, to_csv
+from ..results import ToolError, fit_rows, format_time, to_csv
+from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import has_words, marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
-from .history import time_span
 
 _DEFAULT_HOURS = 7 * 24
 _NOTES = 250
@@ -25,7 +25,7 @@ _NOTES = 250
 _MAX_PARAMETER = 1_000
 _MAX_INTEGER = 2**63
 _AHEAD = timedelta(minutes=1)
-"""What is written while a question is asked belongs to it."""
+_SPAN = frozenset({"start", "end", "hours"})
 
 
 def _parameter(value: Any) -> str | float | bool | None:
@@ -64,8 +64,8 @@ class QueryDatabaseTool(ExtendedTool):
             vol.Required("query", description="The SELECT."): vol.All(str, vol.Length(min=1, max=MAX_QUERY)),
             vol.Optional("parameters", description="Values for :name."): dict,
             vol.Optional("entities", description="Only these."): vol.All(cv.ensure_list, [cv.string]),
-            vol.Optional("start", description="Local time or date."): cv.string,
-            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("start", description=START): cv.string,
+            vol.Optional("end", description=END): cv.string,
             vol.Optional("hours", description="Back from end (default: 168)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
@@ -79,13 +79,17 @@ class QueryDatabaseTool(ExtendedTool):
             parameters = {str(name): _parameter(value) for name, value in call.arguments.get("parameters", {}).items()}
         except vol.Invalid as err:
             raise ToolError(f"The parameters are wrong: {err}.") from err
-        answer = await async_query(call.hass, _visible(call), call.arguments["query"], parameters)
+        span = _span(call)
+        answer = await async_query(call.hass, _visible(call, *span), call.arguments["query"], parameters)
+        told: JsonObjectType = {}
+        if _SPAN & call.arguments.keys():
+            told = {"start": format_time(span[0]), "end": format_time(min(span[1], dt_util.utcnow()))}
         if not answer.rows:
-            return {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
+            return told | {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
         rows = fit_rows(answer.rows, call.budget - _NOTES - sum(map(len, answer.header)))
         words = {cell for row in rows for cell in row if has_words(cell)}
         tells = bool(words) and not words <= _names(call.exposure)
-        data = marked({"result": to_csv(answer.header, rows)}, when=tells)
+        data = marked(told | {"result": to_csv(answer.header, rows)}, when=tells)
         if left_out := len(answer.rows) - len(rows):
             least = "" if answer.complete else "more than "
             data["note"] = (
@@ -98,21 +102,27 @@ class QueryDatabaseTool(ExtendedTool):
         return data
 
 
-def _visible(call: ToolCall) -> Visible:
-    """Return what the call may see of what is exposed at this moment."""
-    arguments, exposure = call.arguments, call.exposure
-    span: dict[str, Any] = {key: arguments[key] for key in ("start", "end", "hours") if key in arguments}
+def _span(call: ToolCall) -> tuple[datetime, datetime]:
+    """Return start and end of what is copied; what is written while a question is asked belongs to it."""
+    span: dict[str, Any] = {key: call.arguments[key] for key in _SPAN if key in call.arguments}
     if "start" not in span:
         span.setdefault("hours", _DEFAULT_HOURS)
     now = dt_util.utcnow()
     start, end = time_span(span, now)
+    return start, end + _AHEAD if end == now else end
+
+
+def _visible(call: ToolCall, start: datetime, end: datetime) -> Visible:
+    """Return what the call may see of what is exposed at this moment."""
+    arguments, exposure = call.arguments, call.exposure
+    span = {key: arguments.get(key) for key in sorted(_SPAN)}
     entities, statistics = _named(call) if "entities" in arguments else (None, None)
     return visible(
         exposure,
         entities=entities,
         external_statistics=statistics,
         start=start.timestamp(),
-        end=(end + _AHEAD if end == now else end).timestamp(),
+        end=end.timestamp(),
         scope=json_dumps([span, call.caller.conversation_key]),
     )
 

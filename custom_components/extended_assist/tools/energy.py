@@ -18,6 +18,7 @@ from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
 from ..recorder.statistics import Metadata, read_changes, read_first_rows, read_metadata
 from ..results import ToolError, fit_rows, format_minute, number, to_csv
+from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
@@ -35,7 +36,6 @@ from .energy_dashboard import (
 )
 from .energy_missing import missing
 from .energy_readings import Readings
-from .history import time_span
 from .statistics import compared_span
 from .statistics_answers import COMPILED_AFTER
 
@@ -92,8 +92,8 @@ class GetEnergyTool(ExtendedTool):
     tier = Tier.READ
     parameters = vol.Schema(
         {
-            vol.Optional("start", description="Default: today."): cv.string,
-            vol.Optional("end", description="Default: now. All of March: 2026-03-01 to 2026-04-01."): cv.string,
+            vol.Optional("start", description=f"{START} Default: today."): cv.string,
+            vol.Optional("end", description=END): cv.string,
             vol.Optional("compare_start", description="Compare with the span from here instead."): cv.string,
         }
     )

@@ -8,8 +8,8 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity
-from ..results import fit_rows, format_state, size, to_csv
+from ..exposure import ExposedEntity, Exposure
+from ..results import fit_rows, size, to_csv
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import has_free_state, marked, repeats
 from ..toolbox.policy import Tier
@@ -22,11 +22,10 @@ _NOTES = 300
 """Characters kept free for what is said beside the table."""
 
 
-def _row(entity: ExposedEntity, *, is_asked_for: bool) -> list[str]:
+def _row(exposure: Exposure, entity: ExposedEntity, *, is_asked_for: bool) -> list[str]:
     """Return the row of an entity, without attributes; text that anybody may have written only where it is asked for."""
-    unit = entity.state.attributes.get("unit_of_measurement")
-    state = _LEFT_OUT if not is_asked_for and has_free_state(entity.state) else format_state(entity.state.state)
-    return [entity.entity_id, entity.name, entity.area, state, str(unit or "")]
+    state = _LEFT_OUT if not is_asked_for and has_free_state(entity.state) else str(exposure.shown(entity))
+    return [entity.entity_id, entity.name, entity.area, state, entity.unit or ""]
 
 
 class GetEntitiesTool(ExtendedTool):
@@ -72,7 +71,7 @@ class GetEntitiesTool(ExtendedTool):
         offset = arguments.get("offset", 0)
         wanted = found[offset:]
         data: JsonObjectType = {"count": len(found)}
-        to_row = partial(_row, is_asked_for=bool({"name", "domain"} & arguments.keys()))
+        to_row = partial(_row, exposure, is_asked_for=bool({"name", "domain"} & arguments.keys()))
         if "attributes" in arguments:
             attributes = {entity.entity_id: self._attributes(call, entity) for entity in wanted}
             rows = fit_rows(

@@ -1,6 +1,5 @@
 """Read the past of exposed entities."""
 
-from datetime import datetime, timedelta
 import math
 from typing import Any, override
 
@@ -20,53 +19,20 @@ from ..recorder.interruptions import async_get_interruptions
 from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
 from ..results import ToolError, format_time, size
+from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import is_outside, marked, may_hold_words
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .history_answers import Wording
 
-_DEFAULT_SPAN = timedelta(hours=24)
-_MAX_SPAN = timedelta(days=3660)
 _MAX_ENTITIES = 20
 _MAX_ROWS = 200
 _MIN_SHARE = 800
 """Characters that each of several entities gets; those for which there is no room are named."""
-_NOTES = 250
-"""Characters kept free for the span and for what is said about entities left out."""
+_NOTES = 300
+"""Characters kept free for the span, since when there are records, and for what is said about entities left out."""
 _ON_OFF = ("off", "on")
-
-
-def parse_time(value: str, name: str) -> datetime:
-    """Parse a local or offset ISO 8601 time, or a date for its first moment."""
-    try:
-        parsed = dt_util.parse_datetime(value)
-    except ValueError:  # A date such as 2026-02-30.
-        parsed = None
-    if parsed is None:
-        raise ToolError(
-            f"{name} '{value}' is not a time. Write it like 2026-03-01 or 2026-03-01 17:30:00, in local time."
-        )
-    return dt_util.as_utc(parsed)
-
-
-def time_span(arguments: dict[str, Any], now: datetime) -> tuple[datetime, datetime]:
-    """Return start and end of the span that the arguments name; either may be left out.
-
-    Raises ToolError for a span that is backwards, in the future or longer than ten years.
-    """
-    end = parse_time(str(arguments["end"]), "end") if "end" in arguments else now
-    if "start" in arguments:
-        start = parse_time(str(arguments["start"]), "start")
-    else:
-        hours = arguments.get("hours")
-        length = _DEFAULT_SPAN if hours is None else timedelta(hours=min(float(hours), _MAX_SPAN / timedelta(hours=1)))
-        start = end - length
-    if start >= end:
-        raise ToolError("The span is backwards: start must be before end.")
-    if start >= now:
-        raise ToolError(f"The span lies in the future; it is now {format_time(now)}.")
-    return max(start, end - _MAX_SPAN), min(end, now)
 
 
 class GetHistoryTool(ExtendedTool):
@@ -88,8 +54,8 @@ class GetHistoryTool(ExtendedTool):
             ),
             vol.Optional("area", description="Instead of entities: all of an area."): cv.string,
             vol.Optional("domain", description="With area, e.g. 'light'."): vol.All(cv.string, vol.Lower),
-            vol.Optional("start", description="Local, e.g. 2026-03-01 06:00:00."): cv.string,
-            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("start", description=START): cv.string,
+            vol.Optional("end", description=END): cv.string,
             vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
@@ -134,13 +100,14 @@ class GetHistoryTool(ExtendedTool):
                 subjects.append(_subject(call, entity, attribute))
             except ToolError as err:
                 errors[entity.entity_id] = str(err)
-        answers = await async_read(hass, read_history, subjects, question) if subjects else {}
+        answers, oldest = await async_read(hass, read_history, subjects, question)
         by_id = {entity.entity_id: entity for entity in entities}
         for entity_id, answer in answers.items():
-            if answer is None:
+            if answer.is_empty:
                 errors[entity_id] = (
                     f"Nothing of {by_id[entity_id].name} is recorded between {format_time(start)} and "
-                    f"{format_time(end)}. The recorder keeps {recorder.keep_days} days."
+                    f"{format_time(end)}, so what it did then is not known; it is recorded since "
+                    f"{format_time(answer.recorded_from or 0)}. The recorder keeps {recorder.keep_days} days."
                 )
         if len(errors) == len(entities):
             raise ToolError(" ".join(errors.values()))
@@ -148,13 +115,15 @@ class GetHistoryTool(ExtendedTool):
             call.exposure, question, max(_MIN_SHARE, (call.budget - _NOTES) // len(entities)), ongoing=end == now
         )
         data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
+        if oldest is not None:
+            data["recorded_since"] = format_time(oldest)
         accounts: JsonObjectType = {}
         room = call.budget - _NOTES
         for entity in entities:
-            if entity.entity_id in errors or (answer := answers[entity.entity_id]) is None:
+            if entity.entity_id in errors:
                 account: JsonObjectType = {"name": entity.name, "error": errors[entity.entity_id]}
             else:
-                account = wording.account(entity, answer)
+                account = wording.account(entity, answers[entity.entity_id])
             room -= size(account) + len(entity.entity_id) + len('"":,')
             if room < 0 and accounts:
                 left_out = [later.entity_id for later in entities[len(accounts) :]]
@@ -237,6 +206,7 @@ def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Su
         numeric=numeric,
         states=states,
         live=Live(since=state.last_updated_timestamp, value=value),
+        changed=state.last_updated_timestamp if attribute is not None else state.last_changed_timestamp,
         unit=None if unit is None else str(unit),
         interruptions=async_get_interruptions(call.hass),
     )

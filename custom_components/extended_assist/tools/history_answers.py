@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from homeassistant.const import PERCENTAGE
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType, json_loads
 
@@ -9,7 +10,8 @@ from ..exposure import ExposedEntity, Exposure
 from ..recorder.history import EntityHistory, Question
 from ..recorder.numbers import Numbers, Reading
 from ..recorder.state_durations import GAP, OTHER, StateAccount, StateCodes
-from ..results import fit_rows, format_duration, format_number, format_state, format_time, size, to_csv
+from ..recorder.state_durations_sql import LastTime
+from ..results import duration, fit_rows, format_minute, format_number, format_time, number, size, to_csv
 
 _NO_VALUE = "unknown or unavailable"
 _RESERVE = 250
@@ -31,11 +33,14 @@ class Wording:
 
     def account(self, entity: ExposedEntity, answer: EntityHistory) -> JsonObjectType:
         """Say what happened to one entity."""
-        said: JsonObjectType = {"name": entity.name, "now": format_state(entity.state.state)}
+        said: JsonObjectType = {"name": entity.name, "now": self.exposure.shown(entity)}
         if self.question.attribute is not None:
             said["attribute"] = self.question.attribute
-        elif unit := entity.state.attributes.get("unit_of_measurement"):
-            said["unit"] = str(unit)
+        elif entity.unit:
+            said["unit"] = entity.unit
+        if (before := answer.before) is not None:
+            since = "since" if before.is_change else "at_least_since"
+            said["before"] = {"state": self._value(entity, before.value), since: format_time(before.since)}
         if answer.recorded_from is not None:
             key = "hourly_averages_before" if answer.hourly else "recorded_from"
             said[key] = format_time(answer.recorded_from)
@@ -44,28 +49,42 @@ class Wording:
         if answer.numbers is not None:
             self._add_numbers(said, entity, answer, answer.numbers)
         elif answer.account is not None and self.question.condition is None:
-            self._add_states(said, answer, answer.account)
+            self._add_states(said, entity, answer, answer.account)
         elif answer.account is not None:
-            self._add_condition(said, answer, answer.account)
-        self._add_rows(said, answer)
+            self._add_condition(said, entity, answer, answer.account)
+        else:
+            said["note"] = "No number in this span."
+        self._add_rows(said, entity, answer)
         return said
 
-    def _value(self, value: str | None) -> str:
+    def _value(self, entity: ExposedEntity, value: str | None) -> str | float:
         """Return a state, or an attribute's value, as it is shown."""
         if not value:
             return "removed"
         if self.question.attribute is None:
-            return format_state(value)
+            return self.exposure.shown(entity, value)
         visible = self.exposure.visible_value(json_loads(value))
         if isinstance(visible, float):
-            return format_number(visible)
+            return number(visible)
         return visible if isinstance(visible, str) else "" if visible is None else json_dumps(visible)
 
-    def _add_states(self, said: JsonObjectType, answer: EntityHistory, account: StateAccount) -> None:
+    def _number(self, entity: ExposedEntity, value: float) -> float:
+        """Return a number as precise as the entity's own are."""
+        if self.question.attribute is not None:
+            return number(value)
+        return number(value, entity.unit, self.exposure.decimals(entity.entity_id))
+
+    def _reading(self, entity: ExposedEntity, reading: Reading) -> JsonObjectType:
+        """Return a number with its time."""
+        return {"value": self._number(entity, reading.number), "time": format_time(reading.moment)}
+
+    def _add_states(
+        self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, account: StateAccount
+    ) -> None:
         """Say how states took turns."""
         said["changes"] = account.changes
         names = {GAP: _NO_VALUE, OTHER: "others"} | {
-            code: self._value(state) for code, state in enumerate(account.coding.states, 1)
+            code: str(self._value(entity, state)) for code, state in enumerate(account.coding.states, 1)
         }
         moments = [
             (moment, names[code])
@@ -79,11 +98,11 @@ class Wording:
         rows = [
             [
                 names[code],
-                format_duration(tally.total),
-                _percent(tally.total, answer.seconds),
+                duration(tally.total),
+                str(_percent(tally.total, answer.seconds)),
                 str(tally.began),
-                format_duration(tally.longest),
-                format_time(tally.longest_start)[:-3],
+                duration(tally.longest),
+                format_minute(tally.longest_start),
                 "" if tally.last_began is None else format_time(tally.last_began),
             ]
             for code, tally in sorted(account.tallies.items(), key=lambda item: -item[1].total)
@@ -93,43 +112,51 @@ class Wording:
         # The rest of the room is for the rows; the states left out are those that held for the shortest time.
         said["per_state"] = to_csv(header, fit_rows(rows, self.budget // 3 - 75))
 
-    def _add_condition(self, said: JsonObjectType, answer: EntityHistory, account: StateAccount) -> None:
+    def _add_condition(
+        self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, account: StateAccount
+    ) -> None:
         """Say in which stretches a condition held."""
         coding, tally = account.coding, account.tally(1)
         if coding.kind is StateCodes.EQUAL:
-            said["condition"] = f"state {self._value(coding.states[0])}"
+            said["condition"] = f"state {self._value(entity, coding.states[0])}"
         else:
             limits = (("above", coding.above), ("below", coding.below))
             said["condition"] = " and ".join(
                 f"{name} {format_number(limit)}" for name, limit in limits if abs(limit) < 1e300
             )
         said["stretches"] = tally.turns
-        if not account.min_seconds:
-            said["times_begun"] = tally.began
-        said["time"] = format_duration(tally.total)
-        said["percent"] = _percent(tally.total, answer.seconds)
         if tally.turns:
-            said["longest"] = f"{format_duration(tally.longest)} from {format_time(tally.longest_start)[:-3]}"
+            if not account.min_seconds:
+                said["times_begun"] = tally.began
+            said["time"] = duration(tally.total)
+            said["percent"] = _percent(tally.total, answer.seconds)
+            said["longest"] = f"{duration(tally.longest)} from {format_minute(tally.longest_start)}"
         if tally.first_began is not None and tally.last_began is not None and not account.min_seconds:
             said["first_begun"] = format_time(tally.first_began)
             said["last_begun"] = format_time(tally.last_began)
         if unknown := account.tallies.get(GAP):
-            said[_NO_VALUE.replace(" ", "_")] = format_duration(unknown.total)
+            said[_NO_VALUE.replace(" ", "_")] = duration(unknown.total)
+        match answer.last_time:
+            case LastTime(start, end):
+                started: JsonObjectType = {} if start is None else {"start": format_time(start)}
+                said["last_before"] = started | {"end": format_time(end)}
+            case float():
+                said["not_held_since"] = format_time(answer.last_time)
         if answer.occurred:
-            said["states_that_occurred"] = [self._value(state) for state in answer.occurred]
+            said["states_that_occurred"] = [self._value(entity, state) for state in answer.occurred]
 
     def _add_numbers(
         self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, numbers: Numbers
     ) -> None:
         """Say how a number went."""
-        said |= {"min": _reading(numbers.minimum), "max": _reading(numbers.maximum)}
+        said |= {"min": self._reading(entity, numbers.minimum), "max": self._reading(entity, numbers.maximum)}
         if entity.state.attributes.get("state_class") != _CIRCULAR:
-            said["mean"] = format_number(numbers.mean)
-        said |= {"first": _reading(numbers.first), "last": format_number(numbers.last.number)}
+            said["mean"] = self._number(entity, numbers.mean)
+        said |= {"first": self._reading(entity, numbers.first), "last": self._number(entity, numbers.last.number)}
         if answer.seconds - numbers.known >= 1:
-            said[_NO_VALUE.replace(" ", "_")] = format_duration(answer.seconds - numbers.known)
+            said[_NO_VALUE.replace(" ", "_")] = duration(answer.seconds - numbers.known)
 
-    def _add_rows(self, said: JsonObjectType, answer: EntityHistory) -> None:
+    def _add_rows(self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory) -> None:
         """List rows, as many as fit."""
         if answer.curve is not None:
             header: tuple[str, ...] = ("from", "mean", "min", "max")
@@ -137,8 +164,11 @@ class Wording:
                 (
                     begin,
                     [
-                        format_time(begin)[:-3],
-                        *map(format_number, (part.mean, part.minimum.number, part.maximum.number)),
+                        format_minute(begin),
+                        *(
+                            str(self._number(entity, value))
+                            for value in (part.mean, part.minimum.number, part.maximum.number)
+                        ),
                     ],
                 )
                 for begin, part in reversed(answer.curve)
@@ -149,7 +179,7 @@ class Wording:
             rows = [(start, self._stretch(start, end)) for start, end in answer.stretches]
         elif answer.rows is not None:
             header, key = ("time", "state"), "newest_changes"
-            rows = [(row.moment, [format_time(row.moment), self._value(row.value)]) for row in answer.rows]
+            rows = [(row.moment, [format_time(row.moment), str(self._value(entity, row.value))]) for row in answer.rows]
         else:
             return
         if not rows:
@@ -167,14 +197,9 @@ class Wording:
         """Return the row of a stretch."""
         until = self.question.end if end is None else end
         shown = format_time(until) if end is not None or not self.ongoing else "still"
-        return [format_time(start), shown, format_duration(until - start)]
+        return [format_time(start), shown, duration(until - start)]
 
 
-def _reading(reading: Reading) -> JsonObjectType:
-    """Return a number with its time."""
-    return {"value": format_number(reading.number), "time": format_time(reading.moment)}
-
-
-def _percent(part: float, whole: float) -> str:
+def _percent(part: float, whole: float) -> float:
     """Return a share."""
-    return f"{100 * part / whole:.3g}" if whole > 0 else ""
+    return number(100 * part / whole, PERCENTAGE)

@@ -1,29 +1,33 @@
 """Tell what happened, and why."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import override
 
 import voluptuous as vol
 
+from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.components.recorder.models import ulid_to_bytes_or_none, uuid_hex_to_bytes_or_none
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity
+from ..exposure import ExposedEntity, Exposure
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
-from ..results import ToolError, fit_rows, format_state, format_time, to_csv
+from ..results import ToolError, fit_rows, format_time, size, to_csv
+from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked, may_hold_words
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .causes import async_causes
-from .history import time_span
 
 _DEFAULT_ROWS = 25
 _MAX_ROWS = 100
-_NOTES = 250
+_MAX_EXCLUDED = 3
+_HEADER = ("time", "name", "what", "why")
+_NOTES = 300
 """Characters that the answer takes beside its rows."""
 
 
@@ -45,8 +49,8 @@ class GetLogbookTool(ExtendedTool):
                 cv.ensure_list, [cv.string]
             ),
             vol.Optional("area", description="Name or alias."): cv.string,
-            vol.Optional("start", description="Local time or date."): cv.string,
-            vol.Optional("end", description="Default: now."): cv.string,
+            vol.Optional("start", description=START): cv.string,
+            vol.Optional("end", description=END): cv.string,
             vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
@@ -62,7 +66,7 @@ class GetLogbookTool(ExtendedTool):
         start, end = time_span(call.arguments, dt_util.utcnow())
         entities = {entity.entity_id: entity for entity in _entities(call)}
         count = call.arguments.get("rows", _DEFAULT_ROWS)
-        entries, origins = await async_read(
+        found = await async_read(
             call.hass,
             read_logbook,
             {entity_id: _latest(entity) for entity_id, entity in entities.items()},
@@ -70,23 +74,35 @@ class GetLogbookTool(ExtendedTool):
             count + 1,
         )
         data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
-        if not entries:
-            return data | {"note": "Nothing is recorded of these entities in that span."}
+        if found.recorded_since is not None:
+            data["recorded_since"] = format_time(found.recorded_since)
+        entries, before = found.entries, found.before
         free = {one for one, entity in entities.items() if may_hold_words(entity.state)}
-        tells = bool(call.arguments.get("entities")) and any(entry.entity_id in free for entry in entries[:count])
-        free = set() if tells else free
-        causes = await async_causes(call.hass, call.exposure, entries[:count], origins)
-        rows = fit_rows(
-            (
-                [format_time(entry.moment), entities[entry.entity_id].name, _what(entry, free), cause]
-                for entry, cause in zip(entries, causes, strict=False)
-            ),
-            call.budget - _NOTES,
-        )
-        data["entries"] = to_csv(("time", "name", "what", "why"), rows)
+        told = [*entries[:count], *before]
+        tells = bool(call.arguments.get("entities")) and any(entry.entity_id in free for entry in told)
+        causes = await async_causes(call.hass, call.exposure, told, found.origins)
+        lines = [
+            [
+                format_time(entry.moment),
+                entities[entry.entity_id].name,
+                _what(call.exposure, entities[entry.entity_id], entry, is_told=tells or entry.entity_id not in free),
+                cause,
+            ]
+            for entry, cause in zip(told, causes, strict=True)
+        ]
+        rows = fit_rows(lines[: len(told) - len(before)], call.budget - _NOTES)
+        if rows:
+            data["entries"] = to_csv(_HEADER, rows)
+        elif kept_out := _not_recorded(call, entities):
+            data["note"] = f"Excluded from the recorder, so that their past is not kept: {', '.join(kept_out)}."
+        else:
+            data["note"] = "Nothing is recorded of these entities in that span."
+        if before and (room := call.budget - _NOTES - size(data)) > 0:
+            data["last_before"] = to_csv(_HEADER, fit_rows(lines[-len(before) :], room))
         if len(rows) < len(entries):
-            oldest = format_time(entries[len(rows) - 1].moment)
-            data["note"] = f"Earlier entries are left out; call again with end '{oldest}' to list them."
+            # To the microsecond, so that none of the same second is told twice or never.
+            until = dt_util.as_local(dt_util.utc_from_timestamp(entries[len(rows) - 1].moment)).isoformat(sep=" ")
+            data["note"] = f"Earlier entries are left out; call again with end '{until}' to list them."
         return marked(data, when=tells)
 
 
@@ -100,6 +116,12 @@ def _entities(call: ToolCall) -> Iterable[ExposedEntity]:
     if not found:
         raise ToolError("No exposed entity there has anything but numbers; ask get_history about those.")
     return found
+
+
+def _not_recorded(call: ToolCall, entities: Mapping[str, ExposedEntity]) -> list[str]:
+    """Return the names of some of the entities that the recorder leaves out, where it is about named ones."""
+    named = entities.values() if call.arguments.get("entities") else ()
+    return [entity.name for entity in named if not is_entity_recorded(call.hass, entity.entity_id)][:_MAX_EXCLUDED]
 
 
 def _is_measurement(entity: ExposedEntity) -> bool:
@@ -119,13 +141,15 @@ def _latest(entity: ExposedEntity) -> Latest:
             ulid_to_bytes_or_none(state.context.parent_id),
             uuid_hex_to_bytes_or_none(state.context.user_id),
         ),
+        ran=ran.timestamp() if isinstance(ran := state.attributes.get("last_triggered"), datetime) else None,
     )
 
 
-def _what(entry: Entry, free: Container[str]) -> str:
-    """Say what happened; of entities whose states are free text, only that."""
-    if entry.entity_id in free:
+def _what(exposure: Exposure, entity: ExposedEntity, entry: Entry, *, is_told: bool) -> str:
+    """Say what happened; of entities whose states are free text, only that, unless it is to be told."""
+    if not is_told:
         return "changed (name it to read it)"
     if entry.state is not None:
-        return format_state(entry.state)
+        state = str(exposure.shown(entity, entry.state))
+        return state if entry.is_change else f"{state}, at least since then"
     return "triggered" if entry.entity_id.startswith("automation.") else "started"

@@ -34,10 +34,10 @@ from ..recorder.statistics import (
 )
 from ..recorder.statistics_gaps import read_gaps
 from ..results import ToolError, format_minute
+from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
-from .history import time_span
 from .statistics_answers import COMPILED_AFTER, Account, Statistic, describe
 
 _MAX_STATISTICS = 10
@@ -70,8 +70,8 @@ class GetStatisticsTool(ExtendedTool):
             vol.Required("statistics", description="Entity ids, names, external statistic ids."): vol.All(
                 cv.ensure_list, [cv.string], vol.Length(min=1, max=_MAX_STATISTICS)
             ),
-            vol.Optional("start", description="Local time, or a date for its first moment."): cv.string,
-            vol.Optional("end", description="Default: now. All of March: 2026-03-01 to 2026-04-01."): cv.string,
+            vol.Optional("start", description=START): cv.string,
+            vol.Optional("end", description=END): cv.string,
             vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
@@ -80,7 +80,7 @@ class GetStatisticsTool(ExtendedTool):
                 cv.ensure_list, [vol.In(_TYPES)]
             ),
             vol.Optional("unit", description="Unit to convert to."): cv.string,
-            vol.Optional("compare_start", description="Start of a span to compare with."): cv.string,
+            vol.Optional("compare_start", description="Start of a span to compare with, alike."): cv.string,
             vol.Optional("compare_end", description="Its end; default: as long."): cv.string,
         }
     )

@@ -42,8 +42,8 @@ def _of_meta(column: str, meta: str, key: str) -> str:
 
 
 def _local(moment: str, name: str) -> str:
-    """Return a moment as local time."""
-    return f"datetime({moment}, 'unixepoch', 'localtime') AS {name}"
+    """Return a moment as local time, rounded to the second: SQLite itself would cut it."""
+    return f"datetime(round({moment}), 'unixepoch', 'localtime') AS {name}"
 
 
 def _statistics(name: str) -> RowTable:
