@@ -90,11 +90,6 @@ def format_number(value: float) -> str:
     return f"{value:.0f}" if "e+" in text and abs(value) < 1e15 else text
 
 
-def significant(value: float) -> float:
-    """Return a number with six significant digits, as a number."""
-    return float(f"{value:.6g}")
-
-
 def shown(state: str, unit: str | None, decimals: int | None = None) -> str | float:
     """Return a state that has a unit as a number; one without a unit, which may be a version, or that is none, as it is."""
     is_number = (_LONG if unit is None else _NUMBER).fullmatch(state) and isfinite(float(state))
