@@ -9,7 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, mock_p
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.prompt import MAX_LISTED, find_entity_list, with_short_context
+from custom_components.extended_assist.prompt import MAX_LISTED, Overview, find_entity_list
 from homeassistant.components.homeassistant.llm import async_get_exposed_entities
 from homeassistant.components.llm import LLMTools
 from homeassistant.core import Context, HomeAssistant
@@ -84,7 +84,10 @@ async def test_home_is_said_shortly(
 async def test_all_else_of_assist_is_kept(
     hass: HomeAssistant, entry: MockConfigEntry, home: None, llm_context: llm.LLMContext
 ) -> None:
-    """What stands before and after the list is untouched, also what integrations not known here tell."""
+    """What stands before and after the list is untouched, also what integrations not known here tell.
+
+    But for two sentences, which are said knowing what else can act.
+    """
     for domain, part in (("aaa", "- names: of no entity\n  domain: none"), ("zzz", "- names: last words")):
         platform = Mock(async_get_tools=Mock(return_value=LLMTools(tools=[], prompt=part)), spec=["async_get_tools"])
         mock_platform(hass, f"{domain}.llm", platform)
@@ -95,9 +98,18 @@ async def test_all_else_of_assist_is_kept(
     before, found, after = assist.partition(exact)
     assert found
     assert "MUST use the provided tool" in before
-    assert "always call the intent tools" in after
+    assert "always call the intent tools. " in after
+    assert "\nThis device is not able to start timers." in after
     assert ours.startswith(before)
-    assert after in ours
+    kept = after.replace(
+        "When controlling Home Assistant always call the intent tools. ",
+        "To control devices call the intent tools; what they do not do, such as stopping a vacuum, "
+        "extended_assist__perform_action does. ",
+    ).replace(
+        "start timers.",
+        "start timers. To act later, call extended_assist__perform_action with delay or at.",
+    )
+    assert kept in ours
     assert exact not in ours
 
 
@@ -139,10 +151,11 @@ async def test_another_form_is_left_as_it_is(
     """A list that is not just as expected stays: nothing that the tools need is lost."""
     assist = (await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context)).api_prompt
     exposure = Exposure(hass, ASSISTANT)
-    assert with_short_context(hass, assist, exposure, FINDER) != assist
+    home = Overview(hass, FINDER)
+    assert home.put_into(assist, exposure) != assist
     changed = assist.replace(old, new)
     assert changed != assist
-    assert with_short_context(hass, changed, exposure, FINDER) == changed
+    assert home.put_into(changed, exposure) == changed
 
 
 async def test_large_home_is_counted(hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext) -> None:

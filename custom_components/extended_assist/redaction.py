@@ -30,6 +30,7 @@ from .const import (
     CONF_MONTHLY_TOKENS,
     CONF_NEVER_ASK,
     CONF_PLAIN,
+    CONF_PRESENT,
     CONF_PROMPT_CACHE,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
@@ -128,7 +129,15 @@ SUBENTRY_RULES: Mapping[str, RedactionRule] = {
     **dict.fromkeys(
         (
             *(CONF_MAX_TOKENS, CONF_MAX_TOOL_ROUNDS, CONF_CONTEXT_TOKENS, CONF_MONTHLY_TOKENS, CONF_THINKING_BUDGET),
-            *(CONF_PLAIN, CONF_TOOL_SEARCH, CONF_WEB_SEARCH, CONF_WEB_FETCH, CONF_WEB_LOCATION, CONF_ENABLED),
+            *(
+                CONF_PLAIN,
+                CONF_PRESENT,
+                CONF_TOOL_SEARCH,
+                CONF_WEB_SEARCH,
+                CONF_WEB_FETCH,
+                CONF_WEB_LOCATION,
+                CONF_ENABLED,
+            ),
         ),
         _number,
     ),
