@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-_NOW = ("Now:", "Now, all else as told before:", "Now: as told before.")
+_NOW = ("States now:", "States now, the rest as before:", "States now: as before.")
 _LINE = re.compile(r"\[(?P<place>[^\[\]]+)\] (?P<told>.+)")
 _READING = re.compile(r"(?P<state>-?\d[\d.]*)(?: ?(?P<unit>\D.*))?")
 

@@ -17,7 +17,7 @@ from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from ..exposure import ExposedEntity, Exposure
+from ..exposure import ExposedEntity, Exposure, is_secret_key
 from ..prompt import in_areas, place, spoken_name
 from ..results import format_minute, format_state
 from ..toolbox.outside import FREE_STATES, STRANGERS_NAMES, has_words
@@ -104,17 +104,17 @@ _LOOKS: Final = (
 _READS: Final = (
     "If the user asks which devices there are: Answer from the static context below.\n"
     "If the user asks about the CURRENT state, value, or mode:\n"
-    "    1.  What the user's newest message tells as Now is live: answer from it, without a tool.\n"
-    "    2.  For what it does not tell, and after anything was done, you MUST use a tool to look.\n"
+    "    1.  States now, told with the user's newest message, are live: answer from them, without a tool.\n"
+    "    2.  For what they do not tell, and after anything was done, you MUST use a tool to look.\n"
 )
 """What is said instead where the present is told."""
 _LEGEND: Final = (
-    "Now, at the beginning of a message, is what was so when it was said, by area, as names with states. It counts as returned "
-    "by a tool. Later ones tell only what has changed since. In parentheses: what on or off means."
+    "States now, before the words of a message, are as they were when it was said, by area, and count as returned by a tool. "
+    "Later ones tell only what has changed since. In parentheses: what on or off means."
 )
-_NOW: Final = "Now:\n{}"
-_CHANGED: Final = "Now, all else as told before:\n{}"
-_UNCHANGED: Final = "Now: as told before."
+_NOW: Final = "States now:\n{}"
+_CHANGED: Final = "States now, the rest as before:\n{}"
+_UNCHANGED: Final = "States now: as before."
 _NOT_TOLD: Final = "not told"
 
 
@@ -211,7 +211,8 @@ def _state(hass: HomeAssistant, exposure: Exposure, entity: ExposedEntity) -> st
     if state.state in _UNAVAILABLE:
         return state.state
     value = _value(hass, state)
-    if value is None or exposure.visible_value(value) is None:
+    names_secret = any(map(is_secret_key, (state.object_id, *entity.names)))
+    if value is None or names_secret or exposure.visible_value(value) is None:
         return None
     more = [
         form.format(format_state(str(number)))
