@@ -125,19 +125,22 @@ async def _count_requests(hass: HomeAssistant, server: ClaudeServer, agents: lis
 
 
 async def _compare_with_looking(hass: HomeAssistant, server: ClaudeServer, size: int) -> Row:
-    """Compare all that a question about a state sends, where the present is told and where it is looked up."""
-    sent = []
+    """Compare what telling the present adds to a request with the request that it saves: the share from which on it pays."""
+    sent: list[list[int]] = []
     for limit in (size, 0):
         (entry,) = hass.config_entries.async_entries("extended_assist")
         (agent,) = entry.get_subentries_of_type("conversation")
         hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "present": limit})
         await hass.async_block_till_done()
         requests = await _requests(hass, server, agent_of(hass, "extended_assist"), _STATE)
-        sent.append(sum(len(json_dumps([one["system"], one["tools"], one["messages"]])) for one in requests))
+        sent.append([len(json_dumps([one["system"], one["tools"], one["messages"]])) for one in requests])
     data = {key: value for key, value in agent.data.items() if key != "present"}
     hass.config_entries.async_update_subentry(entry, agent, data=data)
     await hass.async_block_till_done()
-    return Row.of("characters", f"a question about a state, told or looked up, {size} entities", *sent, goal=None)
+    (told,), (untold, saved) = sent
+    return Row.of(
+        "characters", f"telling the present; a request to look, {size} entities", told - untold, saved, goal=None
+    )
 
 
 async def _requests(hass: HomeAssistant, server: ClaudeServer, agent_id: str, question: str) -> list[dict[str, Any]]:
