@@ -185,7 +185,7 @@ def describe_present(hass: HomeAssistant, assistant: str, limit: int) -> Present
 
 def _has_part(entity: ExposedEntity) -> bool:
     """Return whether an entity is one to tell of: its state answers something, and no stranger's device has named it."""
-    is_guest = entity.state.attributes.get("source_type") in STRANGERS_NAMES and has_words(entity.name)
+    is_guest = str(entity.state.attributes.get("source_type")) in STRANGERS_NAMES and has_words(entity.name)
     return entity.domain not in _NO_STATE and not is_guest
 
 
@@ -255,8 +255,11 @@ def _unit(state: State) -> str:
 
 
 def _moment(value: str) -> datetime | None:
-    """Return a moment with its offset from UTC."""
-    moment = dt_util.parse_datetime(value) if value[:4].isdecimal() else None
+    """Return a moment with its offset from UTC, of a time that clocks of a home may show."""
+    try:
+        moment = dt_util.parse_datetime(value) if value.startswith(("19", "20")) else None
+    except ValueError:
+        return None
     return moment if moment and moment.tzinfo else None
 
 
