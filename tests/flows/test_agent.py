@@ -285,6 +285,6 @@ async def test_task(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     await configure(hass, form, LIMITS)
     assert hass.states.get("ai_task.tasks")
     task = list(entry.subentries.values())[-1]
-    assert dict(task.data) == {"model": MODEL, **LIMITS, **OFF, **PRESENT}
+    assert dict(task.data) == {"model": MODEL, **LIMITS, **OFF}
     form = await entry.start_subentry_reconfigure_flow(hass, task.subentry_id)
     assert fields(form) == {"model"}
