@@ -120,3 +120,16 @@ def test_extra_instructions_stay() -> None:
     ledger, message = ConversationLedger(), UserContent(content="Hello")
     ledger.begin(f"Be kind.\n{clock}\nSpeak of the door.", [], message)
     assert ledger.system == "Be kind.\nSpeak of the door."
+
+
+@pytest.mark.parametrize("lines", ["[Bath]\nlight: Lamp", "[Bath] 3 light"])
+def test_a_floor_that_is_called_otherwise(lines: str) -> None:
+    """What is on it is told with its floor; what comes after the overview stands for itself."""
+    ledger, message = ConversationLedger(), UserContent(content="Hello")
+    for floor in ("Upstairs", "First floor"):
+        ledger.begin(f"Be kind.\n[[{floor}]]\n{lines}\nThe end.", [], message)
+    line = lines.replace("\n", " ")
+    assert ledger.note(message) == (
+        "(Your instructions have changed since this conversation began.\nNo longer so:\n"
+        f"[[Upstairs]] {line}\nNow:\n[[First floor]] {line})\n{CLOCK}"
+    )
