@@ -81,6 +81,8 @@ async def _measure(hass: HomeAssistant, url: str, record: Path) -> list[Row]:
             "model": _MODEL,
             "chat_model": _MODEL,
             "recommended": False,
+            # The same tools are called by both.
+            "present": 0,
         }
         hass.config_entries.async_update_subentry(entry, subentry, data=data)
         await hass.async_block_till_done()

@@ -1,4 +1,4 @@
-"""How much is sent with every request: characters of system prompt and tools, ours and Home Assistant's own."""
+"""How much is sent, and how often: characters of prompt and tools, and requests per question, ours and Home Assistant's own."""
 
 import os
 from typing import Any
@@ -10,15 +10,21 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import slugify
-from tests.claude_server import ClaudeServer, Scenario, Turn, text
+from tests.claude_server import ClaudeServer, OfflinePlanner, Scenario, Turn, text
 
 from .hass import add_entry, agent_of, running_home_assistant
 from .table import Row
 
-_SIZES = {20: 1.8, 200: 1.0, 2000: 0.3}
+_SIZES = {20: 2.0, 200: 1.0, 2000: 0.3}
 """Exposed entities, and the largest ratio that is good enough."""
 _MAX_SCHEMAS = 7_500
 """Characters that the tools of the default families may have together."""
+_PRESENT = (20, 40, 200)
+"""Exposed entities of homes in which telling the present is compared with looking; the second is the default limit."""
+_STATE = "Is the window 0 on?"
+_PAST = "When did the window 0 last change?"
+_MAX_PAST = 2
+"""Requests that a question about the past may take: one that looks, and one that answers."""
 _AREAS = 40
 _KEY = "test-key"
 
@@ -77,10 +83,16 @@ async def _measure(hass: HomeAssistant, server: ClaudeServer) -> list[Row]:
     await add_entry(hass, "anthropic", {"api_key": _KEY})
     agents = [agent_of(hass, domain) for domain in ("extended_assist", "anthropic")]
     found, exposed, own = [], 0, 0
-    for size, goal in _SIZES.items():
+    for size in sorted({*_SIZES, *_PRESENT}):
         for entity_id in entity_ids[exposed:size]:
             async_expose_entity(hass, "conversation", entity_id, True)
         exposed = size
+        if size in _PRESENT:
+            found.append(await _compare_with_looking(hass, server, size))
+        if (goal := _SIZES.get(size)) is None:
+            continue
+        if size == min(_SIZES):
+            found += await _count_requests(hass, server, agents)
         sent = [await _ask(hass, server, agent) for agent in agents]
         ours, other = [len(prompt) + len(json_dumps(tools)) for prompt, tools in sent]
         found.append(Row.of("characters", f"prompt and tools, {size} entities", ours, other, goal=goal))
@@ -100,6 +112,44 @@ async def _furnish(hass: HomeAssistant) -> list[str]:
     manager = await async_get_manager(hass)
     await manager.async_update({"energy_sources": [{"type": "solar", "stat_energy_from": "sensor.power_0"}]})
     return entity_ids
+
+
+async def _count_requests(hass: HomeAssistant, server: ClaudeServer, agents: list[str]) -> list[Row]:
+    """Count the requests of questions, as a planner asks that knows no more than what it is sent."""
+    ours, other = [len(await _requests(hass, server, agent, _STATE)) for agent in agents]
+    past = len(await _requests(hass, server, agents[0], _PAST))
+    return [
+        Row.of("requests", "a question about a state", ours, other, goal=1 / 2),
+        Row.of("requests", "a question about the past; limit", past, _MAX_PAST, goal=1.0),
+    ]
+
+
+async def _compare_with_looking(hass: HomeAssistant, server: ClaudeServer, size: int) -> Row:
+    """Compare what telling the present adds to a request with the request that it saves: the share from which on it pays."""
+    sent: list[list[int]] = []
+    for limit in (size, 0):
+        (entry,) = hass.config_entries.async_entries("extended_assist")
+        (agent,) = entry.get_subentries_of_type("conversation")
+        hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "present": limit})
+        await hass.async_block_till_done()
+        requests = await _requests(hass, server, agent_of(hass, "extended_assist"), _STATE)
+        sent.append([len(json_dumps([one["system"], one["tools"], one["messages"]])) for one in requests])
+    data = {key: value for key, value in agent.data.items() if key != "present"}
+    hass.config_entries.async_update_subentry(entry, agent, data=data)
+    await hass.async_block_till_done()
+    (told,), (untold, saved) = sent
+    return Row.of(
+        "characters", f"telling the present; a request to look, {size} entities", told - untold, saved, goal=None
+    )
+
+
+async def _requests(hass: HomeAssistant, server: ClaudeServer, agent_id: str, question: str) -> list[dict[str, Any]]:
+    """Return the requests of a question that begins a conversation."""
+    server.responder, before = OfflinePlanner(), len(server.message_requests)
+    result = await conversation.async_converse(hass, question, None, Context(), language="en", agent_id=agent_id)
+    assert result.response.error_code is None, result.response.speech
+    assert "Window 0" in result.response.speech["plain"]["speech"], result.response.speech
+    return server.message_requests[before:]
 
 
 async def _ask(hass: HomeAssistant, server: ClaudeServer, agent_id: str) -> tuple[str, list[dict[str, Any]]]:

@@ -1,6 +1,7 @@
 """Every scenario through our agent and through Home Assistant's own Anthropic integration: the same is seen and heard."""
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -94,10 +95,14 @@ async def see(
 
 
 def _kinds(messages: list[Any]) -> str:
-    """Return who said what kinds of things; one text and a string are the same."""
+    """Return who said what kinds of things; texts in a row, such as what ours tells with a message, are the same as one."""
     return " ".join(
         f"{message['role']}:"
-        + ("text" if isinstance(message["content"], str) else ",".join(block["type"] for block in message["content"]))
+        + (
+            "text"
+            if isinstance(message["content"], str)
+            else ",".join(kind for kind, _ in groupby(block["type"] for block in message["content"]))
+        )
         for message in messages
     )
 

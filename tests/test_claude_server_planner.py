@@ -268,3 +268,36 @@ async def test_asks_no_tool_when_told_not_to() -> None:
     turn = await OfflinePlanner().respond(request | {"tool_choice": {"type": "none"}})
     assert turn.final_stop_reason == "end_turn"
     assert "which is not among the tools" in turn.content[0]["text"]
+
+
+SYSTEM = (
+    "Be kind.\n[Hall]\nbinary_sensor: Front door\nlight: Lamp = Lantern; Spot\n[Loft = Attic]\nsensor: Warmth\nThe end."
+)
+TOLD = "(Friday 2026-11-20 20:10)\nStates now:\n[Hall] Front door: off (closed); Lamp: on; Spot: off\n[Loft = Attic] Warmth: 20.5 °C"
+
+
+@pytest.mark.parametrize(
+    ("notes", "question", "answer"),
+    [
+        ([TOLD], "Is the front door open?", "No. Front door: off."),
+        ([TOLD], "Which lights are on?", "On: Lamp."),
+        ([TOLD], "How warm is it in the attic?", "Warmth: 20.5 °C."),
+        ([TOLD, "States now, the rest as before:\n[Hall] Lamp: off"], "Which lights are on?", "No light is on."),
+        ([TOLD, "States now: as before."], "Which lights are on?", "On: Lamp."),
+        # What an earlier message told may not hold any more, and so does what is not told at all.
+        ([TOLD, "(Friday 2026-11-20 20:11)"], "Which lights are on?", None),
+        ([TOLD], "Is the back door open?", None),
+        ([TOLD], "How warm was it in the attic?", None),
+        ([TOLD], "When did the front door last open?", None),
+        (["[Hall] Lamp: on"], "Which lights are on?", None),
+    ],
+)
+async def test_the_present_is_read(notes: list[str], question: str, answer: str | None) -> None:
+    """Where the newest message tells it, nothing is called; else a tool is, however much is known from before."""
+    messages = [{"role": "user", "content": [text(note), text(question)]} for note in notes]
+    turn = await OfflinePlanner().respond({"system": SYSTEM, "tools": TOOLS, "messages": messages})
+    assert [block.get("text") for block in turn.content] == [answer]
+    looked = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": json.dumps(ENTITIES)}]}
+    call = {"role": "assistant", "content": [tool_use(LIST, {}) | {"id": "a"}]}
+    turn = await OfflinePlanner().respond({"system": SYSTEM, "tools": TOOLS, "messages": [*messages, call, looked]})
+    assert "Lamp: on" not in turn.content[0].get("text", "")

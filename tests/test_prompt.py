@@ -9,11 +9,17 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, mock_p
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.prompt import MAX_LISTED, find_entity_list, with_short_context
+from custom_components.extended_assist.prompt import MAX_LISTED, Overview, find_entity_list
 from homeassistant.components.homeassistant.llm import async_get_exposed_entities
 from homeassistant.components.llm import LLMTools
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    floor_registry as fr,
+    llm,
+)
 from homeassistant.setup import async_setup_component
 from homeassistant.util import yaml as yaml_util
 from tests.claude_server import ClaudeServer, Turn, text
@@ -84,7 +90,10 @@ async def test_home_is_said_shortly(
 async def test_all_else_of_assist_is_kept(
     hass: HomeAssistant, entry: MockConfigEntry, home: None, llm_context: llm.LLMContext
 ) -> None:
-    """What stands before and after the list is untouched, also what integrations not known here tell."""
+    """What stands before and after the list is untouched, also what integrations not known here tell.
+
+    But for two sentences, which are said knowing what else can act.
+    """
     for domain, part in (("aaa", "- names: of no entity\n  domain: none"), ("zzz", "- names: last words")):
         platform = Mock(async_get_tools=Mock(return_value=LLMTools(tools=[], prompt=part)), spec=["async_get_tools"])
         mock_platform(hass, f"{domain}.llm", platform)
@@ -95,9 +104,18 @@ async def test_all_else_of_assist_is_kept(
     before, found, after = assist.partition(exact)
     assert found
     assert "MUST use the provided tool" in before
-    assert "always call the intent tools" in after
+    assert "always call the intent tools. " in after
+    assert "\nThis device is not able to start timers." in after
     assert ours.startswith(before)
-    assert after in ours
+    kept = after.replace(
+        "When controlling Home Assistant always call the intent tools. ",
+        "To control devices call the intent tools; what they do not do, such as stopping a vacuum, "
+        "extended_assist__perform_action does. ",
+    ).replace(
+        "start timers.",
+        "start timers. To act later, call extended_assist__perform_action with delay or at.",
+    )
+    assert kept in ours
     assert exact not in ours
 
 
@@ -139,10 +157,11 @@ async def test_another_form_is_left_as_it_is(
     """A list that is not just as expected stays: nothing that the tools need is lost."""
     assist = (await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context)).api_prompt
     exposure = Exposure(hass, ASSISTANT)
-    assert with_short_context(hass, assist, exposure, FINDER) != assist
+    home = Overview(hass, FINDER)
+    assert home.put_into(assist, exposure) != assist
     changed = assist.replace(old, new)
     assert changed != assist
-    assert with_short_context(hass, changed, exposure, FINDER) == changed
+    assert home.put_into(changed, exposure) == changed
 
 
 async def test_large_home_is_counted(hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext) -> None:
@@ -189,8 +208,9 @@ async def test_honesty_is_asked_of_every_agent(
 
 
 async def test_agent_is_told_to_speak(converse: Converse, claude_server: ClaudeServer) -> None:
-    """In a conversation the answer is to be fit for speech."""
+    """In a conversation the answer is to be fit for speech, and it is told when to ask back."""
     await converse("Hello", Turn([text("Good evening.")]))
+    assert "ask only where none is likelier" in str(claude_server.message_requests[-1]["system"])
     assert "no Markdown" in str(claude_server.message_requests[-1]["system"])
 
 
@@ -220,3 +240,77 @@ async def test_area_of_the_satellite_is_told_once(
     _, ours = await prompts(hass, entry, replace(llm_context, device_id=device.id))
     assert "You are in area Attic and all generic commands" in ours
     assert ours.count("Attic") == 1
+
+
+async def test_floors(hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext) -> None:
+    """Floors stand above their areas, from the lowest, with what is on none last; a floor with nothing exposed is not told."""
+    floors, areas = fr.async_get(hass), ar.async_get(hass)
+    levels = {
+        name: floors.async_create(name, aliases=aliases, level=level).floor_id
+        for name, aliases, level in (
+            ("Upstairs", {"First [floor]"}, 1),
+            ("Ground floor", set(), 0),
+            ("Cellar", set(), -1),
+            ("Garden", set(), None),
+        )
+    }
+    for name, floor in (("Bedroom", "Upstairs"), ("Kitchen", "Ground floor"), ("Bath", "Upstairs"), ("Lawn", "Garden")):
+        add(hass, "light", f"{name} lamp", areas.async_create(name, floor_id=levels[floor]).id)
+    add(hass, "light", "Shed lamp", areas.async_create("Shed").id)
+    add(hass, "switch", "Gate")
+    _, ours = await prompts(hass, entry, llm_context)
+    said = ours.partition(HEADER)[2].partition("\n\n")[0]
+    assert "[[floor]] stands above its areas." in said
+    assert [line for line in said.splitlines()[2:] if line.startswith("[")] == [
+        "[[Ground floor]]",
+        "[Kitchen]",
+        '[[Upstairs = "First [floor]"]]',
+        "[Bath]",
+        "[Bedroom]",
+        "[[Garden]]",
+        "[Lawn]",
+        "[[no floor]]",
+        "[Shed]",
+        "[no area]",
+    ]
+    for number in range(MAX_LISTED):
+        add(hass, "light", f"Thing {number}")
+    _, ours = await prompts(hass, entry, llm_context)
+    assert '[[Upstairs = "First [floor]"]]\n[Bath] 1 light\n[Bedroom] 1 light\n' in ours
+
+
+async def test_ids_where_they_are_wanted(
+    hass: HomeAssistant, entry: MockConfigEntry, home: None, llm_context: llm.LLMContext
+) -> None:
+    """Tools that take ids only find them beside the names, unless they follow from those; the others do without."""
+    er.async_get(hass).async_update_entity("light.test_light_spot", new_entity_id="light.spot")
+    hass.states.async_set("light.spot", "on", {"friendly_name": "Spot"})
+    hass.states.async_remove("light.test_light_spot")
+    expose(hass, "light.spot")
+    _, ours = await prompts(hass, entry, llm_context)
+    assert "An id is domain.name" not in ours
+    hass.config_entries.async_update_entry(entry, options={"families": ["templates"]})
+    await hass.async_block_till_done()
+    _, ours = await prompts(hass, entry, llm_context)
+    assert "An id is domain.name" in ours
+    assert 'light: Counter = Worktop = "Island; left" (test_light_counter); Spot\n' in ours
+    assert "light: light.test_light_reading_lamp\n" in ours
+
+
+async def test_without_the_tool_for_actions(
+    hass: HomeAssistant, entry: MockConfigEntry, home: None, llm_context: llm.LLMContext
+) -> None:
+    """Where it is not offered, Assist's sentences stay; so does one that is not as expected, or there twice."""
+    hass.config_entries.async_update_entry(entry, options={"families": ["entities"]})
+    await hass.async_block_till_done()
+    assist, ours = await prompts(hass, entry, llm_context)
+    assert "perform_action" not in ours
+    assert assist.partition("- names:")[0] in ours
+    assert "\nThis device is not able to start timers.\n" in ours
+    exposure, overview = Exposure(hass, ASSISTANT), Overview(hass, FINDER, "act")
+    assert "To act later, call act with" in overview.put_into(assist, exposure)
+    for changed in (
+        assist.replace("start timers.", "start any timers."),
+        f"{assist}\nThis device is not able to start timers.",
+    ):
+        assert "To act later" not in overview.put_into(changed, exposure)

@@ -15,8 +15,9 @@ from . import ExtendedAssistConfigEntry
 from .api_selection import without_twin
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import async_answer
+from .claude.present import DEFAULT_PRESENT
 from .claude.usage import TokenMeter, async_get_meters
-from .const import CONF_ANSWER_WHEN_DONE, CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .const import CONF_ANSWER_WHEN_DONE, CONF_FALLBACK_AGENT, CONF_PRESENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from .entity import ClaudeEntity
 from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
@@ -46,6 +47,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
     def __init__(self, entry: ExtendedAssistConfigEntry, subentry: ConfigSubentry, meter: TokenMeter) -> None:
         """Take the settings of an agent, and what counts its tokens."""
         super().__init__(entry, subentry, meter)
+        self._settings = {CONF_PRESENT: DEFAULT_PRESENT, **subentry.data}
         if subentry.data.get(CONF_LLM_HASS_API):
             self._attr_supported_features = conversation.ConversationEntityFeature.CONTROL
 

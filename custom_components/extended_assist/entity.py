@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import override
+from typing import Any, override
 
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
@@ -39,7 +39,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
         self._entry = entry
         self._runtime = entry.runtime_data
         self._subentry = subentry
-        self._settings = subentry.data
+        self._settings: Mapping[str, Any] = subentry.data
         self._attr_unique_id = subentry.subentry_id
         self._meter = meter
         self._toolbox = ToolboxOptions.of(entry.options, entry.entry_id)

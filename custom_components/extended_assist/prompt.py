@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 import re
 
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er, intent, llm
+from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent, llm
 
 from .exposure import ExposedEntity, Exposure
 from .toolbox.caller import Caller
@@ -22,17 +23,32 @@ _OWN_TOOLS = frozenset({"calendar", "script"})
 """Domains that Assist leaves out of its list, because their entities have tools of their own."""
 
 _LEGEND = "[area], then names by domain; = joins the names of one thing.\n"
+_FLOORS = "[[floor]] stands above its areas.\n"
+_NO_FLOOR = "no floor"
+_IDS = "An id is domain.name, the name in lower case with _ for what is no letter or digit; else its end is in parentheses.\n"
+_WANT_IDS = ("__add_automation", "__execute_script", "__query_database", "__render_template")
+"""Tools that take ids only; the others take names."""
 _OVERVIEW = (
     "There are {count} entities, too many to list: [area], then how many of each domain. "
     "To learn names, call {finder} with area, domain or name; a name that the user said may be tried as it is.\n"
 )
 _NO_AREA = "no area"
-_MARKS = re.compile(r"[;=\[\]]")
+_MARKS = re.compile(r"[;:=()\[\]]")
+_NOT_IN_IDS = re.compile(r"[^a-z0-9]+")
+
+_ALWAYS = "When controlling Home Assistant always call the intent tools. "
+_NO_TIMERS = "This device is not able to start timers."
+_INSTEAD = {
+    f"\n{_ALWAYS}": "\nTo control devices call the intent tools; what they do not do, such as stopping a vacuum, {} does. ",
+    f"\n{_NO_TIMERS}": f"\n{_NO_TIMERS} To act later, call {{}} with delay or at.",
+}
+"""What Assist says without knowing the tool that performs any action, and what is said instead, where there is one."""
 
 _TOOLS = (
     "The extended_assist tools answer what the others cannot, such as entity ids, attributes and the past. They see "
     "exactly what is exposed to you."
 )
+_ASKING = "Where a wish is unclear, take the likely meaning and say which; ask only where none is likelier and a wrong one would matter."
 _HONESTY = (
     "Say that something was done only if a tool called since the user's last message reported it done; if none was, or it "
     "failed, call the tool or say what went wrong. Act and look anew for every wish: earlier results are out of date. "
@@ -48,12 +64,14 @@ async def async_api_prompt(hass: HomeAssistant, assist_prompt: str, tools: Itera
     """Return the prompt of the API: Assist's, with the home said shortly, and ours; tools are the toolbox's own."""
     names = {tool.name for tool in tools}
     finder = next((name for name in names if name.endswith("__get_entities")), "homeassistant__GetLiveContext")
-    parts = [with_short_context(hass, assist_prompt, Exposure(hass, caller.assistant), finder)]
+    performer = next((name for name in names if name.endswith("__perform_action")), None)
+    home = Overview(hass, finder, performer, tells_ids=any(name.endswith(_WANT_IDS) for name in names))
+    parts = [home.put_into(assist_prompt, Exposure(hass, caller.assistant))]
     if names:
         parts.append(_TOOLS)
     parts.append(_HONESTY)
     if caller.chat_log is not None:  # Whoever fetches the prompt over MCP speaks as they like.
-        parts.append(_SPEECH)
+        parts += [_ASKING, _SPEECH]
     if any(name.endswith("__get_user_name") for name in names) and (name := await _async_user_name(hass, caller)):
         parts.append(f"You are talking to {name}.")
     return "\n".join(part.strip() for part in parts if part)
@@ -65,19 +83,87 @@ async def _async_user_name(hass: HomeAssistant, caller: Caller) -> str:
     return _line(user.name) if user and user.name and not user.system_generated else ""
 
 
-@callback
-def with_short_context(hass: HomeAssistant, assist_prompt: str, exposure: Exposure, finder: str) -> str:
-    """Return Assist's prompt with its list of entities said shortly, all else untouched.
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How the home is described to those who have some tools."""
 
-    Where the list is not exactly as expected, the prompt stays as it is: too long, but right.
-    """
-    start, end, count = find_entity_list(assist_prompt)
-    if not count:
-        return assist_prompt
-    entities = [entity for entity in exposure.entities.values() if entity.domain not in _OWN_TOOLS]
-    if count != len(entities):
-        return assist_prompt
-    return assist_prompt[:start] + describe_home(hass, entities, finder) + assist_prompt[end:]
+    hass: HomeAssistant
+    finder: str
+    """The tool that finds names where they are too many to list."""
+    performer: str | None = None
+    """The tool that performs any action, where there is one."""
+    tells_ids: bool = False
+    """Whether there are tools that take ids only."""
+
+    @callback
+    def put_into(self, assist_prompt: str, exposure: Exposure) -> str:
+        """Return Assist's prompt with its list of entities said shortly, and what it says of acting put right.
+
+        Where the list is not exactly as expected, the prompt stays as it is: too long, but right. So does each sentence.
+        """
+        start, end, count = find_entity_list(assist_prompt)
+        if not count:
+            return assist_prompt
+        entities = [entity for entity in exposure.entities.values() if entity.domain not in _OWN_TOOLS]
+        if count != len(entities):
+            return assist_prompt
+        return assist_prompt[:start] + self.describe(entities) + self._with_performer(assist_prompt[end:])
+
+    def _with_performer(self, text: str) -> str:
+        """Return what Assist says of acting, knowing the tool that performs any action."""
+        for old, new in _INSTEAD.items() if self.performer else ():
+            if text.count(old) == 1:
+                text = text.replace(old, new.format(self.performer))
+        return text
+
+    @callback
+    def describe(self, entities: list[ExposedEntity]) -> str:
+        """Return the names of entities, area by area, or how many there are where they are too many."""
+        is_listed = len(entities) <= MAX_LISTED
+        # What has no area comes last, and the same home is always said in the same words, so that it is found in caches.
+        floors = self._on_floors(in_areas(entities))
+        legend = _LEGEND if is_listed else _OVERVIEW.format(count=len(entities), finder=self.finder)
+        legend += _IDS if is_listed and self.tells_ids else ""
+        legend += _FLOORS if any(floors) else ""
+        return legend + "".join(
+            (f"[[{floor or _NO_FLOOR}]]\n" if any(floors) else "")
+            + "".join(
+                f"[{place(names)}]\n{self._listed(members)}" if is_listed else f"[{place(names)}] {_counted(members)}\n"
+                for names, members in areas
+            )
+            for floor, areas in floors.items()
+        )
+
+    def _on_floors(self, areas: list[InArea]) -> dict[str, list[InArea]]:
+        """Return areas by the names of their floors, from the lowest; those on none come last, under an empty name."""
+        registry, floors = ar.async_get(self.hass), fr.async_get(self.hass)
+        known = {floor.floor_id: floor for floor in floors.async_list_floors()}
+        by_floor: defaultdict[str | None, list[InArea]] = defaultdict(list)
+        for names, members in areas:
+            area = registry.async_get_area_by_name(names[0]) if names else None
+            by_floor[area.floor_id if area and area.floor_id in known else None].append((names, members))
+        order = sorted(
+            (known[floor_id] for floor_id in by_floor if floor_id),
+            key=lambda floor: (floor.level is None, floor.level or 0, floor.name),
+        )
+        found = {_same((floor.name, *sorted(floor.aliases))): by_floor[floor.floor_id] for floor in order}
+        return found | ({"": by_floor[None]} if None in by_floor else {})
+
+    def _listed(self, entities: list[ExposedEntity]) -> str:
+        """Return the names of entities, a line for each domain."""
+        domains: defaultdict[str, list[str]] = defaultdict(list)
+        for entity in entities:
+            domains[entity.domain].append(self._named(entity))
+        return "".join(f"{domain}: {'; '.join(sorted(domains[domain]))}\n" for domain in sorted(domains))
+
+    def _named(self, entity: ExposedEntity) -> str:
+        """Return all names of an entity, and the end of its id where that is wanted and does not follow from the first."""
+        names = _names(self.hass, entity)
+        told = _same(names)
+        if not told or not self.tells_ids:
+            return told or entity.entity_id
+        end = entity.entity_id.partition(".")[2]
+        return told if _NOT_IN_IDS.sub("_", _line(names[0]).lower()).strip("_") == end else f"{told} ({end})"
 
 
 def find_entity_list(assist_prompt: str) -> tuple[int, int, int]:
@@ -91,36 +177,38 @@ def find_entity_list(assist_prompt: str) -> tuple[int, int, int]:
     return start, end, count if whole else 0
 
 
-@callback
-def describe_home(hass: HomeAssistant, entities: list[ExposedEntity], finder: str) -> str:
-    """Return the names of entities, area by area, or how many there are where they are too many."""
+type InArea = tuple[tuple[str, ...], list[ExposedEntity]]
+"""The names of an area and what is in it; no names for what is in none."""
+
+
+def in_areas(entities: Iterable[ExposedEntity]) -> list[InArea]:
+    """Return entities area by area, those without an area last."""
     areas: defaultdict[tuple[str, ...], list[ExposedEntity]] = defaultdict(list)
     for entity in entities:
         areas[entity.area_names].append(entity)
-    # What has no area comes last, and the same home is always said in the same words, so that it is found in caches.
-    ordered = sorted(areas.items(), key=lambda item: (not item[0], item[0]))
-    if len(entities) > MAX_LISTED:
-        return _OVERVIEW.format(count=len(entities), finder=finder) + "".join(
-            f"[{_same(names) or _NO_AREA}] {_counted(members)}\n" for names, members in ordered
-        )
-    return _LEGEND + "".join(f"[{_same(names) or _NO_AREA}]\n{_listed(hass, members)}" for names, members in ordered)
+    return sorted(areas.items(), key=lambda item: (not item[0], item[0]))
+
+
+def place(names: Iterable[str]) -> str:
+    """Return the names of an area, or that there is none."""
+    return _same(names) or _NO_AREA
+
+
+def spoken_name(hass: HomeAssistant, entity: ExposedEntity) -> str:
+    """Return the first name of an entity, or its id where it has none."""
+    return next((told for name in _names(hass, entity) if (told := _same((name,)))), entity.entity_id)
+
+
+def _names(hass: HomeAssistant, entity: ExposedEntity) -> list[str]:
+    """Return exactly the names that Assist's tools understand; they take the id where the user left no name."""
+    entry = er.async_get(hass).async_get(entity.entity_id)
+    return [name for name in intent.async_get_entity_aliases(hass, entry, state=entity.state) if _line(name)]
 
 
 def _counted(entities: list[ExposedEntity]) -> str:
     """Return the number of entities of each domain."""
     counts = Counter(entity.domain for entity in entities)
     return ", ".join(f"{counts[domain]} {domain}" for domain in sorted(counts))
-
-
-def _listed(hass: HomeAssistant, entities: list[ExposedEntity]) -> str:
-    """Return the names of entities, a line for each domain."""
-    registry = er.async_get(hass)
-    domains: defaultdict[str, list[str]] = defaultdict(list)
-    for entity in entities:
-        # Exactly the names that Assist's tools understand; they take the id where the user left no name.
-        names = intent.async_get_entity_aliases(hass, registry.async_get(entity.entity_id), state=entity.state)
-        domains[entity.domain].append(_same(names) or entity.entity_id)
-    return "".join(f"{domain}: {'; '.join(sorted(domains[domain]))}\n" for domain in sorted(domains))
 
 
 def _same(names: Iterable[str]) -> str:

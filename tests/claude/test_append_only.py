@@ -83,6 +83,8 @@ async def test_the_clock_of_an_agent_without_tools(
     hass: HomeAssistant, entry: MockConfigEntry, talk: Talk, freezer: FrozenDateTimeFactory
 ) -> None:
     """Where no tool tells the time, it is told with each message, and instructions stay as they are."""
+    await hass.config.async_set_time_zone("Europe/Berlin")
+    freezer.move_to("2026-11-20 19:10:32+00:00")
     await change_agent(hass, entry, llm_hass_api=[], prompt="Be kind.")
     for number in range(3):
         assert await talk.say("Hello", answer(f"Hi {number}.")) == f"Hi {number}."
@@ -90,10 +92,13 @@ async def test_the_clock_of_an_agent_without_tools(
     assert talk.refusals == []
     assert_append_only(talk.requests)
     last = talk.requests[-1]
-    assert blocks_of(last["system"]) == [{"type": "text", "text": "Be kind."}]
+    (system,) = blocks_of(last["system"])
+    assert system["text"].splitlines() == [
+        "Be kind.",
+        "Each message begins with when it was said, in local time (Europe/Berlin).",
+    ]
     clocks = [words_of(message)[0] for message in last["messages"] if message["role"] == "user"]
-    assert len(set(clocks)) == 3
-    assert all(clock.startswith("(Current time is ") for clock in clocks)
+    assert clocks == [f"(Friday 2026-11-20 20:{minute})" for minute in (10, 12, 14)]
     assert thoughts(last) == ["How to say Hi 0.", "How to say Hi 1."]
 
 
@@ -108,7 +113,8 @@ async def test_a_template_in_the_instructions(hass: HomeAssistant, entry: MockCo
     assert talk.refusals == []
     assert_append_only(talk.requests)
     told = [words_of(message) for message in talk.requests[-1]["messages"] if message["role"] == "user"]
-    assert told[0] == told[2] == ["Hello"]
+    assert [words[-1] for words in told] == ["Hello"] * 3
+    assert [len(words[0].splitlines()) > 1 for words in told] == [False, True, False]
     assert "No longer so:\nYour mood is bright." in told[1][0]
     assert "Now:\nYour mood is grumpy." in told[1][0]
     assert "Be kind" not in told[1][0]
@@ -303,10 +309,10 @@ async def test_a_field_that_the_model_does_not_take(talk: Talk) -> None:
     assert "effort" not in talk.requests[-1].get("output_config", {})
 
 
-async def test_the_day_is_told_for_the_web(
+async def test_each_message_tells_when_it_was_said(
     hass: HomeAssistant, entry: MockConfigEntry, talk: Talk, freezer: FrozenDateTimeFactory
 ) -> None:
-    """Where the web is searched, the model knows the day, and hears of the next one."""
+    """The model knows day and time, also for searches of the web, and messages keep theirs."""
     await hass.config.async_set_time_zone("UTC")
     freezer.move_to("2026-11-20 23:56:30+00:00")
     await change_agent(hass, entry, web_search=True)
@@ -317,9 +323,9 @@ async def test_the_day_is_told_for_the_web(
     assert_append_only(talk.requests)
     told = [words_of(message) for message in talk.requests[-1]["messages"] if message["role"] == "user"]
     assert told == [
-        ["(Today's date is 2026-11-20, Friday.)", "News?"],
-        ["News?"],
-        ["(Today's date is 2026-11-21, Saturday.)", "News?"],
+        ["(Friday 2026-11-20 23:56)", "News?"],
+        ["(Friday 2026-11-20 23:58)", "News?"],
+        ["(Saturday 2026-11-21 00:00)", "News?"],
     ]
 
 

@@ -16,6 +16,8 @@ from custom_components.extended_assist.claude.ledger import (
 from homeassistant.components.conversation import SystemContent, UserContent
 
 AGENT = "conversation.claude"
+pytestmark = pytest.mark.freeze_time("2026-11-20 20:10:32+00:00")
+CLOCK = "(Friday 2026-11-20 12:10)"
 
 
 def log(conversation_id: str) -> Any:
@@ -62,7 +64,7 @@ def test_a_tool_that_is_left_out() -> None:
     assert ledger.leave_out("bad") == tool("bad")
     ledger.begin("", [tool("good")], message)
     assert [item["name"] for item in ledger.tools] == ["good"]
-    assert ledger.note(message) is None
+    assert ledger.note(message) == CLOCK
 
 
 def test_large_changes_begin_anew() -> None:
@@ -75,7 +77,7 @@ def test_large_changes_begin_anew() -> None:
     changed = "x" * (MAX_TOLD + 1)
     ledger.begin(changed, [], message)
     assert ledger.system == changed
-    assert ledger.note(message) is None
+    assert ledger.note(message) == CLOCK
 
 
 def test_tools_that_go_and_come() -> None:
@@ -87,7 +89,7 @@ def test_tools_that_go_and_come() -> None:
     assert [item["name"] for item in ledger.tools] == ["a", "b"]
     again = UserContent(content="Again")
     ledger.begin("", [tool("a")], again)
-    assert ledger.note(again) is None
+    assert ledger.note(again) == CLOCK
     ledger.begin("", [tool("a"), tool("b")], again)
     assert [item["name"] for item in ledger.tools] == ["a", "b"]
     assert ledger.notes == {}
@@ -109,7 +111,7 @@ def test_only_a_clock() -> None:
     ledger, message = ConversationLedger(), UserContent(content="Hello")
     ledger.begin(clock, [], message)
     assert ledger.system == ""
-    assert ledger.note(message) == f"({clock})"
+    assert ledger.note(message) == CLOCK
 
 
 def test_extra_instructions_stay() -> None:
@@ -118,3 +120,16 @@ def test_extra_instructions_stay() -> None:
     ledger, message = ConversationLedger(), UserContent(content="Hello")
     ledger.begin(f"Be kind.\n{clock}\nSpeak of the door.", [], message)
     assert ledger.system == "Be kind.\nSpeak of the door."
+
+
+@pytest.mark.parametrize("lines", ["[Bath]\nlight: Lamp", "[Bath] 3 light"])
+def test_a_floor_that_is_called_otherwise(lines: str) -> None:
+    """What is on it is told with its floor; what comes after the overview stands for itself."""
+    ledger, message = ConversationLedger(), UserContent(content="Hello")
+    for floor in ("Upstairs", "First floor"):
+        ledger.begin(f"Be kind.\n[[{floor}]]\n{lines}\nThe end.", [], message)
+    line = lines.replace("\n", " ")
+    assert ledger.note(message) == (
+        "(Your instructions have changed since this conversation began.\nNo longer so:\n"
+        f"[[Upstairs]] {line}\nNow:\n[[First floor]] {line})\n{CLOCK}"
+    )

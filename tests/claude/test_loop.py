@@ -1,5 +1,7 @@
 """Whole turns of the agent against a server that speaks the Messages API."""
 
+import re
+
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
@@ -24,12 +26,15 @@ async def test_plain_answer(converse: Converse, claude_server: ClaudeServer) -> 
     result = await converse("Hello", Turn([text("Good evening.")]))
     assert speech(result) == "Good evening."
     (request,) = claude_server.message_requests
-    assert request["messages"] == [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
+    (message,) = request["messages"]
+    clock, words = (block["text"] for block in message["content"])
+    assert re.fullmatch(r"\([A-Z][a-z]+day \d{4}-\d\d-\d\d \d\d:\d\d\)", clock)
+    assert words == "Hello"
     assert request["model"] == "claude-haiku-5-5"
     assert "extended_assist" in request["system"]
     names = [tool["name"] for tool in request["tools"]]
     assert {GET_ENTITIES, "extended_assist__get_history"} < set(names)
-    assert "llm__GetDateTime" in names
+    assert "llm__GetDateTime" not in names
     assert "tool_choice" not in request
 
 

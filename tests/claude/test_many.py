@@ -37,9 +37,9 @@ class Crowd:
             await asyncio.sleep(0.7)
         finally:
             self.answering -= 1
-        said = [
-            block["text"] for message in body["messages"] for block in message["content"] if block["type"] == "text"
-        ]
+        # Before the words stands when they were said.
+        said = [message["content"][-1].get("text") for message in body["messages"] if message["role"] == "user"]
+        said = [words for words in said if words]
         speaker = said[0].split()[0]
         if int(speaker) % 5 == 0 and speaker not in self._refused:
             self._refused.add(speaker)

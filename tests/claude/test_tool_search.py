@@ -49,7 +49,11 @@ class ManyTools(llm.API):
 
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return those that there are."""
-        names = ["llm__GetDateTime", "intent__HassTurnOn", *(f"scene_{number}" for number in range(MIN_TOOLS))]
+        names = [
+            "homeassistant__GetLiveContext",
+            "intent__HassTurnOn",
+            *(f"scene_{number}" for number in range(MIN_TOOLS)),
+        ]
         return llm.APIInstance(self, "Prompt.", llm_context, [Scene(name) for name in names if name not in GONE])
 
 
@@ -93,7 +97,7 @@ async def test_search_and_call(many: Any, converse: Converse, claude_server: Cla
     search, *tools = last["tools"]
     assert search["name"] == SEARCH
     assert [tool["name"] for tool in tools if not tool.get("defer_loading")] == [
-        "llm__GetDateTime",
+        "homeassistant__GetLiveContext",
         "intent__HassTurnOn",
     ]
     assert len(tools) == MIN_TOOLS + 2

@@ -1,7 +1,8 @@
 """The offline planner: answers a few kinds of question by plain rules, so that the whole path can run without a model.
 
 It is not a language model and says so. It picks tools from the list in the request and words its answers from the
-tool results in the request alone: every number, name and time in an answer stands in a result.
+tool results in the request alone, or from what its message tells of the present: every number, name and time in an answer
+stands there.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ import json
 from typing import Any
 
 from .models import default_models
+from .planner_present import present
 from .planner_results import facts
 from .planner_rules import AGREED, ANSWER_WHEN_DONE, RULES, Call, Question, find_tool
 from .turn import Turn, text, tool_use
@@ -50,7 +52,8 @@ class OfflinePlanner:
             return _say(_account(results[-1].data if results else before[-1].data))
         for rule in RULES:
             if match := rule.pattern.search(asked):
-                return _step(rule.decide(Question(match, tools, [result.data for result in results])), tools)
+                told = [] if results else present(request_body)
+                return _step(rule.decide(Question(match, tools, [result.data for result in results], told)), tools)
         examples = "\n".join(f"- {rule.example}" for rule in RULES)
         return _say(f"I am the {LABEL}. I can answer questions like these:\n{examples}")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import re
 from typing import Any
 
@@ -20,6 +20,7 @@ STATES = {
     "close": ("off", "closed", "closing", "locked"),
     "on": ("on",),
     "off": ("off",),
+    "closed": ("off", "closed", "closing", "locked"),
 }
 
 
@@ -38,6 +39,8 @@ class Question:
     match: re.Match[str]
     tools: dict[str, dict[str, Any]]
     results: list[Any]
+    told: list[dict[str, str]] = field(default_factory=list)
+    """What the message tells of the present, before any tool was called."""
 
     def __getitem__(self, group: str) -> str:
         """Return the words of a named group, or an empty string."""
@@ -138,10 +141,13 @@ MEASURES = {"warm": "°", "cold": "°", "hot": "°", "cool": "°", "humid": "%"}
 
 def _measure(question: Question) -> list[Call] | str:
     """The climate of an area: now from its sensors, earlier from the history of the sensor found first."""
-    if not question.results:
-        return _list(question, area=question["area"], domain=["sensor"])
     mark = MEASURES[question["measure"].lower()]
     past = question["tense"].lower() == "was"
+    if not question.results:
+        here = [row for row in question.told if question["area"].lower() in row["area"].lower().split(" = ")]
+        if found := [row for row in here if mark in row["unit"] and not past]:
+            return "; ".join(f"{row['name']}: {row['state']} {row['unit']}" for row in found) + "."
+        return _list(question, area=question["area"], domain=["sensor"])
     if len(question.results) == 1:
         sensors = [row for row in entities(question.last) if mark in (row.get("unit") or "")]
         if not sensors:
@@ -180,14 +186,28 @@ def _extremes_of(account: Any, asked_name: str, span: str) -> str:
 
 def _which_are(question: Question) -> list[Call] | str:
     domain = question["domain"].lower().rstrip("s")
-    if not question.results:
-        return _list(question, domain=["light" if domain == "lamp" else domain])
+    kind = "light" if domain == "lamp" else domain
+    rows = entities(question.last) if question.results else [row for row in question.told if row["domain"] == kind]
+    if not question.results and not rows:
+        return _list(question, domain=[kind])
     wanted = STATES[question["state"].lower()]
-    names = [row["name"] for row in entities(question.last) if row["state"] in wanted]
+    names = [row["name"] for row in rows if row["state"] in wanted]
     answer = (
         f"{question['state'].capitalize()}: {', '.join(names)}." if names else f"No {domain} is {question['state']}."
     )
-    return answer + notes(question.last)
+    return answer + (notes(question.last) if question.results else "")
+
+
+def _is(question: Question) -> list[Call] | str:
+    """Whether something is in a state."""
+    name = question["name"].lower()
+    rows = entities(question.last) if question.results else question.told
+    found = next((row for row in rows if row["name"].lower() == name), None)
+    if found:
+        return f"{'Yes' if found['state'] in STATES[question['state'].lower()] else 'No'}. {found['name']}: {found['state']}."
+    if question.results:
+        return f"I found nothing named {question['name']}.{notes(question.last)}"
+    return _list(question, name=question["name"])
 
 
 def _switch(question: Question) -> list[Call] | str:
@@ -299,6 +319,7 @@ RULES = (
         r"\b(?:which|what|are any) (?P<domain>lights|lamps|switches|covers|fans)(?: are)? (?P<state>on|off|open)\b",
         _which_are,
     ),
+    _rule("Is the front door open?", rf"^(?:is|are) {_THE}(?P<name>.+?) (?P<state>open|closed|on|off)\s*[?.!]*$", _is),
     _rule(
         "Turn on the garden lights at sunset.",
         rf"\b(?:turn|switch) (?P<state>on|off) {_THE}(?P<name>.+?) at sunset\b",

@@ -32,7 +32,8 @@ async def test_prompt_says_the_home_shortly(client: Client, agent: str) -> None:
     assert home.startswith("[area], then names by domain")
     assert "- names:" not in prompt
     assert "retrieve live context" in before
-    assert "always call the intent tools" in home
+    assert "To control devices call the intent tools" in home
+    assert "To act later, call extended_assist__perform_action" in home
     assert "reported it done" in home
     assert "no Markdown" in home
     assert "You are talking to Owner." in home

@@ -7,10 +7,12 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.claude.client import ANTHROPIC_URL
 from custom_components.extended_assist.claude.models import THINKING, Abilities, find_model
+from custom_components.extended_assist.claude.present import DEFAULT_PRESENT, MAX_PRESENT
 from custom_components.extended_assist.const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
     CONF_MONTHLY_TOKENS,
+    CONF_PRESENT,
     CONF_PROMPT_CACHE,
     CONF_TOOL_SEARCH,
     DOMAIN,
@@ -19,7 +21,7 @@ from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.flows.cost import cost_fields
 from custom_components.extended_assist.flows.model import model_schema
 from homeassistant.core import HomeAssistant
-from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from homeassistant.helpers import llm
 from tests.claude_server import ClaudeServer, Fault, Scenario
 from tests.conftest import MODEL
@@ -29,6 +31,8 @@ pytestmark = pytest.mark.usefixtures("assist", "no_deprecations")
 LIMITS = {CONF_MAX_TOKENS: 1000, CONF_MAX_TOOL_ROUNDS: 3, CONF_PROMPT_CACHE: "off"}
 ON = {"answer_when_done": True}
 OFF = {"plain": False, "web_fetch": False, "web_location": False, "web_search": False}
+
+PRESENT = {CONF_PRESENT: DEFAULT_PRESENT}
 
 
 async def add(hass: HomeAssistant, entry: MockConfigEntry) -> Any:
@@ -56,7 +60,7 @@ async def test_add(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert result["type"] is FlowResultType.CREATE_ENTRY
     agent = list(entry.subentries.values())[-1]
     assert agent.title == "Butler"
-    assert dict(agent.data) == {"prompt": "Be brief.", "model": MODEL, **LIMITS, **ON, **OFF}
+    assert dict(agent.data) == {"prompt": "Be brief.", "model": MODEL, **LIMITS, **ON, **OFF, **PRESENT}
     assert hass.states.get("conversation.butler")
 
 
@@ -70,7 +74,22 @@ async def test_reconfigure(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     result = await configure(hass, form, LIMITS)
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
     (agent,) = entry.subentries.values()
-    assert dict(agent.data) == {"model": MODEL, **LIMITS, **ON, **OFF}
+    assert dict(agent.data) == {"model": MODEL, **LIMITS, **ON, **OFF, **PRESENT}
+
+
+async def test_present(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Up to how many entities the present is told is a whole number, 0 for never; what was chosen is kept and suggested."""
+    (agent,) = entry.subentries.values()
+    form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
+    with pytest.raises(InvalidData):
+        await configure(hass, form, {"model": MODEL, CONF_PRESENT: MAX_PRESENT + 1})
+    form = await configure(hass, form, {"model": MODEL, CONF_PRESENT: 0.0})
+    await configure(hass, form, LIMITS)
+    (agent,) = entry.subentries.values()
+    assert agent.data[CONF_PRESENT] == 0
+    form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
+    suggested = {str(key): (key.description or {}).get("suggested_value") for key in form["data_schema"].schema}
+    assert suggested[CONF_PRESENT] == 0
 
 
 async def test_apis(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -140,7 +159,7 @@ async def test_limit_of_the_month(hass: HomeAssistant, entry: MockConfigEntry) -
         form = await configure(hass, form, {"model": MODEL})
         await configure(hass, form, LIMITS | limit)
         (agent,) = entry.subentries.values()
-        assert dict(agent.data) == {"model": MODEL, **LIMITS, **ON, **OFF, **limit}
+        assert dict(agent.data) == {"model": MODEL, **LIMITS, **OFF, **PRESENT, **limit}
 
 
 @pytest.mark.parametrize(("base_url", "default"), [(ANTHROPIC_URL, "5m"), ("http://192.168.1.10:11434", "off")])
@@ -254,7 +273,8 @@ async def test_another_model_forgets_what_it_cannot(hass: HomeAssistant, entry: 
     form = await entry.start_subentry_reconfigure_flow(hass, agent.subentry_id)
     form = await configure(hass, form, {"model": "claude-haiku-4-5"})
     await configure(hass, form, LIMITS)
-    assert dict(entry.subentries[agent.subentry_id].data) == {"model": "claude-haiku-4-5", **LIMITS, **ON, **OFF}
+    data = dict(entry.subentries[agent.subentry_id].data)
+    assert data == {"model": "claude-haiku-4-5", **LIMITS, **ON, **OFF, **PRESENT}
 
 
 async def test_task(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -123,11 +123,11 @@ def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, 
 def _measured(item: Content, sizes: dict[int, int]) -> int:
     """Return the size of an item in characters; items never change."""
     if (size := sizes.get(id(item))) is None:
-        size = sizes[id(item)] = _size(item)
+        size = sizes[id(item)] = size_of(item)
     return size
 
 
-def _size(item: Content) -> int:
+def size_of(item: Content) -> int:
     """Measure an item."""
     match item:
         case ToolResultContent():

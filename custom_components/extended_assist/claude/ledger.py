@@ -8,11 +8,17 @@ https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
 import re
 from time import monotonic
 from typing import Any
 
 from homeassistant.components.conversation import ChatLog, Content, UserContent
+from homeassistant.util import dt as dt_util
+
+from ..results import format_minute
+from .present import Present
 
 MAX_CONVERSATIONS = 64
 """Conversations that go on at the same time, in a large home with room to spare."""
@@ -31,6 +37,22 @@ _NEW = "\nNow:\n{lines}"
 _TOOLS_GONE = "(These tools are gone: {names}.)"
 
 
+def said_at(moment: datetime) -> str:
+    """Return the weekday and the local time of a message, to the minute."""
+    return f"({dt_util.as_local(moment):%A} {format_minute(moment)})"
+
+
+@dataclass(frozen=True, slots=True)
+class _ToldPresent:
+    """What was told of the present with a message."""
+
+    message: UserContent
+    present: Present
+    words: str
+    is_whole: bool
+    """Whether it stands for itself; else it says what had changed since the one before."""
+
+
 @dataclass(slots=True)
 class ConversationLedger:
     """What was sent in one conversation."""
@@ -40,7 +62,7 @@ class ConversationLedger:
     tools: list[Any] = field(default_factory=list)
     """The tools as they are sent."""
     notes: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
-    """What was told with a message, by its identity."""
+    """What was told with a message, by its identity, beside when it was said and the present."""
     last_id: str | None = None
     """The server's name for its last answer."""
     _lasting: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
@@ -48,8 +70,10 @@ class ConversationLedger:
     _told: str = ""
     """The instructions that the model knows of, with all changes."""
     _gone: frozenset[str] = frozenset()
-    _now: str = ""
-    """The time or date that was told last."""
+    _clocks: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
+    """When each message was said, as it was told then."""
+    _presents: dict[int, _ToldPresent] = field(default_factory=dict)
+    """What was told of the present with messages, in their order."""
 
     def begin(
         self,
@@ -58,36 +82,63 @@ class ConversationLedger:
         message: UserContent | None,
         notes: Sequence[str] = (),
         *,
-        date: str = "",
+        present: Present | None = None,
         earlier: Iterable[Content] | None = None,
     ) -> None:
         """Take in how the next turn begins: its instructions, tools and message, and what else is told with it.
 
-        date is told where it is news, unless the instructions have a clock. earlier is the conversation so far: what was told
-        with a message that is there no more, such as a declined one, is told anew.
+        earlier is the conversation so far: what was told with a message that is there no more, such as a declined one, is
+        told anew. When a message was said is told with each, so instructions need no clock.
         """
-        clock = _CLOCK.search(f"\n{system}") if message else None
-        if clock:
-            system = f"\n{system}".replace(clock[0], "", 1).removeprefix("\n")
+        if message:
+            system = _CLOCK.sub("", f"\n{system}", count=1).removeprefix("\n")
         changes = self._changes(system, tools) if message else None
         if changes is None:
             self._begin_anew(system, tools)
-        lasting = [*(() if earlier is None else self._lost(earlier)), *(changes or ())]
-        told = [*lasting, *notes]
-        now = clock[0].strip() if clock else f"Today's date is {date}." if date else ""
-        if now and now != self._now:
-            self._now = now
-            told.append(f"({now})")
-            # A clock is told with each message, a date only once.
-            lasting += [] if clock else [f"({now})"]
-        if message and told:
+        so_far = None if earlier is None else list(earlier)
+        lasting = [*(() if so_far is None else self._lost(so_far)), *(changes or ())]
+        if message is None:
+            return
+        for said in so_far or ():
+            # Another agent answered it, or what was told with it was forgotten.
+            if isinstance(said, UserContent) and said is not message and id(said) not in self._clocks:
+                self._clocks[id(said)] = (said, said_at(said.created))
+        self._clocks.setdefault(id(message), (message, said_at(dt_util.utcnow())))
+        self._tell(message, present, so_far)
+        if told := [*lasting, *notes]:
             self.notes[id(message)] = (message, "\n".join(told))
-        if message and lasting:
+        if lasting:
             self._lasting[id(message)] = (message, "\n".join(lasting))
+
+    def _tell(self, message: UserContent, present: Present | None, so_far: Iterable[Content] | None) -> None:
+        """Tell the present with a message: what has changed where that is less, and what it builds on is still there."""
+        self._presents.pop(id(message), None)
+        if present is None:
+            return
+        chain: list[_ToldPresent] = []
+        for told in self._presents.values():
+            chain = [told] if told.is_whole else [*chain, told]
+        there = None if so_far is None else {id(item) for item in so_far}
+        is_there = there is None or all(id(told.message) in there for told in chain)
+        words = present.since(chain[-1].present) if chain and is_there else None
+        length = sum(len(told.words) for told in chain[1:]) + len(words or "")
+        if words is None or length > len(present.whole):
+            self._presents[id(message)] = _ToldPresent(message, present, present.whole, is_whole=True)
+        else:
+            self._presents[id(message)] = _ToldPresent(message, present, words, is_whole=False)
 
     def lasting(self, messages: Iterable[Content]) -> list[str]:
         """Return what was told with messages and still holds."""
-        return [self._lasting[id(message)][1] for message in messages if id(message) in self._lasting]
+        gone = {id(message) for message in messages}
+        told = [words for number, (_, words) in self._lasting.items() if number in gone]
+        return [*told, *self._present_of(gone)]
+
+    def _present_of(self, gone: set[int]) -> list[str]:
+        """Return what was the present with the last of the messages that are gone, where one that is not builds on it."""
+        for last, told in pairwise(self._presents.values()):
+            if id(last.message) in gone and id(told.message) not in gone and not told.is_whole:
+                return [last.present.whole]
+        return []
 
     def _lost(self, earlier: Iterable[Content]) -> list[str]:
         """Take out what was told with messages that are there no more."""
@@ -97,7 +148,10 @@ class ConversationLedger:
 
     def note(self, message: UserContent) -> str | None:
         """Return the note that goes with a message."""
-        return found[1] if (found := self.notes.get(id(message))) else None
+        number = id(message)
+        parts = [found[number][1] for found in (self.notes, self._clocks) if number in found]
+        parts += [self._presents[number].words] if number in self._presents else []
+        return "\n".join(parts) or None
 
     def leave_out(self, name: str) -> Mapping[str, Any]:
         """Send a tool no more; return what was sent of it."""
@@ -109,7 +163,7 @@ class ConversationLedger:
         """Send what holds now."""
         self.system = self._told = system
         self.tools = list(tools)
-        self.notes, self._lasting, self._gone, self._now = {}, {}, frozenset(), ""
+        self.notes, self._lasting, self._presents, self._gone = {}, {}, {}, frozenset()
 
     def _changes(self, system: str, tools: Sequence[Any]) -> list[str] | None:
         """Return the notes about changes, or None where the conversation must begin anew."""
@@ -155,15 +209,20 @@ def _changed_lines(before: str, now: str) -> list[str] | None:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of instructions, those of an area with its name."""
-    area = ""
+    """Yield the lines of instructions, those of an area with its name and its floor's."""
+    floor = area = ""
     for line in text.splitlines():
-        if line.startswith("[") and line.endswith("]"):
+        if line.startswith("[[") and line.endswith("]]"):
+            floor = f"{line} "
+        elif line.startswith("[") and line.endswith("]"):
             area = line
+        elif floor and line.startswith("["):
+            yield f"{floor}{line.rstrip()}"
         elif line.strip():
             # Where the list of areas ends, no area has such a line.
             area = area if ": " in line else ""
-            yield f"{area} {line.strip()}" if area else line.rstrip()
+            floor = floor if area else ""
+            yield f"{floor}{area} {line.strip()}" if area else line.rstrip()
 
 
 class Ledgers:

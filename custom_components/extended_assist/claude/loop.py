@@ -11,7 +11,6 @@ from anthropic.types import ToolParam
 
 from homeassistant.components import conversation
 from homeassistant.helpers.json import json_bytes
-from homeassistant.util import dt as dt_util
 
 from ..const import LOGGER
 from ..toolbox.caller import Caller
@@ -21,11 +20,13 @@ from .asking import async_do_agreed, async_speak_question, heard, told_of_answer
 from .attachments import async_read
 from .caching import with_marks
 from .client import async_stream
-from .context import Fitted, fit
+from .context import Fitted, fit, size_of
 from .failures import TurnError, key_of
 from .ledger import names_of
+from .moment import async_present, is_clock, with_moment
 from .options import CONTEXT_EDITING, inspected, model_fields
 from .prefix import Prefix
+from .present import Present
 from .repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
 from .request import offered_tools, system_prompt, to_messages
 from .responses import Block, has_thinking, told_of_refusal, without_refused, without_thinking
@@ -55,7 +56,7 @@ async def async_answer(turn: AgentTurn) -> None:
         turn.answers_when_done = offer(instance, when=turn.answers_when_done)
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
     with heard(turn):
-        request = _begin(turn)
+        request = _begin(turn, await async_present(turn))
         if not await async_do_agreed(turn, request):
             await _async_answer(turn, request)
         if turn.hearing:
@@ -109,19 +110,18 @@ def _has_spoken(content: list[conversation.Content], agent_id: str) -> bool:
     )
 
 
-def _begin(turn: AgentTurn) -> dict[str, Any]:
+def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
     """Return the fields that all requests of a turn have, which begin like those of the turn before."""
     options, content = turn.options, turn.chat_log.content
     tools = _offered(turn)
     message = next((item for item in reversed(content) if isinstance(item, conversation.UserContent)), None)
     refusal = told_of_refusal(content[1:], turn.agent_id)
     turn.ledger.begin(
-        system_prompt(content),
+        with_moment(turn, system_prompt(content), present),
         [*tools, *options.web_tools],
         message,
         notes=[*((refusal,) if refusal else ()), *told_of_answer(turn), *_ended_since(turn)],
-        # What is found on the web is old or new only for who knows the day.
-        date=dt_util.now().strftime("%Y-%m-%d, %A") if options.web_tools else "",
+        present=present,
         earlier=without_refused(content, turn.agent_id),
     )
     turn.tell_left_out(turn.left_out)
@@ -147,12 +147,15 @@ def _ended_since(turn: AgentTurn) -> list[str]:
 def _offered(turn: AgentTurn) -> list[ToolParam]:
     """Return the tools of ours that can be called in a turn."""
     reserved = names_of(turn.options.web_tools) | ({SEARCH_TOOL} if turn.options.tool_search else set())
-    offered = offered_tools(turn.chat_log.llm_api, reserved)
+    instance = turn.chat_log.llm_api
+    offered = offered_tools(instance, reserved)
     refused = turn.refused.tools(turn.options.model, offered.tools)
     tools = [tool for tool in offered.tools if tool["name"] not in refused]
     turn.keys, turn.left_out = offered.keys, {**offered.left_out, **refused}
     turn.callable = names_of(tools) | names_of(turn.options.web_tools)
-    return tools
+    # Who has seen such a tool called before, by another agent, may call it.
+    clocks = {tool.name for tool in instance.tools if is_clock(tool)} if instance else set()
+    return [tool for tool in tools if tool["name"] not in clocks]
 
 
 def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
@@ -240,6 +243,9 @@ def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) ->
     if "context_management" in request and limit == turn.options.context_limit:
         limit *= 2
     content = without_refused(turn.chat_log.content[1:], turn.agent_id)
+    for item in content:
+        if isinstance(item, conversation.UserContent) and id(item) not in turn.sizes:
+            turn.sizes[id(item)] = size_of(item) + len(turn.ledger.note(item) or "")
     fitted = fit(content, overhead, limit, turn.sizes)
     kept = {id(item) for item in fitted.content}
     # What was told with messages that are left out still holds.

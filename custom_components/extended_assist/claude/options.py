@@ -14,6 +14,7 @@ from ..const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
     CONF_PLAIN,
+    CONF_PRESENT,
     CONF_PROMPT_CACHE,
     CONF_THINKING,
     CONF_THINKING_BUDGET,
@@ -65,6 +66,8 @@ class AgentOptions:
     cache: PromptCache
     tool_search: bool
     """Whether tools that are seldom needed are searched for."""
+    present: int = 0
+    """Exposed entities up to which the present is told with each message; 0 for never."""
 
     @property
     def binds(self) -> bool:
@@ -98,6 +101,7 @@ class AgentOptions:
             web_tools=_web_tools(data, location) if known.web else (),
             cache=PromptCache.OFF if plain else PromptCache(data.get(CONF_PROMPT_CACHE, default_cache)),
             tool_search=bool(data.get(CONF_TOOL_SEARCH)) and known.tool_search,
+            present=int(data.get(CONF_PRESENT, 0)),
         )
 
 

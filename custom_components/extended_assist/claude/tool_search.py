@@ -15,7 +15,7 @@ _RESULT = "tool_search_tool_result"
 # Needed in most turns; the ends of names, because a merged API may put its own name before them.
 _ALWAYS_SHOWN = (
     *("intent__HassTurnOn", "intent__HassTurnOff", "light__HassLightSet"),
-    *("homeassistant__GetLiveContext", "llm__GetDateTime"),
+    "homeassistant__GetLiveContext",
     *("extended_assist__get_entities", "extended_assist__get_history", "extended_assist__perform_action"),
     "answer_when_done",
 )

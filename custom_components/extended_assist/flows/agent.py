@@ -31,18 +31,20 @@ from ..api_selection import assist_name
 from ..claude.client import CHECK_TIMEOUT
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
+from ..claude.present import DEFAULT_PRESENT, MAX_PRESENT
 from ..const import (
     CONF_ANSWER_WHEN_DONE,
     CONF_BASE_URL,
     CONF_FALLBACK_AGENT,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
+    CONF_PRESENT,
     DOMAIN,
     SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
 )
 from ..fallback import agent_exists, is_fallback_loop
-from .model import MODEL_KEYS, check_model, model_schema
+from .model import MODEL_KEYS, check_model, model_schema, whole_number
 from .tools import check_tools, tools_field, without_missing
 
 _DEFAULT_NAME = "Claude"
@@ -150,6 +152,7 @@ class AgentFlow(ConfigSubentryFlow):
             vol.Optional(CONF_PROMPT): TemplateSelector(),
             **tools_field(self.hass),
             vol.Required(CONF_ANSWER_WHEN_DONE, default=True): BooleanSelector(),
+            vol.Required(CONF_PRESENT, default=DEFAULT_PRESENT): whole_number(0, MAX_PRESENT),
         }
 
     def _fallback_field(self) -> dict[Any, Any]:

@@ -68,20 +68,20 @@ def model_schema(abilities: Abilities, base_url: str) -> vol.Schema:
     """Return the form for a model; a server of the user's own may need what Anthropic's does not."""
     limit = abilities.max_tokens or _MAX_TOKENS
     fields: dict[Any, Any] = {
-        vol.Required(CONF_MAX_TOKENS, default=min(DEFAULT_MAX_TOKENS, limit)): _whole_number(_MIN_TOKENS, limit),
-        vol.Required(CONF_MAX_TOOL_ROUNDS, default=DEFAULT_MAX_TOOL_ROUNDS): _whole_number(1, _MAX_TOOL_ROUNDS),
+        vol.Required(CONF_MAX_TOKENS, default=min(DEFAULT_MAX_TOKENS, limit)): whole_number(_MIN_TOKENS, limit),
+        vol.Required(CONF_MAX_TOOL_ROUNDS, default=DEFAULT_MAX_TOOL_ROUNDS): whole_number(1, _MAX_TOOL_ROUNDS),
     }
     if abilities.thinking:
         fields[vol.Optional(CONF_THINKING)] = _choice(abilities.thinking, CONF_THINKING)
     if "enabled" in abilities.thinking:
-        fields[vol.Optional(CONF_THINKING_BUDGET)] = _whole_number(MIN_THINKING_BUDGET, limit - 1)
+        fields[vol.Optional(CONF_THINKING_BUDGET)] = whole_number(MIN_THINKING_BUDGET, limit - 1)
     if abilities.effort:
         fields[vol.Optional(CONF_EFFORT)] = _choice(abilities.effort, CONF_EFFORT)
     if abilities.web:
         for key in (CONF_WEB_SEARCH, CONF_WEB_FETCH, CONF_WEB_LOCATION):
             fields[vol.Required(key, default=False)] = BooleanSelector()
     if abilities.window is None:
-        fields[vol.Required(CONF_CONTEXT_TOKENS, default=DEFAULT_CONTEXT_TOKENS)] = _whole_number(
+        fields[vol.Required(CONF_CONTEXT_TOKENS, default=DEFAULT_CONTEXT_TOKENS)] = whole_number(
             _MIN_CONTEXT, MAX_CONTEXT * 2
         )
     if base_url != ANTHROPIC_URL:
@@ -108,7 +108,7 @@ def _choice(options: tuple[str, ...], translation_key: str) -> SelectSelector:
     )
 
 
-def _whole_number(minimum: int, maximum: int) -> Any:
+def whole_number(minimum: int, maximum: int) -> Any:
     """Return the validator of a whole number that is typed."""
     selector = NumberSelector(NumberSelectorConfig(min=minimum, max=maximum, step=1, mode=NumberSelectorMode.BOX))
     return vol.All(selector, vol.Coerce(int))

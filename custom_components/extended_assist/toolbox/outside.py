@@ -24,7 +24,8 @@ MEMORY: Final = 30 * 60.0
 
 _SCRIPTS = "script"
 """The integration of scripts, which the user wrote; what they answer can come from anywhere."""
-_FREE_STATES: Final = frozenset({"text", "input_text"})
+FREE_STATES: Final = frozenset({"text", "input_text"})
+"""Domains whose states are free text."""
 _MEASURED: Final = ("device_class", "options", "state_class", "unit_of_measurement")
 """Attributes of sensors whose states are no free text."""
 _OUTSIDE: Final = frozenset(
@@ -50,7 +51,7 @@ _PHRASE = re.compile(
 )
 _KEY = re.compile(rf"{_WORD}{{2,}}+\s++[^\W\d_]{{2}}|{_WORD}++(?:[_-][^\W\d_]++){{4}}[_-]|[\u3040-\ud7a3]{{4}}|://")
 """A key that says something; names of fields have up to five words."""
-_STRANGERS_NAMES: Final = frozenset({"bluetooth", "bluetooth_le", "router"})
+STRANGERS_NAMES: Final = frozenset({"bluetooth", "bluetooth_le", "router"})
 """Sources of device trackers that are called as whoever brings a device into reach calls it."""
 
 _LIVE_CONTEXT: Final = "homeassistant__GetLiveContext"
@@ -84,7 +85,7 @@ def _keys_in(value: Any) -> Iterator[str]:
 
 def may_hold_words(state: State) -> bool:
     """Return whether the state of an entity is text that anybody may have written."""
-    if state.domain in _FREE_STATES:
+    if state.domain in FREE_STATES:
         return True
     return state.domain == "sensor" and not any(key in state.attributes for key in _MEASURED)
 
@@ -96,7 +97,7 @@ def has_free_state(state: State) -> bool:
 
 def _says_something(domain: str, state: str) -> bool:
     """Return whether the state of an entity of a domain says something."""
-    if domain in _FREE_STATES:
+    if domain in FREE_STATES:
         return state not in ("", "unknown", "unavailable")
     return domain == "sensor" and has_words(state)
 
@@ -112,7 +113,7 @@ def outside_texts(state: State) -> Iterator[str]:
     """Yield the words of a state that others can have written."""
     if has_free_state(state):
         yield state.state
-    if state.attributes.get("source_type") in _STRANGERS_NAMES and has_words(state.name):
+    if state.attributes.get("source_type") in STRANGERS_NAMES and has_words(state.name):
         yield state.name
     for name, value in state.attributes.items():
         if is_outside(name, value):

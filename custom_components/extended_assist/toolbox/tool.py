@@ -87,6 +87,15 @@ class ExtendedTool(llm.Tool):
         """Return whether the options want the user's word before a call."""
         return self.name.removeprefix(f"{DOMAIN}__") in call.options.policy.ask_first
 
+    async def async_may(self, hass: HomeAssistant, caller: Caller) -> bool:
+        """Return whether a caller may call the tool now, without being asked first by name."""
+        try:
+            policy = self._options.as_of_now(hass).policy
+            await async_check_speaker(hass, policy, self.tier, caller)
+        except ToolError:
+            return False
+        return self.name.removeprefix(f"{DOMAIN}__") not in policy.ask_first
+
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return arguments as the schema makes them; raises vol.Invalid."""
         valid: dict[str, Any] = self.parameters(arguments)

@@ -1,0 +1,271 @@
+"""The present of a small home, told with a message, so that a question about it needs no request to look.
+
+Told are names and states of what is exposed at that moment, and never what others than the household can have written: a
+state is told for being a number, a time, or a word of those that its kind has, and else left to the tools.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+import re
+from typing import Any, Final
+
+from homeassistant.components.sensor import async_rounded_state
+from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.helpers import llm
+from homeassistant.util import dt as dt_util
+
+from ..const import DOMAIN
+from ..exposure import ExposedEntity, Exposure, is_secret_key
+from ..prompt import in_areas, place, spoken_name
+from ..results import format_minute, format_state
+from ..toolbox.outside import FREE_STATES, STRANGERS_NAMES, has_words
+
+DEFAULT_PRESENT: Final = 40
+"""Exposed entities up to which the present is told; docs/cost.md has the measurement that it comes from."""
+MAX_PRESENT: Final = 300
+
+_READERS: Final = frozenset({("homeassistant", "GetLiveContext"), (DOMAIN, "get_entities")})
+"""The tools that tell the present, by integration and name: who may not use one is not told it either."""
+
+_NO_STATE: Final = frozenset(
+    {
+        *(
+            "ai_task",
+            "assist_satellite",
+            "button",
+            "calendar",
+            "camera",
+            "conversation",
+            "event",
+            "geo_location",
+            "image",
+        ),
+        *("input_button", "notify", "scene", "script", "stt", "tag", "tts", "wake_word"),
+    }
+)
+"""Domains whose states are no answer to a question, beside those that have tools of their own."""
+_VOCABULARY: Final = frozenset(
+    {
+        *("alarm_control_panel", "automation", "binary_sensor", "climate", "cover", "fan", "group", "humidifier"),
+        *(
+            "input_boolean",
+            "lawn_mower",
+            "light",
+            "lock",
+            "media_player",
+            "plant",
+            "remote",
+            "schedule",
+            "siren",
+            "sun",
+        ),
+        *("switch", "timer", "update", "vacuum", "valve", "water_heater", "weather"),
+    }
+)
+"""Domains whose states Home Assistant's own components choose."""
+_NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d|(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?", re.ASCII)
+_WORD: Final = re.compile(r"[a-z]{1,20}(?:[-_][a-z]{1,20})?|armed_custom_bypass")
+_PLAIN: Final = re.compile(r"[^\W_][\w .-]{0,29}")
+_MAX_UNIT: Final = 16
+"""Characters of a unit; those in use are shorter."""
+_UNAVAILABLE: Final = ("unavailable", "unknown")
+_MEANT: Final[Mapping[str, Mapping[str, str]]] = {
+    **{kind: {"on": "open", "off": "closed"} for kind in ("door", "garage_door", "opening", "window")},
+    "battery": {"on": "low", "off": "not low"},
+    "lock": {"on": "unlocked", "off": "locked"},
+    "safety": {"on": "unsafe", "off": "safe"},
+}
+"""What on and off of a binary sensor mean, where they alone would mislead, by its device class."""
+_NUMBERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "climate": {"current_temperature": "{}°", "temperature": "set {}°"},
+    "cover": {"current_position": "{}%"},
+    "humidifier": {"current_humidity": "{}%", "humidity": "set {}%"},
+    "water_heater": {"current_temperature": "{}°", "temperature": "set {}°"},
+    "weather": {"temperature": "{}°"},
+}
+"""Attributes that are asked for as states are, by domain; only numbers are told."""
+
+_LOOKS: Final = (
+    "You ARE equipped to answer questions about the current state of\n"
+    "the home by retrieving live context. This is a primary function. Do not state you lack the\n"
+    "functionality if the question requires live data.\n"
+    'If the user asks about device existence/type (e.g., "Do I have lights in the bedroom?"): Answer\n'
+    "from the static context below.\n"
+    'If the user asks about the CURRENT state, value, or mode (e.g., "Is the lock locked?",\n'
+    '"Is the fan on?", "What mode is the thermostat in?", "What is the temperature outside?"):\n'
+    "    1.  Recognize this requires live data.\n"
+    "    2.  You MUST use the provided tool to retrieve live context. This tool will provide the needed real-time "
+    "information (like temperature from the local weather, lock status, etc.).\n"
+)
+"""What Assist says of questions about the present."""
+_READS: Final = (
+    "If the user asks which devices there are: Answer from the static context below.\n"
+    "If the user asks about the CURRENT state, value, or mode:\n"
+    "    1.  States now, told with the user's newest message, are live: answer from them, without a tool.\n"
+    "    2.  For what they do not tell, and after anything was done, you MUST use a tool to look.\n"
+)
+"""What is said instead where the present is told."""
+_LEGEND: Final = (
+    "States now, before the words of a message, are as they were when it was said, by area, and count as returned by a tool. "
+    "Later ones tell only what has changed since. In parentheses: what on or off means."
+)
+_NOW: Final = "States now:\n{}"
+_CHANGED: Final = "States now, the rest as before:\n{}"
+_UNCHANGED: Final = "States now: as before."
+_NOT_TOLD: Final = "not told"
+
+
+def with_legend(system: str) -> str:
+    """Return instructions that say what is told of the present; Assist's own on that are exchanged where they are as known."""
+    if system.count(_LOOKS) == 1:
+        system = system.replace(_LOOKS, _READS)
+    return f"{system}\n{_LEGEND}"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What is told of the home at one moment."""
+
+    states: Mapping[str, Mapping[str, str | None]]
+    """By place and name, in the order of telling; None is not told, and left to the tools."""
+
+    @property
+    def whole(self) -> str:
+        """All of it in words."""
+        return _NOW.format(_lines(self.states, lambda state: state is not None))
+
+    def since(self, before: Present) -> str | None:
+        """What has changed since another moment, in words; None where other things are there than then."""
+        if _names(self) != _names(before):
+            return None
+        changed = {
+            place: {name: state or _NOT_TOLD for name, state in states.items() if state != before.states[place][name]}
+            for place, states in self.states.items()
+        }
+        return _CHANGED.format(lines) if (lines := _lines(changed, lambda _: True)) else _UNCHANGED
+
+
+def _names(present: Present) -> Mapping[str, list[str]]:
+    """Return what a present tells of."""
+    return {place: list(states) for place, states in present.states.items()}
+
+
+def _lines(states: Mapping[str, Mapping[str, str | None]], when: Callable[[str | None], bool]) -> str:
+    """Return a line for each place, of names with states."""
+    lines = {
+        place: "; ".join(f"{name}: {state}" for name, state in told.items() if when(state))
+        for place, told in states.items()
+    }
+    return "\n".join(f"[{place}] {line}" for place, line in lines.items() if line)
+
+
+def is_reader(tool: llm.Tool) -> bool:
+    """Return whether a tool tells the present."""
+    return (tool.integration, tool.name.rpartition("__")[2]) in _READERS
+
+
+@callback
+def describe_present(hass: HomeAssistant, assistant: str, limit: int) -> Present | None:
+    """Return the present of what an assistant may see, or None where that is nothing or more than a number of entities."""
+    exposure = Exposure(hass, assistant)
+    if not 0 < len(exposure.ids) <= limit:
+        return None
+    entities = [entity for entity in exposure.entities.values() if _has_part(entity)]
+    states: dict[str, dict[str, str | None]] = {}
+    for names, members in in_areas(entities):
+        told = states.setdefault(place(names), {})
+        for name, entity in sorted(_distinct(hass, members).items()):
+            told[name] = _state(hass, exposure, entity)
+    is_any = any(state is not None for told in states.values() for state in told.values())
+    return Present(states) if is_any else None
+
+
+def _has_part(entity: ExposedEntity) -> bool:
+    """Return whether an entity is one to tell of: its state answers something, and no stranger's device has named it."""
+    is_guest = str(entity.state.attributes.get("source_type")) in STRANGERS_NAMES and has_words(entity.name)
+    return entity.domain not in _NO_STATE and not is_guest
+
+
+def _distinct(hass: HomeAssistant, entities: Collection[ExposedEntity]) -> dict[str, ExposedEntity]:
+    """Return entities of one place by name; those that share one say their domains too, or their ids."""
+    named: defaultdict[str, list[ExposedEntity]] = defaultdict(list)
+    for entity in entities:
+        named[spoken_name(hass, entity)].append(entity)
+    distinct: dict[str, ExposedEntity] = {}
+    for name, alike in named.items():
+        domains = Counter(entity.domain for entity in alike)
+        for entity in alike:
+            is_alone = domains[entity.domain] == 1
+            distinct[name if len(alike) == 1 else f"{name} ({entity.domain})" if is_alone else entity.entity_id] = (
+                entity
+            )
+    return distinct
+
+
+def _state(hass: HomeAssistant, exposure: Exposure, entity: ExposedEntity) -> str | None:
+    """Return the state of an entity as it is told, or None where it is not."""
+    state = entity.state
+    if state.state in _UNAVAILABLE:
+        return state.state
+    value = _value(hass, state)
+    names_secret = any(map(is_secret_key, (state.object_id, *entity.names)))
+    if value is None or names_secret or exposure.visible_value(value) is None:
+        return None
+    more = [
+        form.format(format_state(str(number)))
+        for name, form in _NUMBERS.get(entity.domain, {}).items()
+        if type(number := state.attributes.get(name)) in (int, float)
+    ]
+    if entity.domain == "binary_sensor" and (meant := _meant(state)):
+        more.append(f"({meant})")
+    return " ".join([value, *more])
+
+
+def _meant(state: State) -> str | None:
+    """Return what on or off of a binary sensor means where they alone would mislead."""
+    return _MEANT.get(str(state.attributes.get("device_class")), {}).get(state.state)
+
+
+def _value(hass: HomeAssistant, state: State) -> str | None:
+    """Return a state that nobody else can have worded, or None."""
+    domain, value = state.domain, state.state
+    if domain in FREE_STATES:
+        return None
+    if _NUMBER.fullmatch(value):
+        shown = async_rounded_state(hass, state.entity_id, state) if domain == "sensor" else value
+        return f"{format_state(shown)}{_unit(state)}"
+    if _MOMENT.fullmatch(value):
+        return value
+    if (moment := _moment(value)) is not None:
+        return format_minute(moment)
+    if domain in _VOCABULARY:
+        return value if _WORD.fullmatch(value) else None
+    return value if value in _choices(hass, state) and _PLAIN.fullmatch(value) and not has_words(value) else None
+
+
+def _unit(state: State) -> str:
+    """Return the unit of a number, behind a space where it is a word."""
+    unit = state.attributes.get("unit_of_measurement")
+    if not isinstance(unit, str) or not unit.isprintable() or len(unit) > _MAX_UNIT or has_words(unit):
+        return ""
+    return unit if unit in ("%", "°") else f" {unit}"
+
+
+def _moment(value: str) -> datetime | None:
+    """Return a moment with its offset from UTC, of a time that clocks of a home may show."""
+    try:
+        moment = dt_util.parse_datetime(value) if value.startswith(("19", "20")) else None
+    except ValueError:
+        return None
+    return moment if moment and moment.tzinfo else None
+
+
+def _choices(hass: HomeAssistant, state: State) -> Collection[Any]:
+    """Return the states that an entity can have besides numbers and times."""
+    if state.domain in ("person", "device_tracker"):
+        return {"home", "not_home", *(zone.name for zone in hass.states.async_all("zone"))}
+    options = state.attributes.get("options")
+    return options if isinstance(options, list | tuple) else ()
