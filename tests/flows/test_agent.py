@@ -159,7 +159,7 @@ async def test_limit_of_the_month(hass: HomeAssistant, entry: MockConfigEntry) -
         form = await configure(hass, form, {"model": MODEL})
         await configure(hass, form, LIMITS | limit)
         (agent,) = entry.subentries.values()
-        assert dict(agent.data) == {"model": MODEL, **LIMITS, **OFF, **PRESENT, **limit}
+        assert dict(agent.data) == {"model": MODEL, **LIMITS, **ON, **OFF, **PRESENT, **limit}
 
 
 @pytest.mark.parametrize(("base_url", "default"), [(ANTHROPIC_URL, "5m"), ("http://192.168.1.10:11434", "off")])

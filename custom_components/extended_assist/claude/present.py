@@ -11,7 +11,6 @@ from datetime import datetime
 import re
 from typing import Any, Final
 
-from homeassistant.components.sensor import async_rounded_state
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
@@ -19,7 +18,7 @@ from homeassistant.util import dt as dt_util
 from ..const import DOMAIN
 from ..exposure import ExposedEntity, Exposure, is_secret_key
 from ..prompt import in_areas, place, spoken_name
-from ..results import format_minute, format_state
+from ..results import format_minute, number, shown
 from ..toolbox.outside import FREE_STATES, STRANGERS_NAMES, has_words
 
 DEFAULT_PRESENT: Final = 40
@@ -210,14 +209,14 @@ def _state(hass: HomeAssistant, exposure: Exposure, entity: ExposedEntity) -> st
     state = entity.state
     if state.state in _UNAVAILABLE:
         return state.state
-    value = _value(hass, state)
+    value = _value(hass, exposure, state)
     names_secret = any(map(is_secret_key, (state.object_id, *entity.names)))
     if value is None or names_secret or exposure.visible_value(value) is None:
         return None
     more = [
-        form.format(format_state(str(number)))
+        form.format(number(reading))
         for name, form in _NUMBERS.get(entity.domain, {}).items()
-        if type(number := state.attributes.get(name)) in (int, float)
+        if isinstance(reading := state.attributes.get(name), int | float) and not isinstance(reading, bool)
     ]
     if entity.domain == "binary_sensor" and (meant := _meant(state)):
         more.append(f"({meant})")
@@ -229,14 +228,14 @@ def _meant(state: State) -> str | None:
     return _MEANT.get(str(state.attributes.get("device_class")), {}).get(state.state)
 
 
-def _value(hass: HomeAssistant, state: State) -> str | None:
+def _value(hass: HomeAssistant, exposure: Exposure, state: State) -> str | None:
     """Return a state that nobody else can have worded, or None."""
     domain, value = state.domain, state.state
     if domain in FREE_STATES:
         return None
     if _NUMBER.fullmatch(value):
-        shown = async_rounded_state(hass, state.entity_id, state) if domain == "sensor" else value
-        return f"{format_state(shown)}{_unit(state)}"
+        unit = state.attributes.get("unit_of_measurement")
+        return f"{shown(value, unit and str(unit), exposure.decimals(state.entity_id))}{_unit(state)}"
     if _MOMENT.fullmatch(value):
         return value
     if (moment := _moment(value)) is not None:
