@@ -19,6 +19,7 @@ _SIZES = {20: 2.0, 200: 1.0, 2000: 0.3}
 """Exposed entities, and the largest ratio that is good enough."""
 _MAX_SCHEMAS = 7_500
 """Characters that the tools of the default families may have together."""
+_OURS = ("extended_assist__", "answer_when_done")
 _PRESENT = (20, 40, 200)
 """Exposed entities of homes in which telling the present is compared with looking; the second is the default limit."""
 _STATE = "Is the window 0 on?"
@@ -96,7 +97,7 @@ async def _measure(hass: HomeAssistant, server: ClaudeServer) -> list[Row]:
         sent = [await _ask(hass, server, agent) for agent in agents]
         ours, other = [len(prompt) + len(json_dumps(tools)) for prompt, tools in sent]
         found.append(Row.of("characters", f"prompt and tools, {size} entities", ours, other, goal=goal))
-        own = len(json_dumps([tool for tool in sent[0][1] if tool["name"].startswith("extended_assist__")]))
+        own = len(json_dumps([tool for tool in sent[0][1] if tool["name"].startswith(_OURS)]))
     return [*found, Row.of("characters", "tools of the default families; limit", own, _MAX_SCHEMAS, goal=1.0)]
 
 
