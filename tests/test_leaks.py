@@ -418,7 +418,7 @@ async def test_no_trace_in_results_and_errors(
     for arguments in cases:
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
         text = json_dumps(result.data)
-        assert traces(text, arguments) == [], arguments
+        assert traces(text, arguments) == [], (arguments, text)
         visible |= not result.error and "visible" in text.lower()
     assert visible or not tool.parameters.schema, "The cases never reached the visible entity, so they prove nothing"
 
@@ -492,6 +492,6 @@ async def test_no_trace_through_functions(
     for arguments in FUNCTIONS[settings]():
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
         text = json_dumps(result.data)
-        assert traces(text, arguments) == [], arguments
+        assert traces(text, arguments) == [], (arguments, text)
         visible |= not result.error and "visible" in text.lower()
     assert visible, "The cases never reached the visible entity, so they prove nothing"

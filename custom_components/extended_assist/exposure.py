@@ -82,10 +82,14 @@ class ExposedEntity:
     @property
     def unit(self) -> str | None:
         """Return the unit of a state that is a number, an empty one where it has none; None for any other state."""
-        attributes = self.state.attributes
-        if unit := attributes.get("unit_of_measurement"):
-            return str(unit)
-        return "" if "state_class" in attributes or self.domain in NUMBERS else None
+        return unit_of(self.state)
+
+
+def unit_of(state: State) -> str | None:
+    """Return the unit of a state that is a number, an empty one where it has none; None for any other state."""
+    if unit := state.attributes.get("unit_of_measurement"):
+        return str(unit)
+    return "" if "state_class" in state.attributes or state.domain in NUMBERS else None
 
 
 class Exposure:

@@ -1,6 +1,6 @@
 """The commands in the documentation: ours exist and take these arguments, those of others are known by name.
 
-CONTRIBUTING.md, README.md, docs/local-models.md, docs/removal.md, docs/soak.md.
+CONTRIBUTING.md, README.md, docs/evaluation.md, docs/local-models.md, docs/removal.md, docs/soak.md.
 """
 
 from functools import cache

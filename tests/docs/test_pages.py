@@ -21,6 +21,7 @@ RUN_BY = {
     ("README.md", "sh"): COMMANDS,
     ("docs/configuration.md", "jinja"): EXAMPLES,
     ("docs/developers.md", "python"): "test_developers.py",
+    ("docs/evaluation.md", "sh"): COMMANDS,
     ("docs/examples.md", "yaml"): EXAMPLES,
     ("docs/functions.md", "yaml"): FUNCTIONS,
     ("docs/local-models.md", "sh"): COMMANDS,

@@ -150,7 +150,7 @@ def test_strict_typing() -> None:
     """mypy is strict for the whole integration, and no module opts out of it."""
     settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["mypy"]
     assert settings["strict"]
-    assert settings["files"] == ["custom_components"]
+    assert "custom_components" in settings["files"]
     exempt = [override["module"] for override in settings.get("overrides", ())]
     assert not [module for module in exempt if "custom_components" in module or "*" in module]
     ignored = [

@@ -144,8 +144,11 @@ def plans(database: Engine, call: Callable[[Session], object]) -> list[str]:
 
 @pytest.fixture
 def chatty(database: Engine) -> Series:
-    """An entity of thousands of rows, amid those of another one."""
-    entity_id = record(database, [Recorded(ORIGIN - second, str(second % 7)) for second in range(3000, 0, -1)])
+    """An entity of thousands of rows, amid those of as many others as make an index by time alone a detour."""
+    rows = [Recorded(ORIGIN - second, str(second % 7)) for second in range(3000, 0, -1)]
+    entity_id = record(database, rows)
+    for _ in range(5):
+        record(database, rows)
     with Session(database) as session:
         series = find_series(session, entity_id)
         analyze = {"mysql": "ANALYZE TABLE states"}.get(database.dialect.name, "ANALYZE states")

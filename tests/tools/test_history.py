@@ -126,7 +126,7 @@ async def test_long_span(house: House, hass: HomeAssistant, call_tool: CallTool)
         assert answer == await call_tool(GetHistoryTool(), **question)
     account = answer["entities"][CHATTY]
     assert account["unknown_or_unavailable"] == "0:01:00"
-    assert account["max"] == {"value": "10", "time": "2026-03-11 00:15:05"}
+    assert account["max"] == {"value": 10, "time": "2026-03-11 00:15:05"}
 
 
 async def test_too_many(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:

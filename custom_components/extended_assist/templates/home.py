@@ -6,7 +6,6 @@ from functools import partial
 from threading import get_ident
 from typing import Any
 
-from homeassistant.components.zone import ENTITY_ID_HOME
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import (
     area_registry as ar,
@@ -20,6 +19,8 @@ from homeassistant.util.async_ import run_callback_threadsafe
 from ..exposure import Exposure
 
 PLAIN_TYPES = (str, int, float, type(None))
+
+HOME_ZONE = "zone.home"
 
 
 class Home:
@@ -62,7 +63,7 @@ class Home:
         if entity_id not in self.decided:
             exists = self.hass.states.get(entity_id) is not None
             # What does not exist takes as long as what is hidden.
-            found = self.exposure.state(entity_id if exists else ENTITY_ID_HOME)
+            found = self.exposure.state(entity_id if exists else HOME_ZONE)
             self.decided[entity_id] = found if exists else None
         return self.decided[entity_id]
 

@@ -7,11 +7,9 @@ from homeassistant.core import valid_entity_id
 from homeassistant.exceptions import TemplateError
 from homeassistant.util import location
 
-from .home import TemplateFunction
+from .home import HOME_ZONE, TemplateFunction
 from .state_proxies import TemplateHome, TemplateState
 from .states import expand
-
-_HOME = "zone.home"
 
 type _Place = tuple[float, float]
 
@@ -60,8 +58,8 @@ def closest_filter(home: TemplateHome, entities: Any, *place: Any) -> TemplateSt
 
 def _home(home: TemplateHome) -> _Place:
     """Return where the home is, if the user exposed it."""
-    if home.find(_HOME) is None:
-        raise TemplateError(f"Where the home is is not exposed: name another place first, or have {_HOME} exposed")
+    if home.find(HOME_ZONE) is None:
+        raise TemplateError(f"Where the home is is not exposed: name another place first, or have {HOME_ZONE} exposed")
     return home.hass.config.latitude, home.hass.config.longitude
 
 

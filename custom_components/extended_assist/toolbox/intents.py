@@ -16,6 +16,8 @@ from .telling import step_for
 _OWN = "homeassistant."
 """Where the intents come from that do what they say; what the user wrote as one may do anything."""
 _WRITTEN = "homeassistant.components.intent_script"
+_ACTION_DONE = "action_done"
+"""The type of a response that says so; Home Assistant has renamed where it is listed."""
 _ENDED_WHEN_DONE = frozenset(
     {
         *(intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_INCREASE_TIMER),
@@ -65,7 +67,7 @@ def is_complete(call: ToolCall, tool: llm.Tool, result: llm.ToolResult) -> bool:
     if result.error or not isinstance(tool, llm.IntentTool) or not isinstance(result.data, llm.IntentResponseDict):
         return False
     told = result.data
-    if told["response_type"] != intent.IntentResponseType.ACTION_DONE.value or told["data"]["failed"]:
+    if told["response_type"] != _ACTION_DONE or told["data"]["failed"]:
         return False
     return _is_own(_handler(call, tool)) and (bool(call.recording.acts) or tool.intent_type in _ENDED_WHEN_DONE)
 

@@ -12,7 +12,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..effects.aims import Status
 from ..effects.aspects import STATE
-from ..exposure import Exposure
+from ..exposure import Exposure, unit_of
 from ..groups import is_group, members_of
 from ..results import shown, size
 from .acts import Act
@@ -148,8 +148,8 @@ def describe_change(
 
 def state_text(state: State) -> str:
     """Return a state with its unit."""
-    unit = state.attributes.get("unit_of_measurement")
-    return f"{shown(state.state, str(unit))} {unit}" if unit else state.state
+    unit = unit_of(state)
+    return f"{state.state if unit is None else shown(state.state, unit)} {unit or ''}".strip()
 
 
 def _short(value: Any) -> str:

@@ -102,14 +102,18 @@ def visible_dashboard(hass: HomeAssistant, preferences: Preferences, exposure: E
     sources: list[Meter] = []
     costs: list[Meter] = []
     for source in preferences["energy_sources"]:
-        for kind, key, cost_key in _DIRECTIONS.get(source["type"], ()):
+        directions = _DIRECTIONS.get(source["type"], ())
+        # The name of a source is one of all its directions, so of a hidden one, too.
+        is_whole = all(exposure.is_statistic_exposed(flow) for _, key, _ in directions if (flow := source.get(key)))
+        name = source.get("name") if is_whole else None
+        for kind, key, cost_key in directions:
             if not (statistic_id := source.get(key)):
                 continue
             cost_id = cost_key and (source.get(cost_key) or cost_sensors.get(statistic_id))
             if cost_id:
                 costs.append(Meter(statistic_id=cost_id, kind=kind))
             price = _price(hass, exposure, source, kind) if cost_key and not source.get(cost_key) else None
-            sources.append(Meter(statistic_id=statistic_id, kind=kind, name=source.get("name"), price=price))
+            sources.append(Meter(statistic_id=statistic_id, kind=kind, name=name, price=price))
     devices, water_devices = (
         [
             Meter(
