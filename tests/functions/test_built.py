@@ -16,6 +16,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 import yaml
 
 from custom_components.extended_assist.const import CONF_WEB_PORTS
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.functions.address import to_address, to_header
 from custom_components.extended_assist.functions.base import FunctionRun
 from custom_components.extended_assist.functions.payload import to_payload
@@ -237,6 +238,10 @@ QUERIES: dict[str, tuple[str, list[str]]] = {
     "list": ("SELECT n FROM t WHERE n IN ({{ names }})", ["a", "it's"]),
     "joined_in_quotes": ("""SELECT n FROM t WHERE n IN ('{{ names | join("','") }}')""", ["a", "it's"]),
     "joined_with_space": ("""SELECT n FROM t WHERE n IN ("{{ names | join('", "') }}")""", ["a", "it's"]),
+    "joined_attribute": (
+        """SELECT n FROM t WHERE n IN ('{{ [{'k': names[0]}, {'k': names[1]}] | join("','", attribute='k') }}')""",
+        ["a", "it's"],
+    ),
     "joined_around": ("""SELECT n FROM t WHERE n IN ({{ "'" ~ names | join("','") ~ "'" }})""", ["a", "it's"]),
     "joined_plus": ("""SELECT n FROM t WHERE n IN ({{ "'" + names | join("','") + "'" }})""", ["a", "it's"]),
     "set_before": (
@@ -277,6 +282,7 @@ REFUSED = {
     "mapped": """SELECT n FROM t WHERE n IN ({{ names | map('regex_replace', '^(.*)$', "'\\\\1'") | join(',') }})""",
     "formatted": """SELECT n FROM t WHERE n = {{ "'%s'" | format(names[0]) }}""",
     "tuple": """SELECT n FROM t WHERE n IN {{ names | string | replace('[', '(') | replace(']', ')') }}""",
+    "filled": """SELECT n FROM t WHERE n = {{ "'{}'".format(names[0]) }}""",
     "replaced": """SELECT n FROM t WHERE n IN ('{{ names | string | replace(", ", "','") }}')""",
 }
 
@@ -291,7 +297,8 @@ def find(query: Any) -> list[str]:
 
 def run_of(hass: HomeAssistant, **variables: Any) -> FunctionRun:
     """Return a run with arguments."""
-    call: Any = SimpleNamespace(hass=hass, exposure=None)
+    exposure, context = Exposure(hass, "conversation"), SimpleNamespace(assistant="conversation")
+    call: Any = SimpleNamespace(hass=hass, exposure=exposure, llm_context=context)
     return FunctionRun(call=call, variables=variables)
 
 
