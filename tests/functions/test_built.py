@@ -255,6 +255,10 @@ QUERIES: dict[str, tuple[str, list[str]]] = {
         ),
         ["a", "it's"],
     ),
+    "cut": (
+        "{% set all %}{% for n in names %}'{{ n }}',{% endfor %}{% endset %}SELECT n FROM t WHERE n IN ({{ all[:-1] }})",
+        ["a", "it's"],
+    ),
     "namespace": (
         (
             "{% set ns = namespace(q='') %}{% for n in names %}{% set ns.q = ns.q ~ (' OR ' if ns.q else '') ~ \"n = '\" ~ n ~ \"'\" %}"
@@ -338,6 +342,21 @@ async def test_what_would_find_nothing_is_refused(hass: HomeAssistant, name: str
     run = run_of(hass, names=["a", "b"])
     with pytest.raises(ToolError, match="puts quotes or other SQL into a value"):
         to_sql(await async_render_pieces(run, REFUSED[name]), frozenset(), run.variables)
+
+
+CHANGED = {
+    "replaced": "{% set q %}SELECT n FROM t WHERE n = 'HERE' AND n = '{{ a }}'{% endset %}{{ q | replace('HERE', b) }}",
+    "filled": "{% set q %}SELECT n FROM t WHERE n = '{{ a }}' AND n = '{}'{% endset %}{{ q.format(b) }}",
+    "formatted": "{% set q %}SELECT n FROM t WHERE n = '{{ a }}' AND n = '%s'{% endset %}{{ q % b }}",
+    "joined": "{% set q %}SELECT n FROM t WHERE n = '{{ a }}' AND n = '{}'{% endset %}{{ q.format(b) ~ '' }}",
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+async def test_texts_that_are_changed_with_values_in_them(hass: HomeAssistant, name: str) -> None:
+    """What is put into a text beside values that are kept apart is no text of the template."""
+    with pytest.raises(ToolError, match="after values were put into it"):
+        await async_render_pieces(run_of(hass, a="a", b="x' OR '1'='1"), CHANGED[name])
 
 
 @pytest.mark.parametrize("word", ["or", "OR", "and", "not", "is", "is not", "in", "null"])

@@ -41,6 +41,10 @@ TIME_LIMIT: Final = 5.0
 """Seconds for one template."""
 _MAX_MESSAGE = 300
 _COMPILED = 200
+_CHANGED: Final = (
+    "A template of this function changes a text after values were put into it. Tell the user to put the values in last, or to "
+    "join with ~."
+)
 _FIRST, _LAST = "\ue000", "\ue001"
 """Characters without meaning, around the number of a value."""
 
@@ -90,6 +94,12 @@ class Written(str):
         return not any(isinstance(piece, Value) for piece in self.pieces)
 
     @override
+    def __getitem__(self, key: Any) -> str:
+        """Return a part, which is written too where all is."""
+        part = super().__getitem__(key)
+        return Written(part) if self.is_whole else part
+
+    @override
     def __add__(self, other: Any) -> Any:
         """Add a text behind."""
         return Written(*self.pieces, *_pieces_of(other)) if isinstance(other, str) else NotImplemented
@@ -100,10 +110,10 @@ class Written(str):
 
 
 def _pieces_of(value: Any) -> tuple[Piece, ...]:
-    """Return what a value is made of; what holds marks was written by the template."""
+    """Return what a value is made of."""
     if isinstance(value, Written):
         return value.pieces
-    if isinstance(value, jinja2.Undefined) or (isinstance(value, str) and _marking.get().is_in(value)):
+    if isinstance(value, jinja2.Undefined):
         return (str(value),)
     return (Value(value),)
 
@@ -118,19 +128,18 @@ class _MarkedValues:
         self._mark = re.compile(f"{_FIRST}{self._nonce}-([0-9]+){_LAST}")
 
     def mark(self, value: Any) -> Any:
-        """Return a placeholder for a value; what the template wrote, and what holds placeholders already, stays as it is."""
+        """Return a placeholder for a value; what the template wrote stays as it is.
+
+        Raises ToolError for a text with placeholders that was changed: of what was put into it, nothing is known.
+        """
         if isinstance(value, jinja2.Undefined) or value is None:
             return value
         if isinstance(value, Written):
             return "".join(self.mark(piece.value) if isinstance(piece, Value) else piece for piece in value.pieces)
-        if isinstance(value, str) and self.is_in(value):
-            return value
+        if isinstance(value, str) and self._mark.search(value):
+            raise ToolError(_CHANGED)
         self._values.append(value)
         return f"{_FIRST}{self._nonce}-{len(self._values) - 1}{_LAST}"
-
-    def is_in(self, text: str) -> bool:
-        """Return whether a text holds placeholders."""
-        return self._mark.search(text) is not None
 
     def pieces(self, text: str) -> list[Piece]:
         """Return a rendered text with its values apart."""
