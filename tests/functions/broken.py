@@ -218,6 +218,18 @@ SILENT = {
     "sensor_key": with_item(
         "type: scrape\nresource: http://a/\nsensor:\n- select: p\n  atribute: href", 9, "mean 'attribute'"
     ),
+    "macro_of_a_file": with_item(
+        "type: template\nvalue_template: \"{% from 'tools.jinja' import m %}{{ m(item) }}\"", 6, "other files"
+    ),
+    "macro_of_a_file_with_any_argument": Broken(
+        spec("{type: object, additionalProperties: true}")
+        + "  type: template\n  value_template: \"{% import 'tools.jinja' as t %}{{ t.m() }}\"\n",
+        6,
+        "other files",
+    ),
+    "filter_that_is_left_out": with_item(
+        "type: template\nvalue_template: '{{ item | regx_search(1) }}'", 6, "Nearest filters here: regex_search"
+    ),
     "misspelled_type": with_item("type: templat\nvalue_template: a", 5, "mean 'template'"),
     "misspelled_setting": with_item("type: template\nvalue_template: a\nparse_resut: true", 7, "mean 'parse_result'"),
     "pattern_of_itself": parameters(

@@ -16,6 +16,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 import yaml
 
 from custom_components.extended_assist.const import CONF_WEB_PORTS
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.functions.address import to_address, to_header
 from custom_components.extended_assist.functions.base import FunctionRun
 from custom_components.extended_assist.functions.payload import to_payload
@@ -237,6 +238,10 @@ QUERIES: dict[str, tuple[str, list[str]]] = {
     "list": ("SELECT n FROM t WHERE n IN ({{ names }})", ["a", "it's"]),
     "joined_in_quotes": ("""SELECT n FROM t WHERE n IN ('{{ names | join("','") }}')""", ["a", "it's"]),
     "joined_with_space": ("""SELECT n FROM t WHERE n IN ("{{ names | join('", "') }}")""", ["a", "it's"]),
+    "joined_attribute": (
+        """SELECT n FROM t WHERE n IN ('{{ [{'k': names[0]}, {'k': names[1]}] | join("','", attribute='k') }}')""",
+        ["a", "it's"],
+    ),
     "joined_around": ("""SELECT n FROM t WHERE n IN ({{ "'" ~ names | join("','") ~ "'" }})""", ["a", "it's"]),
     "joined_plus": ("""SELECT n FROM t WHERE n IN ({{ "'" + names | join("','") + "'" }})""", ["a", "it's"]),
     "set_before": (
@@ -248,6 +253,10 @@ QUERIES: dict[str, tuple[str, list[str]]] = {
             "{% set all %}{% for n in names %}'{{ n }}'{{ ',' if not loop.last }}{% endfor %}{% endset %}"
             "SELECT n FROM t WHERE n IN ({{ all }})"
         ),
+        ["a", "it's"],
+    ),
+    "cut": (
+        "{% set all %}{% for n in names %}'{{ n }}',{% endfor %}{% endset %}SELECT n FROM t WHERE n IN ({{ all[:-1] }})",
         ["a", "it's"],
     ),
     "namespace": (
@@ -277,6 +286,7 @@ REFUSED = {
     "mapped": """SELECT n FROM t WHERE n IN ({{ names | map('regex_replace', '^(.*)$', "'\\\\1'") | join(',') }})""",
     "formatted": """SELECT n FROM t WHERE n = {{ "'%s'" | format(names[0]) }}""",
     "tuple": """SELECT n FROM t WHERE n IN {{ names | string | replace('[', '(') | replace(']', ')') }}""",
+    "filled": """SELECT n FROM t WHERE n = {{ "'{}'".format(names[0]) }}""",
     "replaced": """SELECT n FROM t WHERE n IN ('{{ names | string | replace(", ", "','") }}')""",
 }
 
@@ -291,7 +301,8 @@ def find(query: Any) -> list[str]:
 
 def run_of(hass: HomeAssistant, **variables: Any) -> FunctionRun:
     """Return a run with arguments."""
-    call: Any = SimpleNamespace(hass=hass, exposure=None)
+    exposure, context = Exposure(hass, "conversation"), SimpleNamespace(assistant="conversation")
+    call: Any = SimpleNamespace(hass=hass, exposure=exposure, llm_context=context)
     return FunctionRun(call=call, variables=variables)
 
 
@@ -331,6 +342,21 @@ async def test_what_would_find_nothing_is_refused(hass: HomeAssistant, name: str
     run = run_of(hass, names=["a", "b"])
     with pytest.raises(ToolError, match="puts quotes or other SQL into a value"):
         to_sql(await async_render_pieces(run, REFUSED[name]), frozenset(), run.variables)
+
+
+CHANGED = {
+    "replaced": "{% set q %}SELECT n FROM t WHERE n = 'HERE' AND n = '{{ a }}'{% endset %}{{ q | replace('HERE', b) }}",
+    "filled": "{% set q %}SELECT n FROM t WHERE n = '{{ a }}' AND n = '{}'{% endset %}{{ q.format(b) }}",
+    "formatted": "{% set q %}SELECT n FROM t WHERE n = '{{ a }}' AND n = '%s'{% endset %}{{ q % b }}",
+    "joined": "{% set q %}SELECT n FROM t WHERE n = '{{ a }}' AND n = '{}'{% endset %}{{ q.format(b) ~ '' }}",
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+async def test_texts_that_are_changed_with_values_in_them(hass: HomeAssistant, name: str) -> None:
+    """What is put into a text beside values that are kept apart is no text of the template."""
+    with pytest.raises(ToolError, match="after values were put into it"):
+        await async_render_pieces(run_of(hass, a="a", b="x' OR '1'='1"), CHANGED[name])
 
 
 @pytest.mark.parametrize("word", ["or", "OR", "and", "not", "is", "is not", "in", "null"])

@@ -70,6 +70,10 @@ def written(settings: str, *names: str) -> str:
         ("{{ x | center(y) }}", 1_000_000_000, "too large"),
         ("{{ x | indent(width=y, first=true) }}", 1_000_000_000, "too large"),
         ("{{ x.zfill(y) }}", 1_000_000_000, "too large"),
+        ("{{ '{:>{}}'.format(x, y) }}", 1_000_000_000, "failed: Widths"),
+        ("{{ '%*d' % (y, 1) }}", 1_000_000_000, "failed: A placeholder"),
+        ("{{ [x] | tojson(indent=y) }}", 1_000_000_000, "too large"),
+        ("{{ range(y) | list | length }}", 90_000, "too large"),
         ("{{ (x * y)[:3] ~ x.zfill(40) | center(50) | length }}", 2, "aaa50"),
         ("{{ x | regex_findall(y) | length }} {{ x is match(y) }}", "aa", "14 True"),
     ],
@@ -78,8 +82,78 @@ async def test_growth(install: Install, ask: Ask, template: str, y: Any, told: s
     """A pattern or a number that a model gave ends in time and makes nothing huge."""
     await install(written(f'type: template\nvalue_template: "{template}"', "x", "y"))
     begun = monotonic()
-    assert told in await ask("probe", {"x": "a" * 28, "y": y}, error=told.startswith(("too", "repeats")))
+    assert told in await ask("probe", {"x": "a" * 28, "y": y}, error=told.startswith(("too", "repeats", "failed")))
     assert monotonic() - begun < 5
+
+
+MADE = {
+    "joined": "{{ states('light.' ~ x) }}",
+    "added": "{{ states('light.' + x) }}",
+    "listed": "{{ ['light', x] | join('.') | states }}",
+    "formatted": "{{ states('light.%s' % x) }}",
+    "mapped": "{{ ['light.' ~ x] | map('states') | list }}",
+    "attribute": "{{ state_attr('light.' ~ x, 'note') }}",
+    "domain": "{{ states.light[x] }}",
+    "chained": "{{ states['light.' ~ x].state }}",
+    "compared": "{{ is_state('light.' ~ x, 'orange') }}",
+    "expanded": "{{ expand('light.' ~ x) | map(attribute='state') | list }}",
+    "all": "{{ states.light | map(attribute='object_id') | select('eq', x) | list | length }}",
+    "whole": "{{ states | selectattr('object_id', 'eq', x) | list | length }}",
+    "set": "{% set n = namespace(id='light.') %}{% set n.id = n.id ~ x %}{{ states(n.id) }}",
+    "macro": "{% macro m(id) %}{{ states(id) }}{% endmacro %}{{ m('light.' ~ x) }}",
+    "applied": "{{ ('light.' ~ x) | apply(states) }}",
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+async def test_ids_that_templates_make(hass: HomeAssistant, install: Install, ask: Ask, name: str) -> None:
+    """What a template makes of an argument reaches what is exposed; hidden and unknown answer alike."""
+    await install(written(f"type: template\nvalue_template: {json.dumps(MADE[name])}", "x"))
+    unknown = await ask("probe", {"x": "zebra"})
+    hass.states.async_set("light.zebra", "orange", {"note": "juicy"})
+    assert await ask("probe", {"x": "zebra"}) == unknown
+    expose(hass, "light.zebra")
+    assert await ask("probe", {"x": "zebra"}) != unknown
+
+
+async def test_ids_that_templates_make_elsewhere(hass: HomeAssistant, install: Install, ask: Ask, site: Site) -> None:
+    """In addresses, bodies, headers, and in what is made of an answer too."""
+    hass.states.async_set("light.zebra", "orange")
+    made = "{{ states('light.' ~ x) }}"
+    settings = {
+        "type": "rest",
+        "method": "post",
+        "resource_template": f"{site.url}/{made}",
+        "headers": {"X-Note": made},
+        "params": {"a": made},
+        "payload_template": f"note {made}",
+        "value_template": made,
+    }
+    await install(written(json.dumps(settings), "x"))
+    assert await ask("probe", {"x": "zebra"}) == "unknown"
+    (_, path, headers, body) = site.requests[0]
+    assert (path, headers["X-Note"], body) == ("/unknown?a=unknown", "unknown", "note unknown")
+
+
+async def test_entities_that_a_template_names(hass: HomeAssistant, install: Install, ask: Ask, site: Site) -> None:
+    """What its user wrote as constants is read, exposed or not, without secrets; nothing else that is hidden."""
+    token = {"access_token": "s3cret", "note": "juicy"}
+    for name in ("named", "chained", "listed", "zebra"):
+        hass.states.async_set(f"light.{name}", name, token)
+    template = (
+        "{{ states('light.named') }} {{ states.light.chained.state }} {{ ['light.listed'] | map('states') | join }} "
+        "{{ states.light | map(attribute='object_id') | sort | join(',') }} {{ state_attr('light.named', 'note') }} "
+        "{{ state_attr('light.named', 'access_token') }} {{ is_exposed('light.named') }} {{ states('light.' ~ x) }}"
+    )
+    seen = "named chained listed chained,listed,named juicy None False unknown"
+    await install(written(f"type: template\nvalue_template: {json.dumps(template)}", "x"))
+    assert await ask("probe", {"x": "zebra"}) == seen
+    assert "was not found or is not exposed" in await ask("probe", {"x": "light.named"}, error=True)
+    await install(
+        written(f"type: rest\nresource_template: \"{site.url}/{{{{ states('light.named') }}}}\"").replace("probe", "go")
+    )
+    await ask("go")
+    assert site.requests[0][1] == "/named"
 
 
 @pytest.mark.parametrize("parse", ["", "parse_result: true"])

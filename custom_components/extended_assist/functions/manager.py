@@ -29,7 +29,6 @@ from ..tools import CATALOGUE
 from .definition import Definition, read_definition
 from .mistakes import check_function, check_spec
 from .parameters import check_names
-from .rendering import function_environment
 from .tool import UserFunctionTool
 from .yaml_source import FunctionError, PartError, parse_yaml
 
@@ -162,7 +161,7 @@ async def async_validate_function(
         raise FunctionError(str(err), written.line([*first, "function", *err.path])) from err
     try:
         check_spec(whole["spec"])
-        check_function(function_environment(hass), whole["spec"], whole["function"])
+        check_function(whole["spec"], whole["function"])
     except PartError as err:
         raise FunctionError(str(err), written.line([*first, *err.path])) from err
     return definition

@@ -10,6 +10,7 @@ from jinja2 import meta, nodes
 
 from homeassistant.helpers.template import is_template_string
 
+from ..templates.render import environment
 from ..walk import Path, texts_in
 from .yaml_source import PartError
 
@@ -41,6 +42,7 @@ _PLAIN: Final = {
 """Settings in which no template is rendered, and what is to be used instead."""
 _RUN: Final = frozenset({"context", "repeat", "this", "trigger", "wait", "value", "value_json", "_function_result"})
 _HELPERS: Final = frozenset({"exposed_entities", "is_exposed", "is_exposed_entity_in_query", "raise"})
+_OTHER_FILES: Final = (nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include)
 _SINGLE = re.compile(r"(?<![{$%])\{ ?(\w+) ?\}(?!\})|\$\{(\w+)\}")
 _READS = re.compile(r"\s*(?:select|with|values|explain|\()", re.IGNORECASE)
 _CUTOFF: Final = 0.75
@@ -62,10 +64,10 @@ def check_spec(spec: Mapping[str, Any]) -> None:
                 )
 
 
-def check_function(environment: jinja2.Environment, spec: Mapping[str, Any], function: Mapping[str, Any]) -> None:
+def check_function(spec: Mapping[str, Any], function: Mapping[str, Any]) -> None:
     """Raise PartError for a variable that there is none of, or a template where none is rendered."""
     parameters = spec.get("parameters") or {}
-    known = {*parameters.get("properties", {}), *_RUN, *_HELPERS, *environment.globals, *_defined(function)}
+    known = {*parameters.get("properties", {}), *_RUN, *_HELPERS, *environment().globals, *_defined(function)}
     is_open = bool(parameters.get("additionalProperties"))
     _check_sensor_keys(function, ["function"])
     for text, path in texts_in(function):
@@ -86,8 +88,8 @@ def check_function(environment: jinja2.Environment, spec: Mapping[str, Any], fun
             raise PartError(f"'{found[0]}' is no template. Write {{{{ {name} }}}}.", ["function", *place])
         if path[-1:] == ("query",) and not is_template_string(text) and not _READS.match(text):
             raise PartError("The query must be a SELECT.", ["function", *place])
-        if is_template_string(text) and not is_open:
-            _check_variables(environment, text, known, ["function", *place])
+        if is_template_string(text):
+            _check_template(text, None if is_open else known, ["function", *place])
 
 
 class _Names(meta.TrackingCodeGenerator):
@@ -99,12 +101,20 @@ class _Names(meta.TrackingCodeGenerator):
         self.optimizer = None
 
 
-def _check_variables(environment: jinja2.Environment, text: str, known: Iterable[str], path: list[str | int]) -> None:
-    """Raise PartError for a variable that nobody gives."""
+def _check_template(text: str, known: Iterable[str] | None, path: list[str | int]) -> None:
+    """Raise PartError for a part of another file, and for a variable that nobody gives where all are known."""
     try:
-        tree = environment.parse(text)
+        tree = environment().parse(text)
     except jinja2.TemplateError:
         return  # Told with its own reason.
+    if next(tree.find_all(_OTHER_FILES), None):
+        raise PartError("Templates of other files cannot be used here. Write the macro into this template", path)
+    if known is not None:
+        _check_variables(tree, known, path)
+
+
+def _check_variables(tree: nodes.Template, known: Iterable[str], path: list[str | int]) -> None:
+    """Raise PartError for a variable that nobody gives."""
     guarded = {
         node.node.name
         for kind, names in ((nodes.Test, ("defined", "undefined")), (nodes.Filter, ("default", "d")))
@@ -112,7 +122,7 @@ def _check_variables(environment: jinja2.Environment, text: str, known: Iterable
         if node.name in names and isinstance(node.node, nodes.Name)
     }
     assigned = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
-    (names := _Names(environment)).visit(tree)
+    (names := _Names(environment())).visit(tree)
     for name in sorted(names.undeclared_identifiers - set(known) - assigned):
         near = _nearest(name, known)
         if name in guarded and not near:

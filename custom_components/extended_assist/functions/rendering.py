@@ -1,4 +1,4 @@
-"""Templates that users wrote: they may read what their user may, and what a model gave is never more than a value.
+"""Templates that users wrote: they see what is exposed and what their user named, and what a model gave is but a value.
 
 A template of a function is compiled as it was written; arguments are variables. Where its text means something to another
 language (SQL, an address, JSON), every value that it writes stays apart from the text around it, so that the part which
@@ -10,39 +10,41 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 import re
 from secrets import randbelow
 from types import CodeType
 from typing import Any, Final, Self, override
 
 import jinja2
-from jinja2 import nodes, pass_context, pass_eval_context
+from jinja2 import nodes, pass_context
+from jinja2.compiler import Frame
 from jinja2.filters import make_attrgetter
-from jinja2.visitor import NodeTransformer
 
 from homeassistant.core import HomeAssistant
-from homeassistant.exceptions import TemplateError
-from homeassistant.helpers.template import TemplateEnvironment, is_template_string
-from homeassistant.util.hass_dict import HassKey
+from homeassistant.helpers.template import is_template_string
 from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, json_loads
 
-from ..const import DOMAIN
 from ..exposure import Exposure
 from ..interruptible import async_run_interruptible
+from ..responses import AnswerExposure
 from ..results import ToolError
-from ..templates.limits import Budget
-from ..templates.patterns import FILTERS, TESTS
+from ..templates.environment import ExposedContext, ExposedEnvironment, MeasuredCode, readable
+from ..templates.limits import Budget, TooLongError
+from ..templates.references import named_entities
+from ..templates.render import environment, nearest_known
+from ..templates.state_proxies import TemplateHome
 from .base import FunctionRun
 from .yaml_source import PartError, YamlPath
 
 TIME_LIMIT: Final = 5.0
 """Seconds for one template."""
-MAX_OUTPUT: Final = 256 * 1024
-"""Characters of a rendered text, as in Home Assistant."""
 _MAX_MESSAGE = 300
 _COMPILED = 200
-_PADDING: Final = frozenset({"center", "ljust", "rjust", "zfill"})
-"""Methods that make a text as wide as they are told."""
+_CHANGED: Final = (
+    "A template of this function changes a text after values were put into it. Tell the user to put the values in last, or to "
+    "join with ~."
+)
 _FIRST, _LAST = "\ue000", "\ue001"
 """Characters without meaning, around the number of a value."""
 
@@ -92,6 +94,12 @@ class Written(str):
         return not any(isinstance(piece, Value) for piece in self.pieces)
 
     @override
+    def __getitem__(self, key: Any) -> str:
+        """Return a part, which is written too where all is."""
+        part = super().__getitem__(key)
+        return Written(part) if self.is_whole else part
+
+    @override
     def __add__(self, other: Any) -> Any:
         """Add a text behind."""
         return Written(*self.pieces, *_pieces_of(other)) if isinstance(other, str) else NotImplemented
@@ -102,40 +110,12 @@ class Written(str):
 
 
 def _pieces_of(value: Any) -> tuple[Piece, ...]:
-    """Return what a value is made of; what holds marks was written by the template."""
+    """Return what a value is made of."""
     if isinstance(value, Written):
         return value.pieces
-    values = _marking.get()
-    if isinstance(value, jinja2.Undefined) or (isinstance(value, str) and values is not None and values.is_in(value)):
+    if isinstance(value, jinja2.Undefined):
         return (str(value),)
     return (Value(value),)
-
-
-def _joined(*values: Any) -> Written:
-    """Join what ~ joins."""
-    return Written(*(piece for value in values for piece in _pieces_of(value)))
-
-
-class _AsWritten(NodeTransformer):
-    """Keeps apart what a template says in quotes."""
-
-    def visit_Const(self, node: nodes.Const) -> nodes.Node:  # noqa: N802 - as jinja names it
-        """Mark a text."""
-        return _call(_TEXT, [node]) if isinstance(node.value, str) else node
-
-    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - as jinja names it
-        """Join, and keep apart."""
-        self.generic_visit(node)
-        return _call(_JOINED, node.nodes)
-
-
-_TEXT: Final = "__written_text"
-_JOINED: Final = "__written_joined"
-
-
-def _call(name: str, arguments: list[nodes.Expr]) -> nodes.Call:
-    """Return the call of a function that is there for what was put into a template."""
-    return nodes.Call(nodes.Name(name, "load"), arguments, [], None, None, lineno=arguments[0].lineno)
 
 
 class _MarkedValues:
@@ -148,19 +128,18 @@ class _MarkedValues:
         self._mark = re.compile(f"{_FIRST}{self._nonce}-([0-9]+){_LAST}")
 
     def mark(self, value: Any) -> Any:
-        """Return a placeholder for a value; what the template wrote, and what holds placeholders already, stays as it is."""
+        """Return a placeholder for a value; what the template wrote stays as it is.
+
+        Raises ToolError for a text with placeholders that was changed: of what was put into it, nothing is known.
+        """
         if isinstance(value, jinja2.Undefined) or value is None:
             return value
         if isinstance(value, Written):
             return "".join(self.mark(piece.value) if isinstance(piece, Value) else piece for piece in value.pieces)
-        if isinstance(value, str) and self.is_in(value):
-            return value
+        if isinstance(value, str) and self._mark.search(value):
+            raise ToolError(_CHANGED)
         self._values.append(value)
         return f"{_FIRST}{self._nonce}-{len(self._values) - 1}{_LAST}"
-
-    def is_in(self, text: str) -> bool:
-        """Return whether a text holds placeholders."""
-        return self._mark.search(text) is not None
 
     def pieces(self, text: str) -> list[Piece]:
         """Return a rendered text with its values apart."""
@@ -169,110 +148,69 @@ class _MarkedValues:
         return [piece for piece in found if piece != ""]
 
 
-_marking: ContextVar[_MarkedValues | None] = ContextVar("marking", default=None)
+_marking: ContextVar[_MarkedValues] = ContextVar("marking")
 
 
-def _ending(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of ours on patterns, which ends in time."""
-    return lambda *args, **kwargs: function(Budget(TIME_LIMIT), *args, **kwargs)
-
-
-def _not_too_wide(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter whose result is not wider than allowed."""
-
-    def padded(value: Any, *args: Any, **kwargs: Any) -> Any:
-        Budget().check_width(*args, *kwargs.values())
-        return usual(value, *args, **kwargs)
-
-    return padded
-
-
-class _Environment(TemplateEnvironment):
-    """Home Assistant's environment, in which the values that a template writes can be kept apart."""
-
-    intercepted_binops = frozenset({"*", "**"})
-
-    def __init__(self, hass: HomeAssistant) -> None:
-        """Make the environment, with no compiled templates yet."""
-        super().__init__(hass)
-        # Nothing is computed while compiling, where no limit of time holds and what is undefined would be logged.
-        self.optimized = False
-        usual = self.finalize
-
-        # With the context, so that constants are written when the template is rendered, and not when it is compiled.
-        @pass_context
-        def finalize(_: jinja2.runtime.Context, value: Any) -> Any:
-            if (values := _marking.get()) is not None:
-                return values.mark(value)
-            return value if usual is None else usual(value)
-
-        self.finalize = finalize
-        encode = self.filters["urlencode"]
-        self.filters["urlencode"] = lambda value: Encoded(encode(value))
-        # What is matched, how often and how wide may be what a model gave.
-        self.filters |= {name: _ending(function) for name, function in FILTERS.items()}
-        self.tests |= {name: _ending(function) for name, function in TESTS.items()}
-        for name in ("center", "indent"):
-            self.filters[name] = _not_too_wide(self.filters[name])
-        self._codes: dict[str, CodeType] = {}
+class _WrittenCode(MeasuredCode):
+    """Compiles a template so that what it says in quotes stays apart from values."""
 
     @override
-    def call(self, context: jinja2.runtime.Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call, and make no text too wide."""
-        if getattr(function, "__name__", "") in _PADDING:
-            Budget().check_width(*args, *kwargs.values())
-        return super().call(context, function, *args, **kwargs)
-
-    @override
-    def call_binop(self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any) -> Any:
-        """Compute, and repeat nothing too often."""
-        Budget().check_operator(operator, left, right)
-        return super().call_binop(context, operator, left, right)
-
-    def code(self, source: str) -> CodeType:
-        """Return the code of a template."""
-        if (code := self._codes.get(source)) is None:
-            if len(self._codes) >= _COMPILED:
-                self._codes.clear()
-            code = self._codes[source] = self.compile(source.strip())
-        return code
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
+        is_text = isinstance(node.value, str)
+        self.write("environment.written(" if is_text else "")
+        super().visit_Const(node, frame)
+        self.write(")" if is_text else "")
 
 
-class _PiecesEnvironment(_Environment):
-    """The environment of texts that mean something to another language: in it, what a template says stays apart, too."""
+class _PiecesEnvironment(ExposedEnvironment):
+    """The environment of texts that mean something to another language: the values that a template writes stay apart."""
 
-    def __init__(self, hass: HomeAssistant) -> None:
-        """Add what joins texts."""
-        super().__init__(hass)
-        self.globals[_TEXT] = Written
-        self.globals[_JOINED] = _joined
+    code_generator_class = _WrittenCode
+    written = Written
+
+    def __init__(self) -> None:
+        """Mark what is written, and what joins texts."""
+        super().__init__()
+        self.finalize = _marked_output
         self.filters["join"] = _join
+        self.filters["urlencode"] = _as(Encoded, self.filters["urlencode"])
         for name in ("tojson", "to_json"):
-            self.filters[name] = _as_json(self.filters[name])
+            self.filters[name] = _as(JsonText, self.filters[name])
         for name in ("lower", "replace", "string", "trim", "upper"):
             self.filters[name] = _of_written(self.filters[name])
 
-    @staticmethod
     @override
-    def concat(pieces: Iterable[str]) -> str:
-        """Join what a macro or a block writes, in which values are marked."""
-        return Written("".join(pieces))
+    def join_text(self, parts: Iterable[Any]) -> Written:
+        return Written(*(piece for part in self.budget.check_join("", parts) for piece in _pieces_of(part)))
 
     @override
-    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        """Mark what is said in quotes."""
-        tree: nodes.Template = _AsWritten().visit(super()._parse(source, name, filename))
-        return tree
+    def concat(self, parts: Iterable[str]) -> Written:
+        """Return what a macro or a block writes, in which values are marked."""
+        return Written(super().concat(parts))
+
+    @override
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        # Of a text in quotes, Jinja would make such a text again, whatever is put into it.
+        fill = super().wrap_str_format(value)
+        return fill and (lambda *args, **kwargs: str(fill(*args, **kwargs)))
 
 
-@pass_eval_context
-def _join(context: nodes.EvalContext, value: Iterable[Any], d: Any = "", attribute: str | int | None = None) -> Written:
+# With the context, so that constants are written when the template is rendered, and not when it is compiled.
+@pass_context
+def _marked_output(context: ExposedContext, value: Any) -> Any:
+    """Put a mark in place of a value that is written out."""
+    return _marking.get().mark(context.environment.budget.check(value))
+
+
+@pass_context
+def _join(context: ExposedContext, value: Iterable[Any], d: Any = "", attribute: str | int | None = None) -> Written:
     """Join the items of a list, and keep them apart from what is between them."""
+    environment = context.environment
     if attribute is not None:
-        value = map(make_attrgetter(context.environment, attribute), value)
+        value = map(make_attrgetter(environment, attribute), value)
     between = _pieces_of(d) if d else ()
     pieces: list[Piece] = []
-    for index, item in enumerate(value):
+    for index, item in enumerate(environment.budget.check_join(d, value)):
         pieces += [*(between if index else ()), *_pieces_of(item)]
     return Written(*pieces)
 
@@ -280,46 +218,46 @@ def _join(context: nodes.EvalContext, value: Iterable[Any], d: Any = "", attribu
 def _of_written(usual: Any) -> Any:
     """Return a filter of which comes what the template wrote, where nothing else goes in."""
 
-    @pass_eval_context
-    def changed(context: nodes.EvalContext, value: Any, *arguments: Any) -> Any:
-        first = (context,) if hasattr(usual, "jinja_pass_arg") else ()
-        result = usual(*first, value, *arguments)
+    @pass_context
+    def changed(context: ExposedContext, value: Any, *arguments: Any) -> Any:
+        result = usual(context, value, *arguments)
         is_own = all(isinstance(one, Written) and one.is_whole for one in (value, *arguments))
         return Written(result) if is_own else result
 
     return changed
 
 
-def _as_json(usual: Any) -> Any:
-    """Return a filter that marks what it makes as JSON."""
+def _as(kind: type[str], usual: Any) -> Any:
+    """Return a filter that marks what it makes."""
 
-    @pass_eval_context
-    def to_json(context: nodes.EvalContext, value: Any, *arguments: Any, **more: Any) -> JsonText:
-        first = (context,) if hasattr(usual, "jinja_pass_arg") else ()
-        return JsonText(usual(*first, value, *arguments, **more))
+    @pass_context
+    def marked(context: ExposedContext, /, *args: Any, **kwargs: Any) -> str:
+        return kind(usual(context, *args, **kwargs))
 
-    return to_json
-
-
-_ENVIRONMENT: HassKey[_Environment] = HassKey(f"{DOMAIN}_function_templates")
-_PIECES: HassKey[_Environment] = HassKey(f"{DOMAIN}_function_pieces")
+    return marked
 
 
-def function_environment(hass: HomeAssistant, *, apart: bool = False) -> _Environment:
-    """Return the environment of functions, or the one that keeps values apart."""
-    key, kind = (_PIECES, _PiecesEnvironment) if apart else (_ENVIRONMENT, _Environment)
-    if key not in hass.data:
-        hass.data[key] = kind(hass)
-    return hass.data[key]
+@cache
+def _pieces_environment() -> ExposedEnvironment:
+    """Return the environment that keeps values apart; as the usual one, it holds nothing of a home."""
+    return _PiecesEnvironment()
+
+
+@lru_cache(_COMPILED)
+def _compiled(source: str, *, apart: bool) -> tuple[CodeType, frozenset[str]]:
+    """Return the code of a template, and the entities that its user names in it by constants."""
+    here = _pieces_environment() if apart else environment()
+    source = source.strip()
+    return here.compile(source), named_entities(here.parse(source))
 
 
 async def async_check_template(hass: HomeAssistant, source: str, path: YamlPath) -> None:
     """Raise PartError for a template that cannot be compiled."""
-    environment = function_environment(hass)
     try:
-        await hass.async_add_executor_job(environment.code, source)
+        await hass.async_add_executor_job(partial(_compiled, source, apart=False))
     except jinja2.TemplateSyntaxError as err:
-        raise PartError(f"The template is wrong in its line {err.lineno}: {err.message}", path) from err
+        message = f"{err.message}{nearest_known(err.message or '')}"
+        raise PartError(f"The template is wrong in its line {err.lineno}: {message}", path) from err
     except Exception as err:
         raise PartError(f"The template cannot be read: {type(err).__name__}", path) from err
 
@@ -354,30 +292,31 @@ async def _async_render(
     run: FunctionRun, source: str, variables: Mapping[str, Any] | None, values: _MarkedValues | None
 ) -> str:
     """Render in a thread that is ended when it takes too long."""
-    hass, exposure = run.hass, run.call.exposure
-    environment = function_environment(hass, apart=values is not None)
-    given = {**_helpers(exposure, source), **run.variables, **(variables or {})}
+    hass, assistant = run.hass, str(run.call.llm_context.assistant)
+    # What comes in is as large as it is; what is made of it is measured.
+    given = {**_helpers(run.call.exposure, source), **run.variables, **(variables or {})}
 
     def render() -> str:
-        _marking.set(values)
-        template = jinja2.Template.from_code(environment, environment.code(source), environment.globals)
-        text: str = template.render(given)
-        if len(text) > MAX_OUTPUT:
-            raise TemplateError(f"it writes more than {MAX_OUTPUT} characters")
-        return text.strip()
+        if values:
+            _marking.set(values)
+        code, named = _compiled(source, apart=values is not None)
+        home = TemplateHome(hass, AnswerExposure(hass, assistant, named), Budget(TIME_LIMIT))
+        here = (_pieces_environment() if values else environment()).for_rendering(home)
+        return jinja2.Template.from_code(here, code, here.globals).render(given).strip()
 
     try:
         return await async_run_interruptible(hass, "function", TIME_LIMIT, render)
     except ToolError:
         raise
-    except TimeoutError as err:
+    except (TimeoutError, TooLongError) as err:
         raise ToolError(f"A template of this function took longer than {TIME_LIMIT:g} seconds. Tell the user.") from err
     except Exception as err:
-        raise ToolError(f"A template of this function failed: {str(err)[:_MAX_MESSAGE] or type(err).__name__}") from err
+        reason = readable(str(err))[:_MAX_MESSAGE] or type(err).__name__
+        raise ToolError(f"A template of this function failed: {reason}") from err
 
 
 def _helpers(exposure: Exposure, source: str) -> dict[str, Any]:
-    """Return the functions that templates of functions have beyond Home Assistant's; they answer as of this call."""
+    """Return the functions that templates of functions have beyond those of others; they answer as of this call."""
 
     def is_exposed_entity_in_query(query: str) -> bool:
         return any(f"'{state.entity_id}'" in query for state in exposure.states())

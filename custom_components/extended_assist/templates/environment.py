@@ -61,7 +61,7 @@ class ExposedContext(BudgetedContext):
     environment: ExposedEnvironment
 
 
-class _MeasuredCode(CodeGenerator):
+class MeasuredCode(CodeGenerator):
     """Compiles a template so that every collection and joined text is measured, and every loop looks at the clock."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -125,7 +125,7 @@ class ExposedEnvironment(BudgetedEnvironment):
     Made without Home Assistant, so that neither its functions nor the loader of the user's own templates can be reached.
     """
 
-    code_generator_class = _MeasuredCode
+    code_generator_class = MeasuredCode
     context_class = ExposedContext
     intercepted_binops = frozenset({"+", "*", "**", "%"})
     home: TemplateHome

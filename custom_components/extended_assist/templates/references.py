@@ -81,6 +81,11 @@ def referenced(template: str, variables: Iterable[str] = ()) -> References:
     return _TemplateWalker(tree, variables).found
 
 
+def named_entities(tree: nodes.Template) -> frozenset[str]:
+    """Return the entities that a template names by constants."""
+    return frozenset(_TemplateWalker(tree, ()).found.entity_ids)
+
+
 async def async_validate(
     hass: HomeAssistant, exposure: Exposure, template: str, variables: Iterable[str] = ()
 ) -> References:
