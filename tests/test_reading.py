@@ -13,6 +13,7 @@ from custom_components.extended_assist.toolbox.policy import Tier
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import Converse
@@ -109,11 +110,12 @@ QUESTIONS.update(_from_the_pages())
 
 
 def _home(hass: HomeAssistant) -> dict[str, Any]:
-    """Return everything that is known of the home's entities, but for the agent itself and the time."""
+    """Return everything that is known of the home's entities, but for the agent itself, what it counts, and the time."""
+    registry = er.async_get(hass)
     return {
         state.entity_id: (state.state, dict(state.attributes), state.last_updated)
         for state in hass.states.async_all()
-        if state.domain != "conversation"
+        if (entry := registry.async_get(state.entity_id)) is None or entry.platform != DOMAIN
     }
 
 

@@ -26,15 +26,18 @@ class Crowd:
     def __init__(self) -> None:
         """Nobody has spoken."""
         self.answering = 0
-        self.most = 0
+        self.crowded = asyncio.Event()
+        """Set once more than half of all are answered at the same time, which all others wait for."""
         self._refused: set[str] = set()
 
     async def respond(self, body: dict[str, Any]) -> Turn:
         """Answer from what this request alone holds."""
         self.answering += 1
-        self.most = max(self.most, self.answering)
+        if self.answering > CONVERSATIONS // 2:
+            self.crowded.set()
         try:
-            await asyncio.sleep(0.7)
+            async with asyncio.timeout(60):
+                await self.crowded.wait()
         finally:
             self.answering -= 1
         # Before the words stands when they were said.
@@ -78,7 +81,7 @@ async def test_fifty_conversations(
         return str(conversation_id)
 
     ids = await asyncio.gather(*map(talk, range(CONVERSATIONS)))
-    assert crowd.most > CONVERSATIONS // 2
+    assert crowd.crowded.is_set()
     assert len(set(ids)) == CONVERSATIONS
     for speaker, conversation_id in enumerate(ids):
         log = chat_log(conversation_id)
