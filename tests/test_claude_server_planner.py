@@ -223,7 +223,8 @@ async def test_asks_and_tells_what_was_done(socket_enabled: None, would: str, as
     tools = [{"name": "execute_script", "input_schema": {"type": "object"}}]
     turn = await OfflinePlanner().respond({"messages": messages, "tools": tools})
     assert turn.content == [text(asked)]
-    messages += [{"role": "assistant", "content": turn.content}, {"role": "user", "content": "Yes, please do."}]
+    said = {"role": "user", "content": [text("(Friday 2026-11-20 20:10)"), text("Yes, please do.")]}
+    messages += [{"role": "assistant", "content": turn.content}, said]
     turn = await OfflinePlanner().respond({"messages": messages, "tools": tools})
     assert turn.content == [tool_use("execute_script", {"sequence": []})]
     again = {**turn.content[0], "id": "toolu_2"}

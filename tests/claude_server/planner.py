@@ -121,10 +121,12 @@ def read_turn(messages: list[dict[str, Any]]) -> tuple[str, list[Result], list[R
         blocks = message["content"]
         if isinstance(blocks, str):
             blocks = [text(blocks)]
+        said = [block["text"] for block in blocks if block["type"] == "text"]
+        if said and message["role"] == "user":
+            # Before the words stands what is told with them.
+            asked, results, before = said[-1], [], results
         for block in blocks:
-            if block["type"] == "text" and message["role"] == "user":
-                asked, results, before = block["text"], [], results
-            elif block["type"] == "tool_use":
+            if block["type"] == "tool_use":
                 calls[block["id"]] = block
             elif block["type"] == "tool_result":
                 call, data = calls[block["tool_use_id"]], _parse(block.get("content", ""))
