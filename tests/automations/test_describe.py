@@ -304,6 +304,27 @@ async def test_secrets(hass: HomeAssistant, start_home: StartHome) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (
+            {"variables": {"scenes": {1: "a", 2: {3: "b"}}}},
+            "When it is run, nothing, variables (scenes (1 a, 2 (3 b)))",
+        ),
+        ({"actions": [{"choose": [1, {"conditions": []}]}]}, "When it is run, choose (1; if , )"),
+        ({"triggers": [{1: 2}], "actions": "x"}, "When something (1 2), x is true"),
+        (
+            {"actions": [{"repeat": "x"}, {"parallel": [[{"delay": 1}]]}]},
+            "When it is run, repeat x, then at the same time (wait 1 s)",
+        ),
+    ],
+)
+async def test_as_people_write(hass: HomeAssistant, start_home: StartHome, config: Any, words: str) -> None:
+    """Numbers as names, and what Home Assistant would not load, keep no automation from being told."""
+    await start_home()
+    assert AutomationDescriber(hass, Exposure(hass, "conversation")).describe(config) == words
+
+
 async def test_long_ones(hass: HomeAssistant, start_home: StartHome) -> None:
     """In a list it is cut, and so is what is shown; in a question it is whole."""
     await start_home()

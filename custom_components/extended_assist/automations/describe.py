@@ -247,6 +247,9 @@ class AutomationDescriber:
         """Describe ways of which the first that fits is taken."""
         ways = []
         for item in _items(value):
+            if not isinstance(item, Mapping):  # Home Assistant does not load it; it is listed as invalid.
+                ways.append(self._said(item))
+                continue
             way = {key: inner for key, inner in item.items() if key not in SAYS_NOTHING}
             words = f"if {self._conditions(way.pop('conditions', None))}, {self._steps(way.pop('sequence', None))}"
             ways.append(", ".join(filter(None, (words, self._rest(way)))))
@@ -254,7 +257,9 @@ class AutomationDescriber:
 
     def _repeat(self, _: dict[str, Any], value: Any) -> str:
         """Describe what is done again and again."""
-        loop = dict(value) if isinstance(value, Mapping) else {}
+        if not isinstance(value, Mapping):
+            return f"repeat {self._said(value)}"
+        loop = dict(value)
         steps = self._steps(loop.pop("sequence", None))
         ends = [f"{key} {self._conditions(loop.pop(key))}" for key in ("while", "until") if key in loop]
         ends += [f"{self._said(loop.pop('count'))} times"] if "count" in loop else []
@@ -316,9 +321,9 @@ class AutomationDescriber:
         items = [{True: "on", False: "off"}[item] if isinstance(item, bool) else item for item in _items(value)]
         return _listed(map(self._said, items), "or") or "nothing"
 
-    def _rest(self, what: Mapping[str, Any]) -> str:
-        """Return all that is left, by its names."""
-        return ", ".join(f"{key.replace('_', ' ')} {self._valued(key, value)}" for key, value in what.items())
+    def _rest(self, what: Mapping[Any, Any]) -> str:
+        """Return all that is left, by its names; in YAML, these may be numbers."""
+        return ", ".join(f"{str(key).replace('_', ' ')} {self._valued(str(key), value)}" for key, value in what.items())
 
     def _valued(self, key: str, value: Any) -> str:
         """Return the value of a name."""

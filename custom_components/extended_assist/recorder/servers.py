@@ -74,7 +74,7 @@ def read_only(url: str, seconds: float) -> Iterator[Connection]:
                 connection.execute(text("SET SESSION optimizer_search_depth = 0"))
                 connection.execute(text("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"))
             yield connection
-        except BaseException:
+        except BaseException:  # A reader that gives up early ends this with GeneratorExit; it is raised again.
             # A driver would read the rest of a result that nobody wants before it takes another statement.
             connection.invalidate()
             raise

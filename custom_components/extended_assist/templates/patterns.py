@@ -6,7 +6,7 @@ one of the package `regex` looks at the clock, and lets others go on.
 
 from functools import lru_cache
 import re
-from re import _constants as constants, _parser as parser  # type: ignore[attr-defined] # which is older than its types
+from re import _constants as constants, _parser as parser  # type: ignore[attr-defined] # nothing public tells the parts of a pattern
 from typing import Any, Final
 
 import regex
