@@ -109,7 +109,7 @@ async def editors_lock_is_found() -> bool:
     app = web.Application()
     hass.http = SimpleNamespace(app=app, register_view=lambda view: view.register(hass, app, app.router))  # type: ignore[assignment]
     automation.async_setup(hass)
-    return editors_lock(hass) is not None
+    return editors_lock(hass, "automation") is not None
 
 
 if __name__ == "__main__":

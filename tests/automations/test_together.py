@@ -40,7 +40,7 @@ async def save(editor: TestClient, automation_id: str, config: dict[str, Any]) -
 
 async def test_at_once(hass: HomeAssistant, editor: TestClient, call_tool: CallTool) -> None:
     """Hundreds of rounds in which both write at once: nothing that either wrote is lost."""
-    assert editors_lock(hass) is not None
+    assert editors_lock(hass, "automation") is not None
     random.seed(6)
     path = store.async_get_store(hass).path
     mine: list[str] = []

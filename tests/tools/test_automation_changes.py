@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
-from custom_components.extended_assist.automations.store import EVENT_CHANGED
+from custom_components.extended_assist.automations.loading import AUTOMATIONS
 from custom_components.extended_assist.automations.yaml_index import index_yaml
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
@@ -54,7 +54,7 @@ def beside(path: Path) -> list[str]:
 async def test_add_runs(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
     """A new automation is in the file, loaded, active, exposed, and does what it says; people can be told."""
     path = await start_home()
-    events = async_capture_events(hass, EVENT_CHANGED)
+    events = async_capture_events(hass, AUTOMATIONS.event)
     added = await call_tool(ADD, automation=switching())
     assert hass.states.get(added["added"]).state == "on"
     assert async_should_expose(hass, "conversation", added["added"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
-from custom_components.extended_assist.automations.store import EVENT_CHANGED
+from custom_components.extended_assist.automations.loading import AUTOMATIONS
 from custom_components.extended_assist.toolbox.journal import MAX_CHANGES
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
@@ -27,7 +27,7 @@ async def test_undo_whole(hass: HomeAssistant, old_home: File, call_tool: CallTo
     await call_tool(UPDATE, automation="porch", changes={"alias": "New", "mode": "queued"})
     states.append(old_home.read_bytes())
     await call_tool(REMOVE, automation="alarm")
-    events = async_capture_events(hass, EVENT_CHANGED)
+    events = async_capture_events(hass, AUTOMATIONS.event)
     for expected, change in zip(reversed(states), ("added", "updated", "removed"), strict=True):
         await call_tool(UNDO)
         assert old_home.read_bytes() == expected

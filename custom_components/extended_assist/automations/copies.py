@@ -1,4 +1,4 @@
-"""Copies of the file of automations from before each change, so that changes can be undone: the last ones only.
+"""Copies of a file of the configuration from before each change, so that changes can be undone: the last ones only.
 
 They may hold what the file holds, so only Home Assistant's own user can read them. Everything here blocks.
 """

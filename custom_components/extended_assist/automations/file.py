@@ -1,4 +1,4 @@
-"""The file of automations: read, and replaced as a whole without ever being half written.
+"""A file of the configuration: read, and replaced as a whole without ever being half written.
 
 Everything here blocks and runs in the executor. What was read is compared with what is there right before the rename, since
 Home Assistant's editor and people write the same file.
@@ -15,13 +15,13 @@ from ..results import ToolError
 from .edit import Edit
 
 MAX_BYTES = 8_000_000
-"""A file beyond this size is no list of automations that somebody wrote."""
+"""A file beyond this size is nothing that somebody wrote."""
 ATTEMPTS = 20
 """Attempts at a change, which is made anew when somebody else saved the file in between."""
 
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _NEW_MODE = 0o644
-_BUSY = "The file of automations was saved by somebody else again and again. Nothing was changed; try again later."
+_BUSY = "The file {} was saved by somebody else again and again. Nothing was changed; try again later."
 
 
 class _ChangedMeanwhileError(Exception):
@@ -45,11 +45,9 @@ def read(path: Path) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as err:
-        raise ToolError(f"The file of automations cannot be read: {err.strerror}. Tell the user.") from err
+        raise ToolError(f"The file {path.name} cannot be read: {err.strerror}. Tell the user.") from err
     if len(content) > MAX_BYTES:
-        raise ToolError(
-            f"The file of automations has more than {MAX_BYTES} bytes, which is too many to change it here."
-        )
+        raise ToolError(f"The file {path.name} has more than {MAX_BYTES} bytes, which is too many to change it here.")
     return content
 
 
@@ -59,7 +57,7 @@ def decode(content: bytes) -> tuple[str, str]:
         text = content.decode()
     except UnicodeDecodeError as err:
         raise ToolError(
-            "The file of automations is not in UTF-8, so it cannot be changed. Tell the user to save it as UTF-8."
+            "The file is not in UTF-8, so it cannot be changed. Tell the user to save it as UTF-8."
         ) from err
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
@@ -83,10 +81,10 @@ def change(path: Path, make: Callable[[str], Edit], keep: Callable[[bytes], None
             continue
         except OSError as err:
             raise ToolError(
-                f"The file of automations cannot be written: {err.strerror}. Nothing was changed; tell the user."
+                f"The file {path.name} cannot be written: {err.strerror}. Nothing was changed; tell the user."
             ) from err
         return FileChange(before, after, edit)
-    raise ToolError(_BUSY)
+    raise ToolError(_BUSY.format(path.name))
 
 
 def swap(path: Path, before: bytes, after: bytes) -> None:

@@ -1,0 +1,55 @@
+"""A file of the configuration that Home Assistant's editor writes too, and how Home Assistant takes over what is in it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from homeassistant.core import HomeAssistant
+
+from ..const import DOMAIN
+from .edit import Edit
+
+
+class LoadProblem(Protocol):
+    """Tells what is wrong with an item that Home Assistant was to load."""
+
+    def __call__(self, hass: HomeAssistant, item_id: str, *, may_be_off: bool) -> str | None:
+        """Return what is wrong, or None when it runs as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file that holds the items of one domain."""
+
+    name: str
+    """Its path below the folder of the configuration, such as automations.yaml."""
+    domain: str
+    """What its items are: automation, script or scene."""
+    noun: str
+    """One of them in words: an automation."""
+    kind: str
+    """The kind of its changes in the journal."""
+    insert: Callable[[str, str, str | None], Edit]
+    """Puts the lines of an item back into a text, behind the item with an id."""
+    remove: Callable[[str, str, str | None], Edit]
+    """Takes an item out of a text, if its lines are still the given ones."""
+    replace: Callable[[str, str, str, str], Edit]
+    """Exchanges the lines of an item for others, if they are still the expected ones."""
+    entity_id: Callable[[HomeAssistant, str], str]
+    """Gives the entity of an item, or an empty text."""
+    async_reload: Callable[[HomeAssistant, str], Awaitable[None]]
+    """Has an item loaded anew, as the file says."""
+    async_remove: Callable[[HomeAssistant, str], Awaitable[None]]
+    """Takes away the entity of an item that is gone from the file; the entity is there."""
+    problem: LoadProblem
+
+    @property
+    def event(self) -> str:
+        """Return the type of the event that tells of a change."""
+        return f"{DOMAIN}_{self.domain}_changed"
+
+    @property
+    def copies(self) -> str:
+        """Return the name of the folder that keeps copies of it."""
+        return f"{DOMAIN}.{Path(self.name).stem}"
