@@ -1,4 +1,4 @@
-"""Positions of the automations in a YAML file, so that one can be changed and all others keep their bytes.
+"""Positions of the automations, scripts or scenes in a YAML file, so that one can be changed and all others keep their bytes.
 
 The file is never loaded and dumped as a whole: that would lose comments, tags and everything else that is not data.
 """
@@ -14,7 +14,11 @@ from ..results import ToolError
 type Meaning = list[str]
 """Tags, anchors and values of an automation, without its formatting: texts, which do not burden garbage collection."""
 
-_CANNOT_READ = "The file of automations cannot be changed: {}. Tell the user, who can mend it in a text editor."
+KEYED = frozenset({"script"})
+"""Kinds that stand in their file under their ids; all others are items of a list, with their ids inside."""
+
+_CANNOT_READ = "The file of {}s cannot be changed: {}. Tell the user, who can mend it in a text editor."
+_CANNOT_CHANGE = "This {} cannot be changed here: {}."
 
 
 class Tagged(str):
@@ -38,10 +42,10 @@ class IndexedKey:
 
 @dataclass(slots=True)
 class IndexedAutomation:
-    """One automation in the file."""
+    """One automation, script or scene in the file."""
 
     dash: int
-    """Position of the dash before it."""
+    """Position of the dash before it, or of the id that it stands under."""
     start: int
     """Position of its first key."""
     end: int = 0
@@ -52,7 +56,7 @@ class IndexedAutomation:
     keys: list[IndexedKey] = field(default_factory=list)
     meaning: Meaning = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    """The plain texts of its id and alias."""
+    """The plain texts of its id and its name."""
     anchors: set[str] = field(default_factory=set)
     aliases: set[str] = field(default_factory=set)
 
@@ -64,20 +68,31 @@ class IndexedAutomation:
 
 @dataclass(slots=True)
 class YamlIndex:
-    """The positions of all automations in a text."""
+    """The positions of all automations, scripts or scenes in a text."""
 
     text: str
+    kind: str = "automation"
+    """What they are: automation, script or scene."""
     automations: list[IndexedAutomation] = field(default_factory=list)
     column: int = 0
-    """Indentation of the dashes."""
+    """Indentation of the dashes or ids."""
     empty_list: tuple[int, int] | None = None
-    """Start and end of `[]`, in a file with nothing else."""
+    """Start and end of `[]` or `{}`, in a file with nothing else."""
+
+    @property
+    def is_keyed(self) -> bool:
+        """Return whether all stand under their ids."""
+        return self.kind in KEYED
+
+    def unreadable(self, reason: str) -> ToolError:
+        """Return the error for a file that cannot be changed."""
+        return ToolError(_CANNOT_READ.format(self.kind, reason))
 
     def find(self, automation_id: str) -> IndexedAutomation | None:
         """Return the automation with an id; raises ToolError when there are several."""
         found = [item for item in self.automations if item.id == automation_id]
         if len(found) > 1:
-            raise ToolError(_CANNOT_READ.format(f"{len(found)} automations in it have the id {automation_id}"))
+            raise self.unreadable(f"{len(found)} {self.kind}s in it have the id {automation_id}")
         return found[0] if found else None
 
     def line_start(self, position: int) -> int:
@@ -94,14 +109,15 @@ class YamlIndex:
         return self.line_start(item.dash), self.line_end(item.end)
 
 
-def index_yaml(text: str) -> YamlIndex:
-    """Return the index of a file; raise ToolError for a file in which the places of automations cannot be told."""
+def index_yaml(text: str, kind: str = "automation") -> YamlIndex:
+    """Return the index of a file; raise ToolError for a file in which the places of its items cannot be told."""
+    index = YamlIndex(text, kind)
     try:
-        return _IndexBuilder(text).index
+        return _IndexBuilder(index).index
     except yaml.YAMLError as err:
         mark = getattr(err, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
-        raise ToolError(_CANNOT_READ.format(f"it is not valid YAML{where}")) from err
+        raise index.unreadable(f"it is not valid YAML{where}") from err
 
 
 type _Node = yaml.AliasEvent | yaml.ScalarEvent | yaml.SequenceStartEvent | yaml.MappingStartEvent
@@ -111,14 +127,15 @@ type _Node = yaml.AliasEvent | yaml.ScalarEvent | yaml.SequenceStartEvent | yaml
 class _IndexBuilder:
     """Walks through the events of a file once."""
 
-    def __init__(self, text: str) -> None:
-        """Read all of it."""
-        self.index = YamlIndex(text)
+    def __init__(self, index: YamlIndex) -> None:
+        """Read all of its text."""
+        self.index = index
         self._depth = 0
         self._flow: list[bool] = []
         self._key: str | None = None
         self._end = 0  # Where the last piece of text ended.
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        self._is_value = False  # Whether what stands under an id comes next.
+        for event in yaml.parse(index.text, Loader=yaml.CSafeLoader):
             self._take(event)
 
     def _take(self, event: yaml.Event) -> None:
@@ -126,9 +143,9 @@ class _IndexBuilder:
         match event:
             case yaml.DocumentStartEvent():
                 if self._depth or self._end or self.index.automations:
-                    raise ToolError(_CANNOT_READ.format("it holds several documents"))
+                    raise self.index.unreadable("it holds several documents")
             case yaml.DocumentEndEvent(explicit=True):
-                raise ToolError(_CANNOT_READ.format("it ends with an explicit mark of its end"))
+                raise self.index.unreadable("it ends with an explicit mark of its end")
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
                 self._node(event)
                 self._depth += 1
@@ -147,13 +164,11 @@ class _IndexBuilder:
             return
         start = event.start_mark.index
         if self._depth == 1:
-            if self.index.empty_list:
-                raise ToolError(_CANNOT_READ.format("it is a list in one pair of brackets"))
-            item = IndexedAutomation(self._dash(start), start, start)
+            item = self.index.automations[-1] if self._is_value else self._item(event)
+            self._is_value = self.index.is_keyed and not self._is_value
+            item.start = start
             item.is_object = isinstance(event, yaml.MappingStartEvent)
             item.on_lines = isinstance(event, yaml.MappingStartEvent) and not event.flow_style
-            self.index.automations.append(item)
-            self._end = item.dash
             self._key = None
         item = self.index.automations[-1]
         if isinstance(event, yaml.AliasEvent):
@@ -169,26 +184,48 @@ class _IndexBuilder:
         if item.keys and (reason := self._reason(event)):
             item.keys[-1].fixed = item.keys[-1].fixed or reason
 
+    def _item(self, event: _Node) -> IndexedAutomation:
+        """Add an item with its dash or id."""
+        start = event.start_mark.index
+        if self.index.empty_list:
+            pair = "an object in one pair of braces" if self.index.is_keyed else "a list in one pair of brackets"
+            raise self.index.unreadable(f"it is {pair}")
+        if not self.index.is_keyed:
+            item = IndexedAutomation(self._dash(start), start, start)
+        elif not isinstance(event, yaml.ScalarEvent) or event.value == "<<":
+            raise self.index.unreadable("it has ids that are no texts, or merged parts")
+        elif start != self.index.line_start(start) + self.index.column:
+            raise self.index.unreadable("its lines cannot be told apart")
+        else:
+            item = IndexedAutomation(start, start, start, names={"id": event.value})
+        self.index.automations.append(item)
+        self._end = item.dash
+        return item
+
     def _root(self, event: _Node) -> None:
-        """Check the outermost node: it has to be a list."""
-        if isinstance(event, yaml.SequenceStartEvent) and not event.flow_style:
+        """Check the outermost node: it has to be a list, or an object where items stand under their ids."""
+        shape = yaml.MappingStartEvent if self.index.is_keyed else yaml.SequenceStartEvent
+        if isinstance(event, shape) and not event.flow_style:
             self.index.column = event.start_mark.column
             self._end = event.start_mark.index
-        elif isinstance(event, yaml.SequenceStartEvent):
+        elif isinstance(event, shape):
             self.index.empty_list = (event.start_mark.index, -1)
         elif not isinstance(event, yaml.ScalarEvent) or event.start_mark.index != event.end_mark.index:
-            raise ToolError(_CANNOT_READ.format("it is not a list"))
+            raise self.index.unreadable(f"it is not {'an object' if self.index.is_keyed else 'a list'}")
 
     def _entry(self, item: IndexedAutomation, event: _Node) -> None:
         """Add a key of an automation, or the start of the value after it."""
         if self._key is not None:
-            if isinstance(event, yaml.ScalarEvent) and self._key in {"id", "alias"} and not event.tag:
+            named = {"alias"} if self.index.is_keyed else {"id", "alias", "name"}
+            if isinstance(event, yaml.ScalarEvent) and self._key in named and not event.tag:
                 item.names[self._key] = event.value
             self._key = None
             return
         self._key = event.value if isinstance(event, yaml.ScalarEvent) else ""
         # What is between two keys belongs to neither, so that comments there survive both.
         self._end = event.start_mark.index
+        if not item.keys:
+            item.start = self._end  # An anchor of the whole may stand in front.
         item.keys.append(IndexedKey(self._key, self._end, self._end))
 
     def _leave(self, event: yaml.Event) -> None:
@@ -242,7 +279,7 @@ class _IndexBuilder:
             if not text[line:dash].strip() and text[dash : dash + 1] == "-" and not text[dash + 1 : dash + 2].strip():
                 return dash
             if line == 0:
-                raise ToolError(_CANNOT_READ.format("its lines cannot be told apart"))
+                raise self.index.unreadable("its lines cannot be told apart")
             position = line - 1
 
 
@@ -268,10 +305,11 @@ def load_automation(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]
     """Return the data of an automation; raises ToolError for one that is no object or depends on others."""
     start, end = index.span(item)
     try:
-        (data,) = yaml.load(index.text[start:end], Loader=_AutomationLoader)  # noqa: S506 - a safe loader
-    except (yaml.YAMLError, ValueError, TypeError) as err:
-        reason = "it uses parts of other automations (anchors)" if item.aliases else "it cannot be read by itself"
-        raise ToolError(f"This automation cannot be changed here: {reason}.") from err
+        found = yaml.load(index.text[start:end], Loader=_AutomationLoader)  # noqa: S506 - a safe loader
+        (data,) = found.values() if index.is_keyed else found
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError) as err:
+        reason = f"it uses parts of other {index.kind}s (anchors)" if item.aliases else "it cannot be read by itself"
+        raise ToolError(_CANNOT_CHANGE.format(index.kind, reason)) from err
     if not isinstance(data, dict):
-        raise ToolError("This automation cannot be changed here: it is not an object.")
+        raise ToolError(_CANNOT_CHANGE.format(index.kind, "it is not an object"))
     return data
