@@ -1,4 +1,4 @@
-"""Check of an automation before it is written: valid for Home Assistant, and within exposure and policy."""
+"""Check of an automation or script before it is written: valid for Home Assistant, and within exposure and policy."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,13 +8,12 @@ from typing import Any
 
 import voluptuous as vol
 
-from homeassistant.components.automation.config import async_validate_config_item
-from homeassistant.components.automation.helpers import async_get_blueprints
 from homeassistant.components.blueprint.errors import BlueprintException
 from homeassistant.components.blueprint.schemas import is_blueprint_instance_config
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
+from ..actions.check import ResolvedAction
 from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
@@ -23,16 +22,12 @@ from ..walk import texts_in
 from .describe import SECRET
 from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
+from .rules import AUTOMATION_RULES, Rules
+from .scripts import check_fields
 from .yaml_index import Tagged
 
 MAX_NAME = 120
 """Characters of a name: more is a description."""
-
-KEYS = (
-    *("alias", "description", "triggers", "conditions", "actions", "mode", "max", "max_exceeded", "variables"),
-    *("trigger_variables", "initial_state", "trace", "use_blueprint"),
-)
-"""Keys of an automation that may be given; its id is not among them."""
 
 _REFUSED_TRIGGERS = {
     "webhook": "whoever knows its address could set it off, from outside too",
@@ -44,15 +39,15 @@ _REFUSED_TRIGGERS = {
     "geo_location": "it would follow what is not exposed",
 }
 _HIDDEN = (
-    "This automation also uses something that is not exposed or cannot be checked, so it cannot be changed here. Tell the "
-    "user to change it in Home Assistant."
+    "This {} also uses something that is not exposed or cannot be checked, so it cannot be changed here. Tell the user to "
+    "change it in Home Assistant."
 )
 _FOREIGN_TAG = ("!secret", "!include", "!input", "!env_var")
 
 
 @dataclass(slots=True)
 class CheckedAutomation:
-    """An automation that may be written."""
+    """An automation or script that may be written."""
 
     config: dict[str, Any]
     """The configuration to be written."""
@@ -60,22 +55,31 @@ class CheckedAutomation:
     """The same with a blueprint's inputs put into it."""
     entity_ids: set[str] = field(default_factory=set)
     """Every entity that it uses."""
+    actions: tuple[ResolvedAction, ...] = ()
+    """Every action in it, in order."""
 
 
-def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
+def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dict[str, Any]:
     """Return a configuration, or a part of one, in the current syntax; raises ToolError for unknown or doubled keys."""
     config: dict[str, Any] = json.loads(
         json_dumps(given)
     )  # No object occurs twice, which YAML would write as an anchor.
     for key, older in OLDER_KEYS.items():
-        if older in config:
+        if older in config and key in rules.keys:
             if key in config:
                 raise ToolError(f"Give {key} only; {older} is its older name.")
             config[key] = config.pop(older)
     if size(config) > MAX_SIZE:
         raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
-    if unknown := [key for key in config if key not in KEYS]:
-        raise ToolError(f"Unknown: {', '.join(unknown)}. An automation has {', '.join(KEYS)}.")
+    if unknown := [key for key in config if key not in rules.keys]:
+        has = f"{rules.file.noun.capitalize()} has {', '.join(rules.keys)}."
+        raise ToolError(f"Unknown: {', '.join(unknown)}. {has}")
+    check_texts(config)
+    return config
+
+
+def check_texts(config: Mapping[str, Any]) -> None:
+    """Raise ToolError for texts that stand for others, which would be written as they are."""
     for text, _ in texts_in(config, keys=True):
         if text in (SECRET, NOT_EXPOSED):
             raise ToolError(
@@ -84,7 +88,6 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
             )
         if text.startswith(_FOREIGN_TAG):
             raise ToolError(f"'{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
-    return config
 
 
 def current(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,26 +112,29 @@ def resolved(written: Any, loaded: Any) -> Any:
 
 
 async def async_check(
-    call: ToolCall, automation_id: str, config: dict[str, Any], given: Iterable[str] | None = None
+    call: ToolCall,
+    automation_id: str,
+    config: dict[str, Any],
+    given: Iterable[str] | None = None,
+    rules: Rules = AUTOMATION_RULES,
 ) -> CheckedAutomation:
-    """Return an automation that may be written; raises ToolError with the place and the reason.
+    """Return an automation or script that may be written; raises ToolError with the place and the reason.
 
     Of what the caller did not give, it is not told what is wrong with it: that could name what is not exposed.
     """
     if not str(config.get("alias") or "").strip():
-        raise ToolError("Give the automation a name, as 'alias'.")
+        raise ToolError(f"Give the {rules.kind} a name, as 'alias'.")
     if len(str(config["alias"])) > MAX_NAME:
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
-    said = set(KEYS if given is None else given)
-    whole = await _async_substituted(call, config, said)
-    for key in ("triggers", "actions"):
+    said = set(rules.keys if given is None else given)
+    whole = await _async_substituted(call, config, said, rules)
+    for key in rules.needed:
         if key not in whole:
-            raise ToolError(f"An automation needs '{key}'.")
-    walker = SequenceWalker(
-        call, keep=True, variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ())]
-    )
+            raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'.")
+    variables = [name for key in ("variables", "trigger_variables", "fields") for name in whole.get(key) or ()]
+    walker = SequenceWalker(call, keep=True, variables=variables)
     is_own = "use_blueprint" not in config
-    for key in ("trigger_variables", "variables", "triggers", "conditions", "actions"):
+    for key in rules.walked:
         if not whole.get(key):
             continue
         try:
@@ -138,13 +144,13 @@ async def async_check(
                 raise
             if not is_own and "use_blueprint" in said and _may_tell(call, err):
                 raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
-            raise ToolError(_HIDDEN) from err
-    await _async_validate(call, automation_id, config, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids)
+            raise ToolError(_HIDDEN.format(rules.kind)) from err
+    await _async_validate(call, automation_id, config, rules, tell=said >= config.keys())
+    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions))
 
 
 async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
-    """Check one part of an automation."""
+    """Check one part of an automation or script."""
     match key:
         case "triggers":
             for index, trigger in enumerate(value if isinstance(value, list) else [value]):
@@ -157,48 +163,51 @@ async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
             await walker.async_triggers(value, key)
         case "conditions":
             await walker.async_conditions(value, key)
-        case "actions":
+        case "actions" | "sequence":
             await walker.async_actions(value, key)
+        case "fields":
+            check_fields(value)
+            await walker.async_values(value, key)
         case _:
             await walker.async_values(value, key)
 
 
-async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[str]) -> dict[str, Any]:
-    """Return the configuration of an automation, with the inputs put into its blueprint where it uses one."""
+async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[str], rules: Rules) -> dict[str, Any]:
+    """Return a configuration, with the inputs put into its blueprint where it uses one."""
     if not is_blueprint_instance_config(config):
         return config
-    blueprints = async_get_blueprints(call.hass)
+    blueprints = rules.blueprints(call.hass)
     known = await blueprints.async_get_blueprints()
     use = config["use_blueprint"]
     path = use.get("path") if isinstance(use, dict) else None
     if path not in known:
         raise ToolError(
             f"use_blueprint.path: there is no blueprint '{path}'. "
-            + (f"Known: {', '.join(sorted(known))}." if known else "There is none for automations.")
+            + (f"Known: {', '.join(sorted(known))}." if known else f"There is none for {rules.kind}s.")
         )
     try:
         inputs = await blueprints.async_inputs_from_config(config)
         found: dict[str, Any] = inputs.async_substitute()
     except (BlueprintException, HomeAssistantError, vol.Invalid) as err:
-        raise ToolError(_told(call, err, tell="use_blueprint" in said)) from err
-    return current(found)
+        raise ToolError(_told(call, err, rules, tell="use_blueprint" in said)) from err
+    return current(found) if rules is AUTOMATION_RULES else found
 
 
-async def _async_validate(call: ToolCall, automation_id: str, config: dict[str, Any], *, tell: bool) -> None:
-    """Let Home Assistant validate an automation."""
+async def _async_validate(
+    call: ToolCall, automation_id: str, config: dict[str, Any], rules: Rules, *, tell: bool
+) -> None:
+    """Let Home Assistant validate what would be written."""
     try:
-        await async_validate_config_item(call.hass, automation_id, {"id": automation_id, **config})
+        await rules.async_validate(call.hass, automation_id, config)
     except (vol.Invalid, HomeAssistantError) as err:
-        raise ToolError(_told(call, err, tell=tell)) from err
+        raise ToolError(_told(call, err, rules, tell=tell)) from err
 
 
-def _told(call: ToolCall, err: Exception, *, tell: bool) -> str:
+def _told(call: ToolCall, err: Exception, rules: Rules, *, tell: bool) -> str:
     """Return Home Assistant's error, or a general sentence where the error could name what is not exposed."""
     if tell and _may_tell(call, err):
-        return f"Home Assistant does not accept this automation: {err}"
-    return (
-        "Home Assistant does not accept this automation as a whole. Give all of its parts in full, in current syntax."
-    )
+        return f"Home Assistant does not accept this {rules.kind}: {err}"
+    return f"Home Assistant does not accept this {rules.kind} as a whole. Give all of its parts in full, in current syntax."
 
 
 def _may_tell(call: ToolCall, err: Exception) -> bool:

@@ -1,4 +1,4 @@
-"""How configuration.yaml includes automations: only the file of Home Assistant's editor can be changed."""
+"""How configuration.yaml includes automations, scripts and scenes: only files of Home Assistant's editor can be changed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,40 +6,40 @@ import re
 
 import yaml
 
-from homeassistant.config import AUTOMATION_CONFIG_PATH, YAML_CONFIG_FILE
+from homeassistant.config import YAML_CONFIG_FILE
 
 from .file import MAX_BYTES
 
-_KEY = re.compile(r"automation( .*)?")
 _ADVICE = (
-    "The file automations.yaml is not part of the configuration, so that a new automation would not be loaded: {}. "
-    "Tell the user to add the line 'automation ui: !include automations.yaml' to configuration.yaml and to restart."
+    "The file {kind}s.yaml is not part of the configuration, so that a new {kind} would not be loaded: {reason}. "
+    "Tell the user to add the line '{kind} ui: !include {kind}s.yaml' to configuration.yaml and to restart."
 )
 
 
-def include_problem(config_dir: Path) -> str | None:
-    """Return why a new automation in the editor's file would not be loaded, or None when it would; blocks."""
+def include_problem(config_dir: Path, kind: str = "automation") -> str | None:
+    """Return why a new one in the editor's file would not be loaded, or None when it would; blocks."""
     try:
         with (config_dir / YAML_CONFIG_FILE).open(encoding="utf-8") as file:
             root = yaml.compose(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
     except OSError, UnicodeDecodeError, yaml.YAMLError:
         return None  # Home Assistant runs, so that it knows better; what is written is verified anyway.
-    ways = [_way(config_dir, value) for value in _automations(root)]
+    ways = [_way(config_dir, value, kind) for value in _values(root, kind)]
     if None in ways:
         return None
-    return _ADVICE.format("; ".join(filter(None, ways)) or "nothing in configuration.yaml includes it")
+    reason = "; ".join(filter(None, ways)) or "nothing in configuration.yaml includes it"
+    return _ADVICE.format(kind=kind, reason=reason)
 
 
-def _automations(root: yaml.Node | None) -> Iterator[yaml.Node]:
-    """Yield the values of all keys for automations, those of packages written in place too."""
+def _values(root: yaml.Node | None, kind: str) -> Iterator[yaml.Node]:
+    """Yield the values of all keys for automations, scripts or scenes, those of packages written in place too."""
     for key, value in _entries(root):
-        if _KEY.fullmatch(key):
+        if re.fullmatch(rf"{kind}( .*)?", key):
             yield value
         elif key == "homeassistant":
             for inner, packages in _entries(value):
                 if inner == "packages":
                     for _, package in _entries(packages):
-                        yield from _automations(package)
+                        yield from _values(package, kind)
 
 
 def _entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
@@ -48,12 +48,12 @@ def _entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
         yield from ((str(key.value), value) for key, value in node.value)
 
 
-def _way(config_dir: Path, node: yaml.Node) -> str | None:
-    """Return a sentence about the other place that automations come from, or None for the editor's file."""
+def _way(config_dir: Path, node: yaml.Node, kind: str) -> str | None:
+    """Return a sentence about the other place that they come from, or None for the editor's file."""
     if isinstance(node, yaml.ScalarNode) and node.tag == "!include":
-        if (config_dir / node.value).resolve() == (config_dir / AUTOMATION_CONFIG_PATH).resolve():
+        if (config_dir / node.value).resolve() == (config_dir / f"{kind}s.yaml").resolve():
             return None
-        return f"automations come from the file {node.value}"
+        return f"{kind}s come from the file {node.value}"
     if isinstance(node, yaml.ScalarNode) and node.tag.startswith("!include_dir"):
-        return f"automations come from the files of the folder {node.value}"
-    return "automations are written in configuration.yaml itself"
+        return f"{kind}s come from the files of the folder {node.value}"
+    return f"{kind}s are written in configuration.yaml itself"

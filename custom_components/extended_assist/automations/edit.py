@@ -20,6 +20,7 @@ OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "acti
 
 _NOT_TEXTUALLY = "This {} cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this {kind} hold {reason}, which would be lost. Tell the user to change them by hand."
+_THERE_AGAIN = "Something with this id is there again already among the {}s."
 _UNWRITABLE = "A text in this {} cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
@@ -47,6 +48,8 @@ def add(text: str, config: Mapping[str, Any], kind: str = "automation") -> Edit:
     """Append an automation, script or scene, with its id in the configuration."""
     index = index_yaml(text, kind)
     ordered = {key: config[key] for key in KEY_ORDER if key in config} | dict(config)
+    if any(item.id == config["id"] for item in index.automations):
+        raise ToolError(_THERE_AGAIN.format(kind))
     block = dump({ordered.pop("id"): ordered} if index.is_keyed else [ordered])
     return _insert(index, len(index.automations), block, ordered)
 
@@ -58,7 +61,7 @@ def insert(text: str, block: str, previous: str | None, kind: str = "automation"
     (item,) = alone.automations
     ids = [other.id for other in index.automations]
     if item.id in ids:
-        raise ToolError(f"Something with this id is there again already among the {kind}s.")
+        raise ToolError(_THERE_AGAIN.format(kind))
     position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
     return _insert(index, position, block[alone.line_start(item.dash) :], load_automation(alone, item), alone.column)
 

@@ -1,7 +1,7 @@
-"""The exposed automations: which there are, whether they can be changed, their configuration and last runs."""
+"""The exposed automations, scripts and scenes: which there are, whether they can be changed, their configuration and last runs."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
-from homeassistant.components.automation import BaseAutomationEntity
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
+from homeassistant.components.homeassistant.scene import HomeAssistantScene
+from homeassistant.components.scene.const import DOMAIN as SCENE_DOMAIN
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
 from homeassistant.const import CONF_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant, State, callback
@@ -29,6 +30,7 @@ from . import COMPONENT
 from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
 from .file import MAX_BYTES, decode, read
+from .loading_scripts import loaded_entities
 from .places import exposed_places
 from .yaml_index import Tagged, index_yaml, load_automation
 
@@ -51,13 +53,16 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Automation:
-    """An automation that is exposed."""
+    """An automation, script or scene that is exposed."""
 
     state: State
     id: str | None
     config: Mapping[str, Any]
     """The configuration that Home Assistant runs, with all tags resolved."""
-    loaded: BaseAutomationEntity
+    loaded: Any
+    """Its entity, of Home Assistant's own."""
+    kind: str = AUTOMATION_DOMAIN
+    """What it is: automation, script or scene."""
 
     @property
     def entity_id(self) -> str:
@@ -72,7 +77,10 @@ class Automation:
     @property
     def used(self) -> Collection[str]:
         """Return the entities that it names."""
-        return self.loaded.referenced_entities
+        if self.kind == SCENE_DOMAIN:
+            return set(self.config["entities"])
+        named: Collection[str] = self.loaded.referenced_entities
+        return named
 
 
 @dataclass(slots=True)
@@ -80,6 +88,8 @@ class FileState:
     """The ids in the file of automations that can be changed, and the configuration of one of them."""
 
     editable: set[str] = field(default_factory=set)
+    ids: set[str] = field(default_factory=set)
+    """All ids in it."""
     problem: str | None = None
     """Why a new automation could not be written, if so."""
     config: dict[str, Any] | None = None
@@ -90,21 +100,33 @@ class FileState:
 
 
 @callback
-def exposed_automations(call: ToolCall) -> list[Automation]:
-    """Return all automations that are exposed."""
-    if (component := call.hass.data.get(COMPONENT)) is None:
-        return []
+def exposed_automations(call: ToolCall, kind: str = AUTOMATION_DOMAIN) -> list[Automation]:
+    """Return all automations that are exposed, or all scripts or scenes."""
+    if kind != AUTOMATION_DOMAIN:
+        loaded: Iterable[Any] = loaded_entities(call.hass, kind)
+    else:
+        loaded = component.entities if (component := call.hass.data.get(COMPONENT)) else ()
     return [
-        Automation(state, entity.unique_id, entity.raw_config or {}, entity)
-        for entity in component.entities
+        Automation(state, None if entity.unique_id is None else str(entity.unique_id), _config(entity), entity, kind)
+        for entity in loaded
         if (state := call.exposure.state(entity.entity_id)) is not None
     ]
 
 
+def _config(entity: Any) -> Mapping[str, Any]:
+    """Return the configuration that an entity has."""
+    if not isinstance(entity, HomeAssistantScene):
+        config: Mapping[str, Any] = entity.raw_config or {}
+        return config
+    scene = entity.scene_config
+    states = {state.entity_id: {"state": state.state, **state.attributes} for state in scene.states.values()}
+    return {"name": scene.name, **({"icon": scene.icon} if scene.icon else {}), "entities": states}
+
+
 @callback
-def matching_automations(call: ToolCall, text: str) -> list[Automation]:
+def matching_automations(call: ToolCall, text: str, kinds: Iterable[str] = (AUTOMATION_DOMAIN,)) -> list[Automation]:
     """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
-    known = exposed_automations(call)
+    known = [automation for kind in kinds for automation in exposed_automations(call, kind)]
     if exact := [automation for automation in known if text in {automation.id, automation.entity_id}]:
         return exact[:1]
     pool = [entity for automation in known if (entity := call.exposure.entity(automation.entity_id))]
@@ -113,31 +135,34 @@ def matching_automations(call: ToolCall, text: str) -> list[Automation]:
 
 
 @callback
-def find_automation(call: ToolCall, text: str) -> Automation:
-    """Return the one exposed automation that a text means."""
-    matches = matching_automations(call, text)
+def find_automation(call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)) -> Automation:
+    """Return the one exposed automation, or the one of other kinds, that a text means."""
+    matches, what = matching_automations(call, text, kinds), " or ".join(kinds)
     if not matches:
         raise NotExposedError(
-            f"No automation '{text}' was found or is exposed. Call extended_assist__get_automations to see which are."
+            f"No {what} '{text}' was found or is exposed. Call extended_assist__get_automations to see which are."
         )
     if len(matches) > 1:
         listed = ", ".join(f"{match.name} ({match.entity_id})" for match in sorted(matches, key=attrgetter("name"))[:6])
-        raise ToolError(f"'{text}' means {len(matches)} automations: {listed}. Name one by its entity id.")
+        raise ToolError(
+            f"'{text}' means {len(matches)} {what.replace(' or ', 's or ')}s: {listed}. Name one by its entity id."
+        )
     return matches[0]
 
 
-def read_file(path: Path, wanted: str | None = None) -> FileState:
-    """Read the file of automations and secrets.yaml, and load the wanted automation from it; blocks."""
+def read_file(path: Path, wanted: str | None = None, kind: str = AUTOMATION_DOMAIN) -> FileState:
+    """Read the file of automations, scripts or scenes and secrets.yaml, and load the wanted one from it; blocks."""
     state = FileState(secrets=_secrets(path.parent))
     try:
-        index = index_yaml(decode(read(path))[1])
+        index = index_yaml(decode(read(path))[1], kind)
     except ToolError as err:
         state.problem = str(err)
         return state
-    if state_problem := include_problem(path.parent):
+    if state_problem := include_problem(path.parent, kind):
         state.problem = state_problem
         return state
     ids = Counter(item.id for item in index.automations if item.id is not None)
+    state.ids = set(ids)
     state.editable = {automation_id for automation_id, count in ids.items() if count == 1}
     if wanted in state.editable and (item := index.find(str(wanted))):
         try:
@@ -158,12 +183,12 @@ def _secrets(folder: Path) -> set[str]:
     return {str(value) for value in found.values()} if isinstance(found, dict) else set()
 
 
-def visible_block(call: ToolCall, block: str | None) -> dict[str, Any] | None:
-    """Return the written lines of one automation as they may be told; None for none, and for what cannot be read."""
+def visible_block(call: ToolCall, block: str | None, kind: str = AUTOMATION_DOMAIN) -> dict[str, Any] | None:
+    """Return the written lines of one automation, script or scene as they may be told; None for none, and for what cannot be read."""
     if block is None:
         return None
     try:
-        index = index_yaml(block)
+        index = index_yaml(block, kind)
         (item,) = index.automations
         config = load_automation(index, item)
     except ToolError, ValueError:
@@ -199,7 +224,7 @@ class _VisibleConfig:
         if value is not None and is_secret_key(key):
             return value if isinstance(value, Tagged) else SECRET
         if isinstance(value, Mapping):
-            told = {self.value(name): self.value(item, str(name)) for name, item in without_recipients(value).items()}
+            told = dict(self._entry(name, item) for name, item in without_recipients(value).items())
             if any(text == NOT_EXPOSED for key in _ABOUT for text, _ in texts_in(told.get(key), keys=True)):
                 # What is said about something hidden, such as the state that is waited for, is hidden with it.
                 told |= dict.fromkeys(told.keys() - _KINDS - _ABOUT, NOT_EXPOSED)
@@ -214,6 +239,11 @@ class _VisibleConfig:
             self.left_out = True
             return NOT_EXPOSED
         return value
+
+    def _entry(self, name: Any, item: Any) -> tuple[Any, Any]:
+        """Return a name with its value as both may be told; what stands under something hidden is hidden with it."""
+        shown = self.value(name)
+        return shown, NOT_EXPOSED if shown == NOT_EXPOSED else self.value(item, str(name))
 
     def _may_tell(self, text: str, key: str) -> bool:
         """Return whether a text names nothing hidden."""
@@ -231,8 +261,8 @@ async def async_last_runs(call: ToolCall, automation: Automation) -> list[JsonOb
     """Return the last runs of an automation in short, newest first."""
     if automation.id is None:
         return []
-    hass, key = call.hass, f"{AUTOMATION_DOMAIN}.{automation.id}"
-    traces = await async_list_traces(hass, AUTOMATION_DOMAIN, key)
+    hass, key = call.hass, f"{automation.kind}.{automation.id}"
+    traces = await async_list_traces(hass, automation.kind, key)
     traces.sort(key=lambda trace: str(trace["timestamp"]["start"]), reverse=True)
     return [_run(call, await _async_whole(hass, key, trace)) for trace in traces[:MAX_TRACES]]
 
@@ -257,7 +287,7 @@ def _run(call: ToolCall, trace: dict[str, Any]) -> JsonObjectType:
         run["result"] = _OUTCOMES.get(str(outcome), "is running" if trace["state"] == "running" else str(outcome))
     if error := trace.get("error"):
         run["error"] = str(error) if not call.exposure.names_hidden(str(error)) else "(names what is not exposed)"
-    if outcome != "finished" and (step := trace.get("last_step")) and str(step).startswith("action/"):
+    if outcome != "finished" and (step := trace.get("last_step")) and str(step).startswith(("action/", "sequence/")):
         run["last_step"] = step
     return run
 

@@ -13,17 +13,24 @@ _SHARED = 0.75
 
 def warnings_of(known: Iterable[Automation], checked: CheckedAutomation, automation_id: str) -> list[str]:
     """Return warnings about automations that have the same name or do nearly the same; compares them all."""
-    found = []
-    for other in known:
-        if other.id == automation_id:
-            continue
-        if normalize(other.name) == normalize(str(checked.config["alias"])):
-            found.append(f"Another automation has this name already: {other.entity_id}.")
-        elif _kinds(other.config) == _kinds(checked.whole) and (
-            _same(other.config, checked.whole) or _close(set(other.used), checked.entity_ids)
+    others = [other for other in known if other.id != automation_id]
+    found = same_names(others, checked.config["alias"], automation_id)
+    for other in others:
+        if normalize(other.name) != normalize(str(checked.config["alias"])) and (
+            _kinds(other.config) == _kinds(checked.whole)
+            and (_same(other.config, checked.whole) or _close(set(other.used), checked.entity_ids))
         ):
             found.append(f"It is close to an existing one: {other.name} ({other.entity_id}).")
     return found
+
+
+def same_names(known: Iterable[Automation], name: Any, own_id: str | None) -> list[str]:
+    """Return warnings about others of a kind that have the same name."""
+    return [
+        f"Another {other.kind} has this name already: {other.entity_id}."
+        for other in known
+        if other.id != own_id and normalize(other.name) == normalize(str(name))
+    ]
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

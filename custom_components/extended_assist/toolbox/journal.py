@@ -26,7 +26,9 @@ ASPECTS = "aspects"
 SCHEDULED = "scheduled"
 CANCELLED = "cancelled"
 AUTOMATION = "automation"
-"""The kinds of changes: states that were set, as 1.0 kept them whole and as what of them changed, an action that was scheduled or cancelled, an automation that was written."""
+SCRIPT = "script"
+SCENE = "scene"
+"""The kinds of changes: states that were set, as 1.0 kept them whole and as what of them changed, an action that was scheduled or cancelled, an automation, script or scene that was written."""
 
 _SAVE_DELAY = 10.0
 _VERSION = 1

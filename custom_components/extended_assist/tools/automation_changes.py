@@ -1,9 +1,8 @@
-"""Add, change and remove automations, and undo that."""
+"""Add, change and remove automations, scripts and scenes."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import partial
-from typing import override
+from typing import Any, override
 
 import voluptuous as vol
 
@@ -13,24 +12,32 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import KEYS, CheckedAutomation, async_check, current, normalized, resolved
-from ..automations.describe import AutomationDescriber
+from ..automations.check import CheckedAutomation, async_check, current, normalized, resolved
+from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
-from ..automations.edit import Edit, add, merged, remove, update
+from ..automations.edit import add, merged, remove, update
+from ..automations.loading_scripts import FILES, SCENES, SCRIPTS
 from ..automations.query import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
-from ..automations.similar import warnings_of
+from ..automations.rules import AUTOMATION_RULES, RULES, SCRIPT_RULES
+from ..automations.scenes import SCENE_KEYS
+from ..automations.scripts import check_runs_others_only, free_object_id
+from ..automations.similar import same_names, warnings_of
 from ..automations.store import VerifiedChange, async_get_store
 from ..results import ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
+from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
+from ..undo.automations import UNSEEN
+from .planned_change import PlannedChange, asking, exposing, loaded, noted
+from .scene_changes import plan_new_scene, plan_scene
 
 DEADLINE = 60.0
 """Seconds that a change may take: Home Assistant reads its whole configuration anew before it loads one automation."""
 
 _ELSEWHERE = (
-    "This automation cannot be changed from here: it is written in another file of the configuration, or has no id of "
+    "This {} cannot be changed from here: it is written in another file of the configuration, or has no id of "
     "its own. Tell the user to change it there."
 )
 _SYNTAX = (
@@ -38,20 +45,14 @@ _SYNTAX = (
     "'sunset'}], 'conditions': [], 'actions': [{'action': 'light.turn_on', 'target': {'entity_id': 'light.porch'}}], "
     "'mode': 'single'}; or 'use_blueprint': {'path', 'input'}."
 )
+_SCRIPT_SYNTAX = (
+    "Instead: {'alias', 'fields': {'minutes': {'selector': {'number': {}}}}, 'sequence': [steps], 'mode'}. Its fields are "
+    "variables of templates."
+)
+_SCENE_SYNTAX = "Instead: {'name', 'entities': [ids]}, which keeps the present states of these."
 
 _TOLD_APART_BY = frozenset({"triggers", "actions", "alias"})
-
-
-@dataclass(slots=True)
-class PlannedChange:
-    """A change that was checked and can be made."""
-
-    automation_id: str
-    account: str
-    """What would be done, in words."""
-    difference: str
-    make: Callable[[str], Edit]
-    notes: list[str] = field(default_factory=list)
+_WHICH = vol.Required("automation", description="Id, entity id or name of an automation, script or scene.")
 
 
 class ChangingTool(ExtendedTool):
@@ -76,52 +77,80 @@ class ChangingTool(ExtendedTool):
         """Return what would be done, with the lines that would change."""
         change = await self.async_change(call)
         lines = change.difference.replace("```", "'''")
-        words = "\n".join([change.account, *change.notes, f"```diff\n{lines}\n```"])
+        words = "\n".join([change.account, *change.asks, *change.notes, f"```diff\n{lines}\n```"])
         return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
 
     async def async_make(self, call: ToolCall, plan: PlannedChange) -> VerifiedChange:
         """Make a planned change."""
-        return await async_get_store(call.hass).async_change(call, plan.automation_id, plan.make)
+        return await async_get_store(call.hass, plan.file).async_change(call, plan.automation_id, plan.make)
 
 
 class AddAutomationTool(ChangingTool):
-    """Write a new automation, load it, and expose it to the assistant that wrote it."""
+    """Write a new automation, script or scene, load it, and expose it to the assistant that wrote it."""
 
     name = "extended_assist__add_automation"
     title = "Add automation"
     description = (
-        "Create an automation from structured JSON. It may use exposed entities only, named by id. It is validated, written, "
-        "loaded and verified, or nothing is changed. For something to do once, use perform_action with delay or at."
+        "Create an automation, a script or a scene from structured JSON. It may use exposed entities only, named by id. It is "
+        "validated, written, loaded and verified, or nothing is changed. For something to do once, use perform_action with "
+        "delay or at."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False)
-    parameters = vol.Schema({vol.Required("automation", description=_SYNTAX): dict})
+    parameters = vol.Schema(
+        {
+            vol.Optional("automation", description=_SYNTAX): dict,
+            vol.Optional("script", description=_SCRIPT_SYNTAX): dict,
+            vol.Optional("scene", description=_SCENE_SYNTAX): dict,
+            vol.Optional("expose", description="false: not to Assist, nor to you."): cv.boolean,
+        }
+    )
 
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
-        """Check the new automation."""
-        store = async_get_store(call.hass)
-        config = normalized(call.arguments["automation"])
-        state = await call.hass.async_add_executor_job(read_file, store.path)
+        """Check what is new."""
+        kinds = [kind for kind in FILES if kind in call.arguments]
+        if len(kinds) != 1:
+            raise ToolError(f"Give one of {', '.join(FILES)}.")
+        (kind,) = kinds
+        file, given = FILES[kind], call.arguments[kind]
+        if file.domain not in call.hass.config.components:
+            raise ToolError(f"{kind.capitalize()}s are not set up in Home Assistant. Tell the user.")
+        store = async_get_store(call.hass, file)
+        state = await call.hass.async_add_executor_job(read_file, store.path, None, kind)
         if state.problem:
             raise ToolError(state.problem)
-        automation_id = store.new_id()
-        checked = await async_check(call, automation_id, config)
-        account = f"Add the automation '{config['alias']}': {AutomationDescriber(call.hass, call.exposure).describe(checked.whole)}"
-        make = partial(add, config={"id": automation_id, **config})
-        notes = await _async_warnings(call, checked, automation_id)
-        return PlannedChange(automation_id, account, diff(None, config), make, notes)
+        if file is SCENES:
+            plan = plan_new_scene(call, store.new_id(), given)
+        else:
+            plan = await self._async_change(call, kind, store.new_id(), state)
+        plan.asks.append(exposing(kind, expose=call.arguments.get("expose", True)))
+        return plan
+
+    async def _async_change(self, call: ToolCall, kind: str, item_id: str, state: FileState) -> PlannedChange:
+        """Check a new automation or script."""
+        rules = RULES[kind]
+        config = normalized(call.arguments[kind], rules)
+        if rules is SCRIPT_RULES:
+            item_id = free_object_id(call.hass, str(config.get("alias") or ""), state.ids)
+        checked = await async_check(call, item_id, config, rules=rules)
+        account = f"Add the {kind} '{config['alias']}': {_told(call, kind, checked.whole)}"
+        make = partial(add, config={"id": item_id, **config}, kind=kind)
+        notes = await _async_warnings(call, checked, item_id, kind)
+        return PlannedChange(item_id, account, diff(None, config), make, notes, rules.file, _asks(call, checked, kind))
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Write it."""
-        plan = await self.async_change(call)
+        plan, expose = await self.async_change(call), bool(call.arguments.get("expose", True))
         made = await self.async_make(call, plan)
-        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
+        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, expose)
+        if not expose:
+            made.change.details[UNSEEN] = True
         return {
             "added": made.entity_id,
             "id": plan.automation_id,
             "what": plan.account,
-            **_noted([*plan.notes, "It is loaded, and exposed to you so that you can change it later."]),
+            **noted([*plan.notes, *loaded(plan.file.domain, expose=expose)]),
         }
 
 
@@ -131,37 +160,51 @@ class UpdateAutomationTool(ChangingTool):
     name = "extended_assist__update_automation"
     title = "Update automation"
     description = (
-        "Change an automation: only the named parts, each of them given in full. Look at it with get_automations and details "
+        "Change an automation, script or scene: only the named parts, each of them given in full. Look at it with get_automations and details "
         "first. Checked, loaded and verified as when adding."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=True, open_world=False)
     parameters = vol.Schema(
         {
-            vol.Required("automation", description="Id, entity id or name."): cv.string,
-            vol.Required("changes", description=f"New values of any of: {', '.join(KEYS)}. null removes one."): dict,
+            _WHICH: cv.string,
+            vol.Required(
+                "changes",
+                description=f"New values of any of: {', '.join(AUTOMATION_RULES.keys)}. null removes one. Of a script: "
+                f"{', '.join(key for key in SCRIPT_RULES.keys if key not in AUTOMATION_RULES.keys)} too. Of a scene: "
+                f"{', '.join(SCENE_KEYS)} (all of them, kept as they are now).",
+            ): dict,
         }
     )
 
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
-        """Check the automation as it would be."""
+        """Check it as it would be."""
         automation, state = await _async_find(call)
+        if automation.kind == SCENES.domain:
+            return plan_scene(call, automation, state, call.arguments["changes"])
+        rules = RULES[automation.kind]
         # A length in the schema would tell the model that a text or a list will do.
-        if not (changes := normalized(call.arguments["changes"])):
+        if not (changes := normalized(call.arguments["changes"], rules)):
             raise ToolError("There is nothing in 'changes'. Give at least one part with its new value.")
         automation_id, written = str(automation.id), state.config or {}
         before = written if "use_blueprint" in written else resolved(written, automation.config)
-        wanted = current(merged(before, changes))
+        wanted = current(merged(before, changes)) if rules is AUTOMATION_RULES else merged(before, changes)
         wanted.pop("id", None)
-        checked = await async_check(call, automation_id, wanted, changes)
+        checked = await async_check(call, automation_id, wanted, changes, rules)
+        if rules is SCRIPT_RULES:
+            check_runs_others_only(call.hass, automation.entity_id, checked.actions)
         visible, _ = visible_config(call, automation, state)
-        account = AutomationDescriber(call.hass, call.exposure).describe(checked.whole)
+        account = _told(call, automation.kind, checked.whole)
         return PlannedChange(
             automation_id,
-            f"Change {', '.join(changes)} of the automation '{automation.name}'. Then '{checked.config['alias']}': {account}",
+            f"Change {', '.join(changes)} of the {automation.kind} '{automation.name}'. Then '{checked.config['alias']}': {account}",
             diff(visible, merged(visible, changes)),
-            partial(update, automation_id=automation_id, changes=changes),
-            await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else [],
+            partial(update, automation_id=automation_id, changes=changes, kind=automation.kind),
+            await _async_warnings(call, checked, automation_id, automation.kind)
+            if _TOLD_APART_BY & changes.keys()
+            else [],
+            rules.file,
+            _asks(call, checked, automation.kind),
         )
 
     @override
@@ -169,29 +212,32 @@ class UpdateAutomationTool(ChangingTool):
         """Write what changes."""
         plan = await self.async_change(call)
         made = await self.async_make(call, plan)
-        return {"changed": made.entity_id, "what": plan.account, **_noted(plan.notes)}
+        return {"changed": made.entity_id, "what": plan.account, **noted(plan.notes)}
 
 
 class RemoveAutomationTool(ChangingTool):
-    """Remove an automation from the file and from Home Assistant."""
+    """Remove an automation, script or scene from its file and from Home Assistant."""
 
     name = "extended_assist__remove_automation"
     title = "Remove automation"
-    description = "Remove an automation for good. To stop it for a while, turn it off with perform_action instead."
+    description = (
+        "Remove an automation, script or scene for good. To stop an automation for a while, turn it off with perform_action "
+        "instead."
+    )
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
-    parameters = vol.Schema({vol.Required("automation", description="Id, entity id or name."): cv.string})
+    parameters = vol.Schema({_WHICH: cv.string})
 
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
         """Find what would be removed."""
         automation, state = await _async_find(call)
         visible, _ = visible_config(call, automation, state)
-        account = AutomationDescriber(call.hass, call.exposure).describe(automation.config)
         return PlannedChange(
             str(automation.id),
-            f"Remove the automation '{automation.name}': {account}",
+            f"Remove the {automation.kind} '{automation.name}': {_told(call, automation.kind, automation.config)}",
             diff(visible, None),
-            partial(remove, automation_id=str(automation.id)),
+            partial(remove, automation_id=str(automation.id), kind=automation.kind),
+            file=FILES[automation.kind],
         )
 
     @override
@@ -203,22 +249,32 @@ class RemoveAutomationTool(ChangingTool):
 
 
 async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
-    """Return the automation that the arguments mean, and what the file holds of it."""
-    automation = find_automation(call, call.arguments["automation"])
-    state = await call.hass.async_add_executor_job(read_file, async_get_store(call.hass).path, automation.id)
+    """Return what the arguments mean, and what its file holds of it."""
+    automation = find_automation(call, call.arguments["automation"], FILES)
+    path = async_get_store(call.hass, FILES[automation.kind]).path
+    state = await call.hass.async_add_executor_job(read_file, path, automation.id, automation.kind)
     if state.problem:
         raise ToolError(state.problem)
     if state.config is None:
-        raise ToolError(state.reason or _ELSEWHERE)
+        raise ToolError(state.reason or _ELSEWHERE.format(automation.kind))
     return automation, state
 
 
-async def _async_warnings(call: ToolCall, checked: CheckedAutomation, automation_id: str) -> list[str]:
-    """Return warnings about automations that a new one repeats."""
-    known = exposed_automations(call)
-    return await call.hass.async_add_executor_job(warnings_of, known, checked, automation_id)
+async def _async_warnings(call: ToolCall, checked: CheckedAutomation, item_id: str, kind: str) -> list[str]:
+    """Return warnings about others that a new one repeats."""
+    known = exposed_automations(call, kind)
+    if kind == SCRIPTS.domain:
+        return same_names(known, checked.config["alias"], item_id)
+    return await call.hass.async_add_executor_job(warnings_of, known, checked, item_id)
 
 
-def _noted(notes: list[str]) -> JsonObjectType:
-    """Return notes, if there are any."""
-    return {"notes": list(notes)} if notes else {}
+def _told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
+    """Return an automation, script or scene in words."""
+    return DESCRIBERS[kind](call.hass, call.exposure).describe(config)
+
+
+def _asks(call: ToolCall, checked: CheckedAutomation, kind: str) -> list[str]:
+    """Return what is said of a script in which something is consequential."""
+    if kind != SCRIPTS.domain:
+        return []
+    return asking(call, [step_for(call, one.name, one.entity_ids, one.data) for one in checked.actions])

@@ -1,4 +1,4 @@
-"""Tell which automations there are, what they do and how they ran."""
+"""Tell which automations, scripts and scenes there are, what they do and how they ran."""
 
 from typing import Any, override
 
@@ -8,9 +8,12 @@ from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAI
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
+from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.describe import AutomationDescriber
+from ..automations.describe_scripts import DESCRIBERS
+from ..automations.loading_scripts import FILES, SCENES
 from ..automations.query import (
     Automation,
     FileState,
@@ -34,12 +37,12 @@ _NOTES = 300
 
 
 class GetAutomationsTool(ExtendedTool):
-    """Answer which automations are exposed and what they do; one of them in full."""
+    """Answer which automations, scripts or scenes are exposed and what they do; one of them in full."""
 
     name = "extended_assist__get_automations"
     title = "Get automations"
     description = (
-        "List exposed automations, by words of the name, area or entity they use: what each does, state, last triggered, "
+        "List exposed automations, scripts or scenes, by words of the name, area or entity they use: what each does, state, last triggered, "
         "whether it can be changed. With details: the full configuration and last runs of one, and why it did not run."
     )
     annotations = READ_ONLY
@@ -47,6 +50,7 @@ class GetAutomationsTool(ExtendedTool):
     tier = Tier.READ
     parameters = vol.Schema(
         {
+            vol.Optional("kind", description="automation if left out."): vol.In(tuple(FILES)),
             vol.Optional("name", description="Id, entity id, name or words of it."): cv.string,
             vol.Optional("area", description="Those of an area, or that use something in it."): cv.string,
             vol.Optional("entity", description="Those that use this entity (id or name)."): cv.string,
@@ -66,23 +70,34 @@ class GetAutomationsTool(ExtendedTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """List, or tell all about one."""
-        arguments, store = call.arguments, async_get_store(call.hass)
+        arguments, kind = call.arguments, _kind(call)
+        path = async_get_store(call.hass, FILES[kind]).path
         if arguments.get("details") and "name" in arguments:
-            automation = find_automation(call, arguments["name"])
-            state = await call.hass.async_add_executor_job(read_file, store.path, automation.id)
+            automation = find_automation(call, arguments["name"], [kind])
+            state = await call.hass.async_add_executor_job(read_file, path, automation.id, kind)
             return await _async_details(call, automation, state)
-        found = _filtered(call)
-        state = await call.hass.async_add_executor_job(read_file, store.path)
+        found = _filtered(call, kind)
+        state = await call.hass.async_add_executor_job(read_file, path, None, kind)
         if arguments.get("details") and len(found) == 1:
-            state = await call.hass.async_add_executor_job(read_file, store.path, found[0].id)
+            state = await call.hass.async_add_executor_job(read_file, path, found[0].id, kind)
             return await _async_details(call, found[0], state)
-        return _listed(call, found, state)
+        return _listed(call, found, state, kind)
 
 
-def _filtered(call: ToolCall) -> list[Automation]:
-    """Return the exposed automations that the arguments mean."""
+def _kind(call: ToolCall) -> str:
+    """Return which are asked for: those that an entity id names, whatever else is said."""
+    domain = call.arguments.get("name", "").partition(".")[0]
+    return domain if domain in FILES else str(call.arguments.get("kind", AUTOMATION_DOMAIN))
+
+
+def _filtered(call: ToolCall, kind: str) -> list[Automation]:
+    """Return the exposed automations, scripts or scenes that the arguments mean."""
     arguments = call.arguments
-    found = matching_automations(call, arguments["name"]) if "name" in arguments else exposed_automations(call)
+    found = (
+        matching_automations(call, arguments["name"], [kind])
+        if "name" in arguments
+        else exposed_automations(call, kind)
+    )
     if (entity := arguments.get("entity")) is not None:
         wanted = {item.entity_id for item in call.exposure.resolve(entity)}
         found = [automation for automation in found if wanted & set(automation.used)]
@@ -92,15 +107,15 @@ def _filtered(call: ToolCall) -> list[Automation]:
     return sorted(found, key=lambda automation: normalize(automation.name))
 
 
-def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonObjectType:
-    """Return one line for each automation."""
+def _listed(call: ToolCall, found: list[Automation], state: FileState, kind: str) -> JsonObjectType:
+    """Return one line for each."""
     offset = call.arguments.get("offset", 0)
-    describer = AutomationDescriber(call.hass, call.exposure, tells_recipients=False)
+    describer = DESCRIBERS[kind](call.hass, call.exposure, tells_recipients=False)
     rows = (_row(automation, state, describer) for automation in found[offset:])
     kept = fit_rows(rows, call.budget - _NOTES - len(state.problem or ""))
     answer: JsonObjectType = {"count": len(found)}
     if kept:
-        answer["automations"] = to_csv(_HEADER, kept)
+        answer[f"{kind}s"] = to_csv(_HEADER, kept)
     if (end := offset + len(kept)) < len(found):
         answer["more"] = f"{len(found) - end} more: call again with offset {end}."
     if state.problem:
@@ -116,11 +131,13 @@ def _row(automation: Automation, state: FileState, describer: AutomationDescribe
     """Return the line for an automation."""
     shown = automation.state
     triggered = shown.attributes.get("last_triggered")
+    if is_scene := automation.kind == SCENES.domain:  # Its state is when it was turned on.
+        triggered = dt_util.parse_datetime(shown.state)
     return (
         automation.name,
         automation.entity_id,
         automation.id or "",
-        "invalid" if shown.state == STATE_UNAVAILABLE else shown.state,
+        "invalid" if shown.state == STATE_UNAVAILABLE else "" if is_scene else shown.state,
         format_time(triggered) if triggered else "never",
         "yes" if automation.id in state.editable else "no",
         describer.in_short(automation.config),
@@ -132,14 +149,14 @@ async def _async_details(call: ToolCall, automation: Automation, state: FileStat
     row = dict(
         zip(
             _HEADER,
-            _row(automation, state, AutomationDescriber(call.hass, call.exposure, tells_recipients=False)),
+            _row(automation, state, DESCRIBERS[automation.kind](call.hass, call.exposure, tells_recipients=False)),
             strict=True,
         )
     )
     config, left_out = visible_config(call, automation, state)
     answer: dict[str, Any] = {**row, "configuration": config}
     if left_out:
-        answer["note"] = "Parts that name what is not exposed are left out; the user has to change this automation."
+        answer["note"] = "Parts that name what is not exposed are left out; only the user can change them."
     if runs := await async_last_runs(call, automation):
         answer["last_runs"] = runs
     return answer

@@ -11,7 +11,7 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN
 from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import ASPECTS, AUTOMATION, CANCELLED, SCHEDULED, STATES, Change, Journal
+from ..toolbox.journal import ASPECTS, AUTOMATION, CANCELLED, SCENE, SCHEDULED, SCRIPT, STATES, Change, Journal
 from .automations import async_undo_automation
 from .schedule import async_reschedule, async_unschedule
 from .states import async_undo_states
@@ -27,7 +27,7 @@ UNDOERS: Final[Mapping[str, Undoer]] = {
     ASPECTS: async_undo_states,
     SCHEDULED: async_unschedule,
     CANCELLED: async_reschedule,
-    AUTOMATION: async_undo_automation,
+    **dict.fromkeys((AUTOMATION, SCRIPT, SCENE), async_undo_automation),
 }
 _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 

@@ -1,0 +1,53 @@
+"""A script or a scene in words, by the rule of automations: each part is taken out of a copy as it is told."""
+
+from collections.abc import Mapping
+from typing import Any, Final, override
+
+from homeassistant.const import CONF_ENTITIES, CONF_NAME, CONF_SEQUENCE, CONF_STATE
+
+from .describe import SAYS_NOTHING, AutomationDescriber, names_hidden
+
+
+class ScriptDescriber(AutomationDescriber):
+    """Describes scripts in words, as far as exposure allows."""
+
+    @override
+    def describe(self, config: Mapping[str, Any]) -> str:
+        """Describe all that a script does: what it is given, its steps, and how it runs."""
+        self._is_free = not names_hidden(self._exposure, config)
+        what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
+        steps, fields = self._steps(what.pop(CONF_SEQUENCE, None)), what.pop("fields", None)
+        given = self._seen(self._rest(fields) if isinstance(fields, Mapping) else self._said(fields)) if fields else ""
+        when = f"When it is run, given {given}" if given else "When it is run"
+        return ", ".join(filter(None, [when, steps or "nothing", self._seen(self._rest(what))]))
+
+
+class SceneDescriber(AutomationDescriber):
+    """Describes scenes in words, as far as exposure allows."""
+
+    @override
+    def describe(self, config: Mapping[str, Any]) -> str:
+        """Describe what each entity is brought to, with all of its values."""
+        self._is_free = not names_hidden(self._exposure, config)
+        what = {key: value for key, value in config.items() if key not in {*SAYS_NOTHING, CONF_NAME}}
+        entities = what.pop(CONF_ENTITIES, None)
+        kept = entities.items() if isinstance(entities, Mapping) else ()
+        brought = dict.fromkeys(self._brought(str(entity_id), values) for entity_id, values in kept)
+        rest = self._seen(self._rest(what))
+        return ", ".join(filter(None, [f"When it is turned on: {'; '.join(brought) or 'nothing'}", rest]))
+
+    def _brought(self, entity_id: str, kept: Any) -> str:
+        """Describe what one entity is brought to."""
+        name = self._entity(entity_id)
+        if self._exposure.entity(entity_id) is None:
+            return name
+        values = dict(kept) if isinstance(kept, Mapping) else {CONF_STATE: kept}
+        words, rest = f"{name} {self._state(values.pop(CONF_STATE, None))}", self._rest(values)
+        return self._seen(f"{words} ({rest})" if rest else words)
+
+
+DESCRIBERS: Final[Mapping[str, type[AutomationDescriber]]] = {
+    "automation": AutomationDescriber,
+    "script": ScriptDescriber,
+    "scene": SceneDescriber,
+}

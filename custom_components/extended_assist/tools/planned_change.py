@@ -1,0 +1,76 @@
+"""A change of an automation, script or scene that was checked, and what is said of it before it is made."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from homeassistant.core import callback
+from homeassistant.util.json import JsonObjectType
+
+from ..automations.config_file import ConfigFile
+from ..automations.edit import Edit
+from ..automations.loading import AUTOMATIONS
+from ..toolbox.call import ToolCall
+from ..toolbox.consequential import is_consequential
+from ..toolbox.plan import Step
+
+_WHO = {
+    "automation": "turn it on and off, and set it off",
+    "script": "run it",
+    "scene": "turn it on",
+}
+_EXPOSED = (
+    "It will be exposed to Assist: everyone who may talk to Assist, speakers included, can then {}. If they are not to, say "
+    "that it is not to be exposed."
+)
+_NOT_EXPOSED = "It will not be exposed to Assist: nobody can {} by talking, and it cannot be changed from here."
+_ASKS = (
+    "It does what you are asked about elsewhere: {}. Extended Assist asks before it does that, but Assist's own sentences, "
+    "dashboards and other automations do not."
+)
+_LOADED = "It is loaded, and exposed to you so that you can change it later."
+_LOADED_UNSEEN = (
+    "It is loaded, and not exposed to Assist, so that only the user can run or change it, in Home Assistant."
+)
+_NEXT = {
+    "script": "From the next conversation on it is a tool of its own; until then run it with perform_action "
+    "(script.turn_on) or execute_script.",
+    "scene": "Turn it on with perform_action (scene.turn_on).",
+}
+
+
+@dataclass(slots=True)
+class PlannedChange:
+    """A change that was checked and can be made."""
+
+    automation_id: str
+    account: str
+    """What would be done, in words."""
+    difference: str
+    make: Callable[[str], Edit]
+    notes: list[str] = field(default_factory=list)
+    file: ConfigFile = AUTOMATIONS
+    asks: list[str] = field(default_factory=list)
+    """What is said in the question only."""
+
+
+def exposing(kind: str, *, expose: bool) -> str:
+    """Return whether something will be exposed, and what that means, for the question."""
+    return (_EXPOSED if expose else _NOT_EXPOSED).format(_WHO[kind])
+
+
+def loaded(kind: str, *, expose: bool) -> list[str]:
+    """Return what the model has to know of what was added."""
+    return [_LOADED if expose else _LOADED_UNSEEN, *([_NEXT[kind]] if expose and kind in _NEXT else [])]
+
+
+@callback
+def asking(call: ToolCall, steps: Iterable[Step]) -> list[str]:
+    """Return what is said of steps of which some are consequential."""
+    later = (("maybe", ""),)  # What the entities are now says nothing of then.
+    told = [step.words for step in steps if is_consequential(call.hass, replace(step, frame=later))]
+    return [_ASKS.format("; ".join(dict.fromkeys(told)))] if told else []
+
+
+def noted(notes: list[str]) -> JsonObjectType:
+    """Return notes, if there are any."""
+    return {"notes": list(notes)} if notes else {}

@@ -1,0 +1,81 @@
+"""What would be written when the present state of entities is saved as a scene."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME
+
+from ..automations.check import check_texts
+from ..automations.describe_scripts import SceneDescriber
+from ..automations.difference import diff
+from ..automations.edit import add, merged, update
+from ..automations.loading_scripts import SCENES
+from ..automations.query import Automation, FileState, exposed_automations, visible_config
+from ..automations.scenes import CONF_METADATA, captured, check_scene_keys, checked_scene, with_metadata
+from ..automations.similar import same_names
+from ..results import ToolError
+from ..toolbox.call import ToolCall
+from ..toolbox.consequential import leaves
+from ..toolbox.plan import Step
+from ..toolbox.telling import step_for
+from .planned_change import PlannedChange, asking
+
+_HOLDS_HIDDEN = (
+    "entities: this scene also holds something that is not exposed, which would be lost. Tell the user to change it in Home "
+    "Assistant."
+)
+
+
+def plan_new_scene(call: ToolCall, scene_id: str, given: Mapping[str, Any]) -> PlannedChange:
+    """Return the checked new scene, with the states of this moment."""
+    check_texts(given)
+    check_scene_keys(given)
+    entities = captured(call.hass, call.exposure, given.get(CONF_ENTITIES, []))
+    icon = {CONF_ICON: given[CONF_ICON]} if given.get(CONF_ICON) else {}
+    scene = checked_scene(given.get(CONF_NAME), entities, {**icon, CONF_METADATA: with_metadata(entities)})
+    account = f"Save the scene '{scene[CONF_NAME]}': {SceneDescriber(call.hass, call.exposure).describe(scene)}"
+    known = exposed_automations(call, SCENES.domain)
+    make = partial(add, config={"id": scene_id, **scene}, kind=SCENES.domain)
+    notes = same_names(known, scene[CONF_NAME], scene_id)
+    return PlannedChange(scene_id, account, diff(None, scene), make, notes, SCENES, _asks(call, entities))
+
+
+def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mapping[str, Any]) -> PlannedChange:
+    """Return the checked change of a scene: its name, its icon, or all of its entities anew."""
+    check_texts(given)
+    check_scene_keys(given)
+    if not given or any(given.get(key, "") is None for key in (CONF_NAME, CONF_ENTITIES)):
+        raise ToolError("Give at least one of name, icon and entities; only the icon can be removed with null.")
+    changes, written = dict(given), state.config or {}
+    entities: dict[str, Any] = {}
+    if CONF_ENTITIES in given:
+        if any(not call.exposure.is_exposed(str(entity_id)) for entity_id in written.get(CONF_ENTITIES) or ()):
+            raise ToolError(_HOLDS_HIDDEN)
+        entities = captured(call.hass, call.exposure, given[CONF_ENTITIES])
+        kept = {key: value for key, value in (written.get(CONF_METADATA) or {}).items() if key in entities}
+        changes |= {CONF_ENTITIES: entities, CONF_METADATA: {**with_metadata(entities), **kept}}
+    after = merged(written, changes)
+    whole = merged(scene.config, changes)
+    more = {CONF_ICON: after[CONF_ICON]} if CONF_ICON in after else {}
+    checked_scene(after.get(CONF_NAME), whole.get(CONF_ENTITIES) or {}, more)
+    visible, _ = visible_config(call, scene, state)
+    told = SceneDescriber(call.hass, call.exposure).describe(whole)
+    return PlannedChange(
+        str(scene.id),
+        f"Change {', '.join(given)} of the scene '{scene.name}'. Then '{after[CONF_NAME]}': {told}",
+        diff(visible, merged(visible, changes)),
+        partial(update, automation_id=str(scene.id), changes=changes, kind=SCENES.domain),
+        same_names(exposed_automations(call, SCENES.domain), after[CONF_NAME], scene.id) if CONF_NAME in given else [],
+        SCENES,
+        _asks(call, entities),
+    )
+
+
+def _asks(call: ToolCall, entities: Mapping[str, Any]) -> list[str]:
+    """Return what is said of a scene that brings about something consequential."""
+    found: Iterable[Step] = (
+        step_for(call, action, [entity_id], data) if action else Step("", words=entity_id)
+        for action, entity_id, data in leaves(call.hass, Step("scene.apply", (), {CONF_ENTITIES: entities}))
+    )
+    return asking(call, found) if entities else []
