@@ -25,7 +25,7 @@ SCENE_KEYS = (CONF_NAME, CONF_ENTITIES, CONF_ICON)
 """Keys that may be given."""
 CONF_METADATA = "metadata"
 
-NEVER_IN_SCENES: Final = frozenset({"camera", "date", "datetime", "lawn_mower", "time", "update", "valve"})
+NEVER_IN_SCENES: Final = frozenset({"camera", "date", "datetime", "lawn_mower", "siren", "time", "update", "valve"})
 """Kinds of entities with something to set that Home Assistant's scenes do not bring back."""
 NOT_BROUGHT_BACK: Final[Mapping[str, frozenset[str]]] = {
     "media_player": frozenset({"group_members", "repeat", "shuffle"}),
