@@ -63,7 +63,8 @@ async def set_up(hass: HomeAssistant) -> None:
     from homeassistant.config import async_hass_config_yaml  # noqa: PLC0415 - patched by the harness until now
 
     config = await async_hass_config_yaml(hass)
-    for domain in ("input_boolean", "input_number", "automation"):
+    beside = [domain for domain in ("script", "scene") if domain in config]
+    for domain in ("input_boolean", "input_number", "automation", *beside):
         assert await async_setup_component(hass, domain, config), domain
     await hass.async_block_till_done()
     kitchen = ar.async_get(hass).async_get_or_create("Kitchen")

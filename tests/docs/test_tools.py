@@ -188,7 +188,8 @@ async def test_automations(
     """One thing after another: asked, written, changed, removed."""
     automation = examples("get_automations")[0].answer["configuration"]
     await in_berlin(hass, freezer, "2026-11-20 20:35:18")
-    await start_home(dump([{"id": "1763596800000", **automation}]), CONFIGURATION)
+    beside = "script: !include scripts.yaml\nscene: !include scenes.yaml\n"
+    await start_home(dump([{"id": "1763596800000", **automation}]), CONFIGURATION + beside, scripts="", scenes="")
     expose(hass, "automation.porch_light_on_motion")
     await hass.services.async_call(
         "input_number", "set_value", {"entity_id": "input_number.level", "value": 60}, blocking=True

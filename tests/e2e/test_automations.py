@@ -111,10 +111,12 @@ class Speaker:
                 break
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Let the model call a tool once and return what it got."""
-        self._server.responder = Scenario(
-            [Turn([tool_use(f"extended_assist__{tool}", arguments)]), Turn([text("So.")])]
-        )
+        """Let the model call a tool of ours once and return what it got."""
+        return await self.call_other(f"extended_assist__{tool}", **arguments)
+
+    async def call_other(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Let the model call any tool once and return what it got."""
+        self._server.responder = Scenario([Turn([tool_use(tool, arguments)]), Turn([text("So.")])])
         await self._say("Do it.")
         blocks = self._server.message_requests[-1]["messages"][-1]["content"]
         (result,) = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"]
