@@ -195,21 +195,35 @@ CASES["extended_assist__get_automations"] = lambda: [
     *({"name": name, "details": True} for name in (*NAMES, "visible", "mixed", "automation.zebra", "hidden")),
     *({"entity": name} for name in NAMES),
     *({"area": area} for area in AREAS),
+    *({"kind": kind, **more} for kind in ("script", "scene") for more in ({}, {"entity": "sensor.zebra"})),
+    *({"name": f"{kind}.{name}", "details": True} for kind in ("script", "scene") for name in ("mixed", "zebra")),
 ]
 STEP = {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}
 CASES["extended_assist__add_automation"] = lambda: [
     {"automation": {"alias": "A visible one", "triggers": [], "actions": [STEP]}},
     {"automation": {"alias": "Narwhal", "triggers": [], "actions": [STEP | {"target": {"area_id": "Kitchen"}}]}},
     *({"automation": {"alias": "A", **config}} for config in _configs()),
+    *(
+        {"script": {"alias": "A", "sequence": config["actions"], **more}}
+        for config in _configs()
+        if "actions" in config
+        for more in ({}, {"fields": {"x": {"default": "sensor.zebra"}}}, {"variables": {"x": "{{ states(x) }}"}})
+    ),
+    *({"scene": {"name": "A", "entities": [name]}} for name in (*NAMES, "group.everything", "sensor.visible")),
 ]
 CASES["extended_assist__update_automation"] = lambda: [
     *({"automation": name, "changes": {"alias": "B"}} for name in (*NAMES, "hidden", "mixed", "automation.zebra")),
     *({"automation": "mixed", "changes": config} for config in _configs()),
     {"automation": "mixed", "changes": {"triggers": [], "actions": [STEP]}},
     {"automation": "visible", "changes": {"description": "more"}},
+    {"automation": "script.mixed", "changes": {"sequence": [STEP]}},
+    {"automation": "script.mixed", "changes": {"alias": "B"}},
+    {"automation": "scene.mixed", "changes": {"name": "B"}},
+    {"automation": "scene.mixed", "changes": {"entities": ["sensor.visible"]}},
 ]
 CASES["extended_assist__remove_automation"] = lambda: [
-    {"automation": name} for name in (*NAMES, "hidden", "automation.zebra", "mixed", "visible")
+    {"automation": name}
+    for name in (*NAMES, "hidden", "automation.zebra", "script.mixed", "scene.mixed", "automation.mixed", "visible")
 ]
 AUTOMATIONS = """
 - id: seen
@@ -227,6 +241,22 @@ AUTOMATIONS = """
   alias: Zebra
   triggers: []
   actions: []
+"""
+SCRIPTS = """
+mixed:
+  alias: Mixed script
+  fields: {x: {default: sensor.zebra, description: the Quokka meter}}
+  sequence: [{action: homeassistant.update_entity, target: {entity_id: [sensor.visible, sensor.zebra]}}]
+zebra:
+  sequence: [{condition: state, entity_id: sensor.zebra, state: narwhal}]
+"""
+SCENES = """
+- id: both
+  name: Mixed scene
+  entities: {sensor.visible: visible, sensor.zebra: {state: narwhal, axolotl: 31415.926}}
+- id: hidden
+  name: Zebra
+  entities: {sensor.zebra: narwhal}
 """
 SITE = Site()
 """Serves a page, for the tools that read the web: they know nothing of the home."""
@@ -355,9 +385,15 @@ async def home(
 async def _automate(hass: HomeAssistant, folder: Path) -> None:
     """Set up automations of which some are hidden, and one that is not names hidden things."""
     hass.config.config_dir = str(folder)
-    (folder / "configuration.yaml").write_text("automation: !include automations.yaml")
-    (folder / "automations.yaml").write_text(AUTOMATIONS)
-    assert await async_setup_component(hass, "automation", {"automation": parse_yaml(AUTOMATIONS)})
+    includes = []
+    for domain, text in (("automation", AUTOMATIONS), ("script", SCRIPTS), ("scene", SCENES)):
+        includes.append(f"{domain}: !include {domain}s.yaml\n")
+        (folder / f"{domain}s.yaml").write_text(text)
+        assert await async_setup_component(hass, domain, {domain: parse_yaml(text)})
+    (folder / "configuration.yaml").write_text("".join(includes))
+    await hass.async_block_till_done()
+    expose(hass, "script.mixed", "scene.mixed_scene")
+    er.async_get(hass).async_update_entity("scene.mixed_scene", new_entity_id="scene.mixed")
     await hass.async_block_till_done()
 
 

@@ -1,6 +1,7 @@
 """Tests of adding, changing and removing scripts."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,6 +150,72 @@ async def test_refused(hass: HomeAssistant, start_scripts: StartScripts, call_to
     assert (folder / "scripts.yaml").read_bytes() == before
     for given in ({}, {"script": lighting(), "automation": {}}, {"script": lighting(), "scene": {}}):
         assert "Give one of automation, script, scene" in (await call_tool(ADD, error=True, **given))["error"]
+
+
+READING = (
+    *("states[who].state", "states[who][who]", "expand(who)", "area_entities(who)", "device_attr(who, 'name')"),
+    *("state_attr(who, 'code')", "has_value(who)", "integration_entities(who)", "label_entities([who])"),
+    *(
+        "states | selectattr('entity_id', 'eq', who) | list",
+        "who | map('states') | list",
+        "[who] | select('is_state', 'on')",
+    ),
+    *("(states)(who)", "[states][0](who)", "closest(who)", "distance(who)", "states.sensor[who]", "this[who]()"),
+)
+
+
+async def test_fields_read_nothing(hass: HomeAssistant, start_scripts: StartScripts, call_tool: CallTool) -> None:
+    """However a field is put into a template, it reads no entity by the name that a caller gives."""
+    folder = await start_scripts()
+    for expression in READING:
+        template = f"{{{{ {expression} }}}}"
+        places: list[dict[str, Any]] = [
+            {"variables": {"x": template}},
+            {"if": template, "then": []},
+            {"repeat": {"while": [template], "sequence": []}},
+            {"wait_for_trigger": [{"trigger": "template", "value_template": template}]},
+            {"delay": template},
+            {"stop": template},
+            {"action": "input_number.set_value", "target": {"entity_id": LEVEL}, "data": {"value": template}},
+        ]
+        for step in places:
+            script = {"alias": "A", "fields": FIELD, "sequence": [step]}
+            await call_tool(ADD, script=script, error=True)
+        script = {"alias": "A", "fields": FIELD, "variables": {"x": template}, "sequence": []}
+        await call_tool(ADD, script=script, error=True)
+    for trigger in ({"trigger": "state", "entity_id": "{{ who }}"}, {"trigger": "event", "event_type": "{{ who }}"}):
+        script = {"alias": "A", "fields": FIELD, "sequence": [{"wait_for_trigger": [trigger]}]}
+        await call_tool(ADD, script=script, error=True)
+    assert (folder / "scripts.yaml").read_text() == SCRIPTS
+
+
+BLUEPRINT = """\
+blueprint:
+  name: Switch on
+  domain: script
+  input: {what: {selector: {entity: {}}}}
+fields: {note: {}}
+sequence:
+- action: input_boolean.turn_on
+  target: {entity_id: !input what}
+"""
+
+
+async def test_blueprint(hass: HomeAssistant, start_scripts: StartScripts, call_tool: CallTool, tmp_path: Path) -> None:
+    """A blueprint of scripts is used with its inputs put in, and what comes out is checked."""
+    folder = tmp_path / "blueprints" / "script"
+    await asyncio.to_thread(folder.mkdir, parents=True)
+    await asyncio.to_thread((folder / "on.yaml").write_text, BLUEPRINT)
+    await start_scripts()
+    use = {"path": "on.yaml", "input": {"what": LAMP}}
+    added = await call_tool(ADD, script={"alias": "On", "use_blueprint": use})
+    assert "turn on Lamp" in added["what"]
+    await call_tool(ExecuteScriptTool(FREE), script=added["added"], variables={"note": "x"})
+    assert state(hass, LAMP) == "on"
+    hidden = {"alias": "On", "use_blueprint": {"path": "on.yaml", "input": {"what": HIDDEN}}}
+    assert "exposed" in (await call_tool(ADD, script=hidden, error=True))["error"]
+    changed = await call_tool(UPDATE, automation=added["added"], changes={"alias": "Lamp on"})
+    assert changed["changed"] == added["added"]
 
 
 async def test_what_a_field_may_be(hass: HomeAssistant, start_scripts: StartScripts, call_tool: CallTool) -> None:
