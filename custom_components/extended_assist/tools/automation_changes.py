@@ -8,7 +8,6 @@ from typing import override
 import voluptuous as vol
 
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
@@ -79,9 +78,11 @@ class ChangingTool(ExtendedTool):
         words = "\n".join([change.account, *change.notes, f"```diff\n{lines}\n```"])
         return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
 
-    async def async_make(self, call: ToolCall, plan: PlannedChange) -> VerifiedChange:
+    async def async_make(self, call: ToolCall, plan: PlannedChange, *, expose: bool = False) -> VerifiedChange:
         """Make a planned change."""
-        return await async_get_store(call.hass).async_change(call, plan.automation_id, plan.make)
+        made = await async_get_store(call.hass).async_change(call, plan.automation_id, plan.make, expose=expose)
+        plan.notes += [made.problem] if made.problem else []
+        return made
 
 
 class AddAutomationTool(ChangingTool):
@@ -115,8 +116,7 @@ class AddAutomationTool(ChangingTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Write it."""
         plan = await self.async_change(call)
-        made = await self.async_make(call, plan)
-        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
+        made = await self.async_make(call, plan, expose=True)
         return {
             "added": made.entity_id,
             "id": plan.automation_id,

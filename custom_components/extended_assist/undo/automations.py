@@ -1,6 +1,5 @@
 """Take back that an automation was added, changed or removed."""
 
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.describe import AutomationDescriber
@@ -21,9 +20,7 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     store, details = async_get_store(call.hass), change.details
     if details["after"] is not None and not any(found.id == details["id"] for found in exposed_automations(call)):
         raise OverError("The automation of the last change is gone or not exposed any more, so nothing was undone.")
-    made = await store.async_restore(call, details)
-    if details["after"] is None and made.entity_id:
-        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
+    made = await store.async_restore(call, change)
     answer: JsonObjectType = {
         "undone": {
             made.entity_id or details["id"]: "removed again" if details["before"] is None else "as it was before"
