@@ -50,7 +50,8 @@ def write_synced(
 def make_folder(folder: Path) -> None:
     """Make a folder that only Home Assistant's own user can read, if it is missing."""
     if not folder.is_dir():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
         sync_folder(folder.parent)
 
 
