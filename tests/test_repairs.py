@@ -12,6 +12,7 @@ from custom_components.extended_assist import repairs
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.entry_issues import (
     ASKS_NOW,
+    CHANGE_ISSUES,
     ENTRY_ISSUES,
     NOBODY_TO_ASK,
     async_raise_entry_issue,
@@ -179,9 +180,9 @@ def test_every_dialog_has_its_words() -> None:
     """Each issue that a dialog can mend has one, and each step, error and end of it stands in strings.json."""
     assert set(FLOWS) == {*SUBENTRY_ISSUES} - {LEFT_OUT}
     strings = json.loads((Path(repairs.__file__).parent / "strings.json").read_text())["issues"]
-    assert set(strings) == {*SUBENTRY_ISSUES, *ENTRY_ISSUES, WITHOUT_RULES}
-    assert set(ENTRY_FLOWS) == {*ENTRY_ISSUES}
-    for key in ENTRY_ISSUES:
+    assert set(strings) == {*SUBENTRY_ISSUES, *ENTRY_ISSUES, *CHANGE_ISSUES, WITHOUT_RULES}
+    assert set(ENTRY_FLOWS) == {*ENTRY_ISSUES, *CHANGE_ISSUES}
+    for key in ENTRY_FLOWS:
         assert set(strings[key]["fix_flow"]["step"]) == {"confirm"}
     assert not [key for key in (WITHOUT_RULES, LEFT_OUT) if "fix_flow" in strings[key]]
     for key, flow in FLOWS.items():

@@ -11,10 +11,12 @@ from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
 from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
+from .automations.store import async_forget, async_recover
 from .claude.client import async_create_client
 from .claude.ledger import Ledgers
 from .claude.refused import Refused
@@ -87,6 +89,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload((await async_get_schedule(hass)).async_start(entry, PERFORMERS))
+    entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
         await _async_forget_meters(hass)
@@ -109,6 +112,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
         await _async_forget_meters(hass)
     else:
         await (await async_get_journal(hass)).async_clear()
+        await async_forget(hass)
         await (await async_get_meters(hass)).async_clear()
 
 

@@ -12,7 +12,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from .api_selection import assist_name, holds_twin, serves_everything
 from .claude.models import find_model, lifecycle, retirement
 from .const import DOMAIN
-from .entry_issues import ENTRY_ISSUES
+from .entry_issues import CHANGE_ISSUES, ENTRY_ISSUES
 
 WITHOUT_TOOLS = "agent_without_tools"
 TOOLS_MISSING = "agent_tools_missing"
@@ -26,6 +26,7 @@ WITHOUT_RULES = "tools_without_rules"
 """About agents and servers of other integrations, so that no dialog of ours can mend it."""
 LEFT_OUT = "agent_tools_left_out"
 """About tools of anybody, so that no dialog of ours can mend them."""
+_NO_ENTRYS = (WITHOUT_RULES, *CHANGE_ISSUES)
 SUBENTRY_ISSUES = (
     WITHOUT_TOOLS,
     TOOLS_MISSING,
@@ -89,7 +90,7 @@ def async_resolve_orphaned(hass: HomeAssistant) -> None:
     known = {f"{key}_{subentry_id}" for entry in entries for subentry_id in entry.subentries for key in SUBENTRY_ISSUES}
     known |= {f"{key}_{entry.entry_id}" for entry in entries for key in ENTRY_ISSUES}
     for domain, issue_id in list(ir.async_get(hass).issues):
-        if domain == DOMAIN and issue_id not in known and not (entries and issue_id.startswith(WITHOUT_RULES)):
+        if domain == DOMAIN and issue_id not in known and not (entries and issue_id.startswith(_NO_ENTRYS)):
             ir.async_delete_issue(hass, DOMAIN, issue_id)
 
 

@@ -17,7 +17,7 @@ from . import issues
 from .api_selection import assist_name
 from .claude.models import successors
 from .const import CONF_ALLOW_WITHOUT_CHAT, CONF_ENABLED, CONF_FUNCTION, CONF_MONTHLY_TOKENS, DOMAIN
-from .entry_issues import ASKS_NOW, NOBODY_TO_ASK
+from .entry_issues import ASKS_NOW, CHANGE_ISSUES, NOBODY_TO_ASK
 from .flows.cost import monthly_tokens_field
 from .flows.function import CodeSelector
 from .flows.tools import check_tools, tools_field, without_missing
@@ -204,7 +204,10 @@ class AllowFlow(ConfirmRepairFlow):
         return await super().async_step_confirm(user_input)
 
 
-ENTRY_FLOWS: dict[str, type[ConfirmRepairFlow]] = {ASKS_NOW: ConfirmRepairFlow, NOBODY_TO_ASK: AllowFlow}
+ENTRY_FLOWS: dict[str, type[ConfirmRepairFlow]] = {
+    NOBODY_TO_ASK: AllowFlow,
+    **dict.fromkeys((ASKS_NOW, *CHANGE_ISSUES), ConfirmRepairFlow),
+}
 FLOWS: dict[str, type[IssueFlow]] = {
     issues.WITHOUT_TOOLS: ChooseToolsFlow,
     issues.TOOLS_MISSING: ChooseToolsFlow,

@@ -161,7 +161,7 @@ def test_others_write_all_the_time(tmp_path: Path) -> None:
 def test_copies(tmp_path: Path) -> None:
     """The last copies are kept, readable for their owner only; what is gone or broken is nothing."""
     for number in range(MAX_CHANGES + 5):
-        copies.copy_keeper(tmp_path, f"{number:04}")(f"content {number}".encode())
+        copies.keep_copy(tmp_path, f"{number:04}", f"content {number}".encode())
     assert len(list(tmp_path.iterdir())) == MAX_CHANGES
     assert copies.read_copy(tmp_path, "0004") is None
     assert copies.read_copy(tmp_path, "0054") == b"content 54"

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from homeassistant.core import HomeAssistant
 
@@ -36,6 +36,14 @@ class ConfigFile:
     """Takes an item out of a text, if its lines are still the given ones."""
     replace: Callable[[str, str, str, str], Edit]
     """Exchanges the lines of an item for others, if they are still the expected ones."""
+    lines: Callable[[str, str], str | None]
+    """Gives the lines of an item in a text; None where it is not in it."""
+    load: Callable[[Path, str, str], Any]
+    """Gives the configuration of an item, with these lines in a file, as Home Assistant loads it; blocks."""
+    async_as_run: Callable[[HomeAssistant, str, Any], Awaitable[Any]]
+    """Gives what Home Assistant says that it runs when it runs a loaded configuration; None where it would not run it."""
+    running: Callable[[HomeAssistant, str], Any]
+    """Gives the configuration of an item that Home Assistant says it runs; None where it runs none."""
     entity_id: Callable[[HomeAssistant, str], str]
     """Gives the entity of an item, or an empty text."""
     async_reload: Callable[[HomeAssistant, str], Awaitable[None]]
@@ -43,6 +51,7 @@ class ConfigFile:
     async_remove: Callable[[HomeAssistant, str], Awaitable[None]]
     """Takes away the entity of an item that is gone from the file; the entity is there."""
     problem: LoadProblem
+    """Tells what is wrong with an item that is loaded, or was to be."""
 
     @property
     def event(self) -> str:
@@ -53,3 +62,8 @@ class ConfigFile:
     def copies(self) -> str:
         """Return the name of the folder that keeps copies of it."""
         return f"{DOMAIN}.{Path(self.name).stem}"
+
+    @property
+    def unfinished(self) -> str:
+        """Return the name of the file that says what was begun and may not be done."""
+        return f"{self.copies}.unfinished"

@@ -3,43 +3,34 @@
 They may hold what the file holds, so only Home Assistant's own user can read them. Everything here blocks.
 """
 
-from collections.abc import Callable
 import contextlib
 import gzip
-import os
 from pathlib import Path
 import zlib
 
 from homeassistant.util import ulid as ulid_util
 
 from ..toolbox.journal import MAX_CHANGES
+from .synced import make_folder, write_synced
 
 _SUFFIX = ".yaml.gz"
-_MODE = 0o600
+_BESIDE = "new"
 
 
-def copy_keeper(folder: Path, name: str) -> Callable[[bytes], None]:
-    """Return a function that stores a copy of a content under a name, and deletes the oldest beyond MAX_CHANGES."""
-
-    def keep(content: bytes) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(folder / f"{name}{_SUFFIX}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(gzip.compress(content, compresslevel=1))
-            file.flush()
-            os.fsync(descriptor)
-        for old in sorted(folder.glob(f"*{_SUFFIX}"))[:-MAX_CHANGES]:
-            with contextlib.suppress(OSError):
-                old.unlink()
-
-    return keep
+def keep_copy(folder: Path, name: str, content: bytes) -> None:
+    """Store a copy of a content under a name, and delete the oldest beyond MAX_CHANGES."""
+    make_folder(folder)
+    write_synced(folder / f"{name}{_SUFFIX}", gzip.compress(content, compresslevel=1), folder / _BESIDE)
+    for old in sorted(folder.glob(f"*{_SUFFIX}"))[:-MAX_CHANGES]:
+        with contextlib.suppress(OSError):
+            old.unlink()
 
 
 def read_copy(folder: Path, name: str) -> bytes | None:
     """Return a content that was kept, or None when it is gone."""
     try:
         return gzip.decompress((folder / f"{name}{_SUFFIX}").read_bytes())
-    except OSError, EOFError, zlib.error:  # Gone, or half written when Home Assistant was killed.
+    except OSError, EOFError, zlib.error:  # Gone, or damaged.
         return None
 
 

@@ -5,14 +5,15 @@ Home Assistant's editor and people write the same file.
 """
 
 from collections.abc import Callable
-import contextlib
 from dataclasses import dataclass
-import os
+from functools import partial
+import hashlib
 from pathlib import Path
 import stat
 
 from ..results import ToolError
 from .edit import Edit
+from .synced import write_synced
 
 MAX_BYTES = 8_000_000
 """A file beyond this size is nothing that somebody wrote."""
@@ -62,10 +63,16 @@ def decode(content: bytes) -> tuple[str, str]:
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 
-def change(path: Path, make: Callable[[str], Edit], keep: Callable[[bytes], None] | None = None) -> FileChange:
+def digest(text: str) -> str:
+    """SHA-256 of a text in UTF-8, in hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def change(path: Path, make: Callable[[str], Edit], prepare: Callable[[bytes, Edit], None] | None = None) -> FileChange:
     """Replace the file by what `make` makes of its text; made anew when somebody else saved in between.
 
-    `keep` is given the content before, once it is known that it will be replaced. Raises ToolError, with the file as it was.
+    `prepare` is given the content before and the change, once it is known that it will be made. Raises ToolError, with the
+    file as it was.
     """
     path = path.resolve()  # A link stays a link.
     for _ in range(ATTEMPTS):
@@ -74,8 +81,8 @@ def change(path: Path, make: Callable[[str], Edit], keep: Callable[[bytes], None
         edit = make(text)
         after = f"{mark}{edit.text}".encode()
         try:
-            if keep is not None:
-                keep(before)
+            if prepare is not None:
+                prepare(before, edit)
             swap(path, before, after)
         except _ChangedMeanwhileError:
             continue
@@ -92,35 +99,14 @@ def swap(path: Path, before: bytes, after: bytes) -> None:
 
     Beside it there is one name only, so that what a killed writer left is overwritten, and renamed away, by the next.
     """
-    beside = leftover(path)
     try:
         kept = path.stat()
         if not kept.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
             raise PermissionError(None, "it is marked as read-only")
     except FileNotFoundError:
         kept = None
-    with contextlib.suppress(FileNotFoundError):
-        beside.unlink()
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _NEW_MODE)
-    try:
-        try:
-            with os.fdopen(descriptor, "wb", closefd=False) as file:
-                file.write(after)
-            if kept is not None:
-                with contextlib.suppress(PermissionError):
-                    os.fchown(descriptor, kept.st_uid, kept.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(kept.st_mode))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        _check_same(path, before, existed=kept is not None)
-        beside.replace(path)
-    except BaseException:  # Whatever ends the writing, nothing is left lying; it is raised again.
-        with contextlib.suppress(FileNotFoundError):
-            beside.unlink()
-        raise
-    with contextlib.suppress(OSError):  # Not every file system can; the rename itself is done.
-        _sync_folder(path.parent)
+    check = partial(_check_same, path, before, existed=kept is not None)
+    write_synced(path, after, leftover(path), mode=_NEW_MODE, like=kept, check=check)
 
 
 def _check_same(path: Path, before: bytes, *, existed: bool) -> None:
@@ -132,12 +118,3 @@ def _check_same(path: Path, before: bytes, *, existed: bool) -> None:
 def leftover(path: Path) -> Path:
     """Return the path of the temporary file beside the file; no loader of Home Assistant takes such a name."""
     return path.with_name(f".{path.name}.extended_assist")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Bring the names in a folder onto the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

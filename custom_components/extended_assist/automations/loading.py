@@ -1,15 +1,70 @@
 """How Home Assistant takes over automations from automations.yaml."""
 
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import voluptuous as vol
+import yaml
+
+from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.config import AUTOMATION_CONFIG_PATH
 from homeassistant.const import CONF_ID, SERVICE_RELOAD
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, entity_registry as er
+from homeassistant.util.yaml import Secrets, load_yaml, parse_yaml
 
 from ..toolbox.journal import AUTOMATION
 from . import COMPONENT
 from .config_file import ConfigFile
 from .edit import insert, remove, replace
+from .yaml_index import index_yaml
+
+
+def lines_of(text: str, item_id: str, kind: str = AUTOMATION_DOMAIN) -> str | None:
+    """Return the lines of an automation, script or scene; raises ToolError for a file that cannot be read."""
+    index = index_yaml(text, kind)
+    return text[slice(*index.span(item))] if (item := index.find(item_id)) else None
+
+
+def load_item(path: Path, item_id: str, lines: str) -> Any:
+    """Return the configuration of one item as Home Assistant loads it; None where it is not there."""
+    secrets = Secrets(path.parent)
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(lines, Loader=yaml.CSafeLoader)):
+        found = load_yaml(path, secrets)  # It can use a part of another one.
+    else:
+        found = parse_yaml(_Excerpt(lines, path), secrets)
+    if isinstance(found, dict):
+        return next((one for key, one in found.items() if str(key) == item_id), None)
+    items = found if isinstance(found, list) else []
+    return next((one for one in items if isinstance(one, dict) and one.get(CONF_ID) == item_id), None)
+
+
+class _Excerpt(StringIO):
+    """A part of a file; what it includes is looked for beside the file."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        """Take the text, and where it is from."""
+        super().__init__(text)
+        self.name = str(path)
+
+
+async def _async_as_run(hass: HomeAssistant, item_id: str, config: Any) -> Any:
+    """Return a configuration with what validation changes in it in place, as it does in those that are run."""
+    try:
+        validated = await async_validate_config_item(hass, item_id, config)
+    except vol.Invalid, HomeAssistantError, TypeError, AttributeError:
+        return None
+    return validated.raw_config if validated else None
+
+
+@callback
+def _running(hass: HomeAssistant, item_id: str) -> Any:
+    """Return the configuration of an automation that Home Assistant runs."""
+    entity = hass.data[COMPONENT].get_entity(_entity_id(hass, item_id))
+    return entity.raw_config if entity else None
 
 
 @callback
@@ -52,6 +107,10 @@ AUTOMATIONS = ConfigFile(
     insert=insert,
     remove=remove,
     replace=replace,
+    lines=lines_of,
+    load=load_item,
+    async_as_run=_async_as_run,
+    running=_running,
     entity_id=_entity_id,
     async_reload=_async_reload,
     async_remove=_async_remove,

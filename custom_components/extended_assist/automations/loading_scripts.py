@@ -1,22 +1,30 @@
 """How Home Assistant takes over scripts from scripts.yaml, and scenes from scenes.yaml."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+import voluptuous as vol
+
 from homeassistant.components.homeassistant.scene import DATA_PLATFORM
+from homeassistant.components.scene import PLATFORM_SCHEMA, STATES
 from homeassistant.components.scene.const import DOMAIN as SCENE_DOMAIN
+from homeassistant.components.script.config import async_validate_config_item
 from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.config import SCENE_CONFIG_PATH, SCRIPT_CONFIG_PATH
-from homeassistant.const import SERVICE_RELOAD
-from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, callback
+from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME, SERVICE_RELOAD
+from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from ..toolbox.journal import SCENE, SCRIPT
 from .config_file import ConfigFile
 from .edit import insert, remove, replace
-from .loading import AUTOMATIONS
+from .loading import AUTOMATIONS, lines_of, load_item
+
+type AsRun = Callable[[HomeAssistant, str, Any], Awaitable[Any]]
+type Running = Callable[[HomeAssistant, str], Any]
 
 _PLATFORMS = {SCRIPT_DOMAIN: SCRIPT_DOMAIN, SCENE_DOMAIN: HOMEASSISTANT_DOMAIN}
 
@@ -45,17 +53,60 @@ async def _async_reload(hass: HomeAssistant, _item_id: str, *, domain: str) -> N
 
 
 async def _async_remove(hass: HomeAssistant, item_id: str, *, domain: str) -> None:
-    """Remove the entity of a script or scene, and what is known of it."""
-    entity_id = _entity_id(hass, item_id, domain=domain)
-    await _holder(hass, domain).async_remove_entity(entity_id)
-    er.async_get(hass).async_remove(entity_id)
+    """Remove the entity of a script or scene, which may be gone already, and what is known of it."""
+    if entity := _loaded(hass, item_id, domain):
+        await entity.async_remove()
+    er.async_get(hass).async_remove(_entity_id(hass, item_id, domain=domain))
+
+
+@callback
+def _loaded(hass: HomeAssistant, item_id: str, domain: str) -> Any:
+    """Return the entity of a script or scene that Home Assistant has; None where it has none."""
+    wanted = _entity_id(hass, item_id, domain=domain)
+    return next((one for one in loaded_entities(hass, domain) if one.entity_id == wanted), None)
+
+
+async def _async_script_as_run(hass: HomeAssistant, item_id: str, config: Any) -> Any:
+    """Return a script as Home Assistant says that it runs it."""
+    try:
+        validated = await async_validate_config_item(hass, item_id, config)
+    except vol.Invalid, HomeAssistantError, TypeError, AttributeError:
+        return None
+    return validated.raw_config if validated else None
+
+
+@callback
+def _script_running(hass: HomeAssistant, item_id: str) -> Any:
+    """Return the configuration of a script that Home Assistant runs."""
+    entity = _loaded(hass, item_id, SCRIPT_DOMAIN)
+    return entity.raw_config if entity else None
+
+
+async def _async_scene_as_run(_hass: HomeAssistant, _item_id: str, config: Any) -> Any:
+    """Return what Home Assistant makes of a scene."""
+    try:
+        (scene,) = PLATFORM_SCHEMA(config)[STATES]
+    except vol.Invalid, TypeError, AttributeError, ValueError:
+        return None
+    return _scene_parts(scene[CONF_NAME], scene.get(CONF_ICON), scene[CONF_ENTITIES])
+
+
+@callback
+def _scene_running(hass: HomeAssistant, item_id: str) -> Any:
+    """Return what a scene is made of that Home Assistant has."""
+    entity = _loaded(hass, item_id, SCENE_DOMAIN)
+    return _scene_parts(*entity.scene_config[1:]) if entity else None
+
+
+def _scene_parts(name: str, icon: str | None, states: Mapping[str, State]) -> Any:
+    """Return what can be compared of a scene."""
+    return name, icon, {state.entity_id: (state.state, dict(state.attributes)) for state in states.values()}
 
 
 @callback
 def _problem(hass: HomeAssistant, item_id: str, *, may_be_off: bool, domain: str) -> str | None:
     """Return what is wrong with a script or scene that was to be loaded."""
-    wanted = _entity_id(hass, item_id, domain=domain)
-    entity: Entity | None = next((one for one in loaded_entities(hass, domain) if one.entity_id == wanted), None)
+    entity: Entity | None = _loaded(hass, item_id, domain)
     if entity is None:
         return f"Home Assistant did not load the {domain}."
     if not entity.available:
@@ -63,7 +114,7 @@ def _problem(hass: HomeAssistant, item_id: str, *, may_be_off: bool, domain: str
     return None
 
 
-def _file(name: str, domain: str, kind: str) -> ConfigFile:
+def _file(name: str, domain: str, kind: str, as_run: AsRun, running: Running) -> ConfigFile:
     """Return a file of scripts or scenes."""
     return ConfigFile(
         name=name,
@@ -73,6 +124,10 @@ def _file(name: str, domain: str, kind: str) -> ConfigFile:
         insert=partial(insert, kind=domain),
         remove=partial(remove, kind=domain),
         replace=partial(replace, kind=domain),
+        lines=partial(lines_of, kind=domain),
+        load=load_item,
+        async_as_run=as_run,
+        running=running,
         entity_id=partial(_entity_id, domain=domain),
         async_reload=partial(_async_reload, domain=domain),
         async_remove=partial(_async_remove, domain=domain),
@@ -80,7 +135,7 @@ def _file(name: str, domain: str, kind: str) -> ConfigFile:
     )
 
 
-SCRIPTS: Final = _file(SCRIPT_CONFIG_PATH, SCRIPT_DOMAIN, SCRIPT)
-SCENES: Final = _file(SCENE_CONFIG_PATH, SCENE_DOMAIN, SCENE)
+SCRIPTS: Final = _file(SCRIPT_CONFIG_PATH, SCRIPT_DOMAIN, SCRIPT, _async_script_as_run, _script_running)
+SCENES: Final = _file(SCENE_CONFIG_PATH, SCENE_DOMAIN, SCENE, _async_scene_as_run, _scene_running)
 FILES: Final[Mapping[str, ConfigFile]] = {file.domain: file for file in (AUTOMATIONS, SCRIPTS, SCENES)}
 """Every file that is changed here, by the domain of what is in it."""

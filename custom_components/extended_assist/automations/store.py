@@ -2,35 +2,47 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
-import hashlib
 from pathlib import Path
 from time import time
 from typing import Any
 
 from homeassistant.const import STATE_OFF
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers.storage import STORAGE_DIR
 from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN
 from ..results import ToolError
 from ..silence import log_unexpected
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from .config_file import ConfigFile
-from .copies import copy_keeper, new_name, read_copy
+from .copies import new_name
+from .cut_off import ChangeOutcome, Settled
 from .edit import Edit
-from .editor import editors_lock
-from .file import FileChange, change, decode
+from .intents import Intent
 from .loading import AUTOMATIONS
+from .loading_scripts import FILES
+from .looking import reverse
+from .settling import Settler
+
+UNSEEN = "unseen"
+"""Among the details of a change: that what was added is not exposed, as the user wished, so that it can be undone."""
 
 _STORES: HassKey[dict[str, ConfigStore]] = HassKey(f"{DOMAIN}_config_stores")
 _KINDS = {(False, True): "added", (True, True): "updated", (True, False): "removed"}
-_VERBS = {"added": "adding", "updated": "changing", "removed": "removing"}
+_SPEAKER = ("assistant", "user_id", "device_id", "conversation_id")
+_FAILED = "The change failed unexpectedly; the details are in Home Assistant's log."
+_UNCERTAIN = (
+    "{} was cut off, and what became of it is not certain yet. It is finished or taken back when Home Assistant starts "
+    "again. Change nothing in the file {} until then, do not do it again, and tell the user."
+)
+
+_CANCELLED = (
+    "The change was broken off. It is finished or taken back, and which of the two is told with the next answer. Do not make "
+    "it again before."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +59,16 @@ class ConfigStore:
     """The only writer of a file here."""
 
     def __init__(self, hass: HomeAssistant, file: ConfigFile) -> None:
-        """Take the paths of the file and of its copies from Home Assistant."""
+        """Take the file."""
         self._hass = hass
         self._file = file
-        self.path = Path(hass.config.path(file.name))
-        self._copies = Path(hass.config.path(STORAGE_DIR, file.copies))
-        self._lock = asyncio.Lock()
+        self._settler = Settler(hass, file)
         self._last_id = 0
+
+    @property
+    def path(self) -> Path:
+        """Return where the file is."""
+        return self._settler.path
 
     @callback
     def new_id(self) -> str:
@@ -64,87 +79,107 @@ class ConfigStore:
         return str(self._last_id)
 
     async def async_change(
-        self, call: ToolCall, item_id: str, make: Callable[[str], Edit], *, may_be_off: bool = False
-    ) -> VerifiedChange:
-        """Change one item; raises ToolError, with everything as it was before, when it cannot be done.
-
-        Once begun, it is finished or put back, also when nobody waits for it any more.
-        """
-        return await self._async_finish(self._async_change(call, item_id, make, may_be_off=may_be_off))
-
-    async def async_restore(self, call: ToolCall, details: dict[str, Any]) -> VerifiedChange:
-        """Undo a change: restore the whole file if it is as the change left it, otherwise the one item.
-
-        What was there before is put back as it was, also where Home Assistant could not load it then either.
-        """
-        make = partial(_reverse, self._file, self._copies, details)
-        work = self._async_change(call, details["id"], make, may_be_off=True, may_be_broken=True)
-        return await self._async_finish(work)
-
-    async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for work that goes on when the waiting is cancelled."""
-        task = self._hass.async_create_task(work, f"change of {self._file.noun}")
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        return await asyncio.shield(task)
-
-    async def _async_change(
         self,
         call: ToolCall,
         item_id: str,
         make: Callable[[str], Edit],
         *,
-        may_be_off: bool,
-        may_be_broken: bool = False,
+        may_be_off: bool = False,
+        expose: bool | None = None,
     ) -> VerifiedChange:
-        """Write, load and verify under the lock."""
-        async with self._lock:
-            may_be_off = may_be_off or self._is_off(item_id)
-            entity_id = self._entity_id(item_id)
-            name = new_name()
-            written = await self._async_write(partial(change, self.path, make, copy_keeper(self._copies, name)))
-            what = f"{_VERBS[_kind(written.edit)]} {self._file.noun}"
-            made = Change(self._file.kind, what, _details(item_id, name, written))
-            call.recording.changes.append(made)
-            problem = await self._async_load(item_id, gone=written.edit.after is None, may_be_off=may_be_off)
-            if problem and not may_be_broken:
-                await self._async_put_back(made.details)
-                call.recording.changes.remove(made)
-                raise ToolError(f"{problem} Everything was put back as it was before.")
-            entity_id = self._entity_id(item_id) or entity_id
-        self._hass.bus.async_fire(
-            self._file.event,
-            {"id": item_id, "entity_id": entity_id, "change": _kind(written.edit)},
-            context=call.llm_context.context,
-        )
-        return VerifiedChange(entity_id, made, problem)
+        """Change one item; raises ToolError, with everything as it was before, when it cannot be done.
 
-    async def _async_write(self, write: Callable[[], FileChange]) -> FileChange:
-        """Write while the editor of Home Assistant does not."""
-        async with AsyncExitStack() as stack:
-            if lock := editors_lock(self._hass, self._file.domain):
-                await stack.enter_async_context(lock)
-            return await self._hass.async_add_executor_job(write)
+        Once begun, it is finished or put back, also when nobody waits for it any more.
+        """
+        intent = self._intent(call, item_id)
+        intent.may_be_off, intent.expose = may_be_off, expose
+        if expose is False:
+            intent.change.details[UNSEEN] = True
+        return await self._async_finish(self._async_change(call, intent, make))
 
-    async def _async_put_back(self, details: dict[str, Any]) -> None:
-        """Bring back what was there before a change that did not work."""
-        make = partial(_reverse, self._file, self._copies, details)
-        written = await self._async_write(partial(change, self.path, make))
-        if problem := await self._async_load(details["id"], gone=written.edit.after is None, may_be_off=True):
-            LOGGER.warning("What was put back into %s is not loaded: %s", self._file.name, problem)
+    async def async_restore(self, call: ToolCall, undone: Change) -> VerifiedChange:
+        """Undo a change: restore the whole file if it is as the change left it, otherwise the one item.
 
-    async def _async_load(self, item_id: str, *, gone: bool, may_be_off: bool) -> str | None:
-        """Let Home Assistant load what was written; return what is wrong then."""
-        if gone:
-            if self._entity_id(item_id):
-                await self._file.async_remove(self._hass, item_id)
-            return None
+        What was there before is put back as it was, also where Home Assistant could not load it then either.
+        """
+        intent = self._intent(call, undone.details["id"])
+        intent.may_be_off = intent.may_be_broken = True
+        intent.expose, intent.undoes = True if undone.details["after"] is None else None, undone.id
+        make = partial(reverse, self._file, self._settler.copies, undone.details)
+        return await self._async_finish(self._async_change(call, intent, make))
+
+    async def async_recover(self) -> None:
+        """Finish, or take back, what was cut off, and tell of it."""
+        if self._file.domain in self._hass.config.components:
+            async with self._settler.lock:
+                await self._settler.async_settle_earlier()
+
+    async def async_clear(self) -> None:
+        """Forget what was begun, also on the disk."""
+        async with self._settler.lock:
+            await self._settler.async_clear()
+
+    def _intent(self, call: ToolCall, item_id: str) -> Intent:
+        """Return the intent of a call, before it is known what that does to the file."""
+        speaker = {name: getattr(call.caller, name) for name in _SPEAKER}
+        return Intent(change=Change(self._file.kind, "", {"id": item_id, "copy": new_name()}, **speaker), before="")
+
+    async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for work that goes on when the waiting is cancelled."""
+        task = self._hass.async_create_task(work, f"change of {self._file.noun}")
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            await self._file.async_reload(self._hass, item_id)
-        except Exception as err:  # noqa: BLE001 - whatever other parts of the configuration raise, this is put back
-            if not isinstance(err, HomeAssistantError):
-                log_unexpected(f"while {self._file.domain}s were loaded")
-            return f"Home Assistant could not load its configuration of {self._file.domain}s."
-        return self._file.problem(self._hass, item_id, may_be_off=may_be_off)
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled() or (current := asyncio.current_task()) is None or current.cancelling():
+                raise  # Nobody waits for the result any more.
+            raise ToolError(_CANCELLED) from None
+
+    async def _async_change(self, call: ToolCall, intent: Intent, make: Callable[[str], Edit]) -> VerifiedChange:
+        """Make a change under the lock, and record and tell what became of it."""
+        item_id = intent.change.details["id"]
+        async with self._settler.lock:
+            if not await self._settler.async_settle_earlier():
+                raise ToolError(_UNCERTAIN.format("An earlier change", self._file.name))
+            intent.may_be_off |= self._is_off(item_id)
+            entity_id = self._entity_id(item_id)
+            settled = await self._async_settled(intent, make)
+        if settled.outcome is ChangeOutcome.NOT_MADE:
+            raise ToolError(f"{settled.problem or _FAILED} Everything was put back as it was before.")
+        if settled.outcome is ChangeOutcome.UNCLEAR:
+            raise ToolError(f"{_FAILED} Somebody else changed the same at that moment. Look at it again.")
+        if intent.undoes is None:
+            call.recording.changes.append(intent.change)
+        entity_id = settled.entity_id or entity_id
+        details = intent.change.details
+        kind = _KINDS[details["before"] is not None, details["after"] is not None]
+        about = {"id": item_id, "entity_id": entity_id, "change": kind}
+        self._hass.bus.async_fire(self._file.event, about, context=call.llm_context.context)
+        return VerifiedChange(entity_id, intent.change, settled.problem)
+
+    async def _async_settled(self, intent: Intent, make: Callable[[str], Edit]) -> Settled:
+        """Make a change, and bring it to an end whatever breaks it off."""
+        try:
+            return await self._settler.async_make(intent, make)
+        except asyncio.CancelledError:
+            if not self._hass.is_stopping:  # Otherwise it is looked after at the next start.
+                self._hass.async_create_task(self.async_recover(), f"end of a change of {self._file.noun}")
+            raise
+        except ToolError:
+            if intent.is_done:
+                raise
+            return await self._async_again(intent)
+        except Exception:  # noqa: BLE001 - whatever broke it off, it is brought to an end
+            log_unexpected(f"while {self._file.name} was changed")
+            return await self._async_again(intent)
+
+    async def _async_again(self, intent: Intent) -> Settled:
+        """Bring to an end what broke off; raises ToolError when that fails too."""
+        try:
+            return await self._settler.async_settle(intent)
+        except Exception as err:
+            log_unexpected(f"while a change of {self._file.name} was brought to an end")
+            raise ToolError(_UNCERTAIN.format("The change", self._file.name)) from err
 
     @callback
     def _entity_id(self, item_id: str) -> str:
@@ -167,36 +202,13 @@ def async_get_store(hass: HomeAssistant, file: ConfigFile = AUTOMATIONS) -> Conf
     return stores[file.name]
 
 
-def _reverse(file: ConfigFile, copies: Path, details: dict[str, Any], text: str) -> Edit:
-    """Return the text as it was before a change."""
-    before, after = details["before"], details["after"]
-    if _digest(text) == details["digest"] and (copy := read_copy(copies, details["copy"])) is not None:
-        return Edit(decode(copy)[1], after, before, details["previous"])
-    if before is None:
-        return file.remove(text, details["id"], after)
-    if after is None:
-        return file.insert(text, before, details["previous"])
-    return file.replace(text, details["id"], before, after)
+async def async_recover(hass: HomeAssistant) -> None:
+    """Finish, or take back, what was cut off in any file."""
+    for file in FILES.values():
+        await async_get_store(hass, file).async_recover()
 
 
-def _details(item_id: str, copy: str, written: FileChange) -> dict[str, Any]:
-    """Return the details that undoing the change needs, as the journal keeps them."""
-    edit = written.edit
-    return {
-        "id": item_id,
-        "before": edit.before,
-        "after": edit.after,
-        "previous": edit.previous,
-        "copy": copy,
-        "digest": _digest(edit.text),
-    }
-
-
-def _digest(text: str) -> str:
-    """SHA-256 of a text in UTF-8, in hexadecimal digits."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _kind(edit: Edit) -> str:
-    """Return the change of the event: added, updated or removed."""
-    return _KINDS[edit.before is not None, edit.after is not None]
+async def async_forget(hass: HomeAssistant) -> None:
+    """Forget what was begun in any file."""
+    for file in FILES.values():
+        await async_get_store(hass, file).async_clear()

@@ -79,7 +79,10 @@ class Journal:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where it is stored; load before use."""
         self._hass = hass
-        self._store: Store[dict[str, list[dict[str, Any]]]] = Store(hass, _VERSION, f"{DOMAIN}.journal", private=True)
+        # Written atomically, it is on the disk once it is saved.
+        self._store: Store[dict[str, list[dict[str, Any]]]] = Store(
+            hass, _VERSION, f"{DOMAIN}.journal", private=True, atomic_writes=True
+        )
         self._changes: list[Change] = []
 
     async def async_load(self) -> None:
@@ -88,7 +91,9 @@ class Journal:
 
     @callback
     def add(self, change: Change) -> None:
-        """Add a change; the oldest goes when there are too many."""
+        """Add a change, once; the oldest goes when there are too many."""
+        if self.find(change.id) is not None:
+            return
         kept: list[Change] = []
         room = MAX_ALL_STATES
         for one in [change, *reversed(self._changes)][:MAX_CHANGES]:
@@ -102,6 +107,15 @@ class Journal:
     def changes(self) -> Sequence[Change]:
         """Return the changes, oldest first."""
         return self._changes
+
+    @callback
+    def find(self, change_id: str) -> Change | None:
+        """Return a change by its id."""
+        return next((change for change in self._changes if change.id == change_id), None)
+
+    async def async_save(self) -> None:
+        """Store the changes now; while Home Assistant stops, they are stored at its end."""
+        await self._store.async_save(self._data())
 
     async def async_clear(self) -> None:
         """Forget everything, also on the disk."""
@@ -125,10 +139,14 @@ class Journal:
     @callback
     def _save(self) -> None:
         """Store the changes soon."""
-        self._store.async_delay_save(lambda: {"changes": [*map(_stored, self._changes)]}, _SAVE_DELAY)
+        self._store.async_delay_save(self._data, _SAVE_DELAY)
+
+    def _data(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the changes as they are stored."""
+        return {"changes": [*map(stored, self._changes)]}
 
 
-_CHANGE = shape(
+CHANGE = shape(
     {"kind": str, "what": str, "details": dict},
     {
         **dict.fromkeys(("assistant", "user_id", "device_id", "conversation_id"), TEXT_OR_NONE),
@@ -137,15 +155,15 @@ _CHANGE = shape(
         "id": str,
     },
 )
-_STORED = shape({"changes": [_CHANGE]})
+_STORED = shape({"changes": [CHANGE]})
 
 
-def _read(stored: Any) -> list[Change]:
+def _read(data: Any) -> list[Change]:
     """Return the changes in what was stored."""
-    return [Change(**change) for change in _STORED(stored)["changes"]] if stored is not None else []
+    return [Change(**change) for change in _STORED(data)["changes"]] if data is not None else []
 
 
-def _stored(change: Change) -> dict[str, Any]:
+def stored(change: Change) -> dict[str, Any]:
     """Return a change as it is stored, without a copy of its details, which may be large."""
     return {one.name: getattr(change, one.name) for one in fields(change)}
 

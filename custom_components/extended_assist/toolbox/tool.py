@@ -139,9 +139,14 @@ class ExtendedTool(llm.Tool):
         )
         call = replace(call, asks_first=self.asks_first(call))
         if acts or call.asks_first or could_tell(call):
-            async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
-                if asked := await async_ask(call, await self.async_plan(call)):
-                    return asked
+            try:
+                async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
+                    if asked := await async_ask(call, await self.async_plan(call)):
+                        return asked
+            except TimeoutError as err:
+                raise ToolError(
+                    f"{self.name} took too long to be checked. Nothing was begun; it can be called again."
+                ) from err
         if not acts:
             async with asyncio.timeout(self.deadline):
                 return await self.async_result(call)

@@ -1,7 +1,7 @@
 """Calls that act go on when nobody waits for them any more; what became of them is told with the next answer."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from ..exposure import Exposure
 from ..results import ToolError, format_time
 from .call import ToolCall
 from .caller import Caller
-from .journal import is_same_speaker
+from .journal import Speaking, is_same_speaker
 from .outcome import OUTCOME, outcome_of
 
 LONGEST = 300.0
@@ -41,6 +41,11 @@ class BegunCall:
         """Return who called."""
         return self.call.caller
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether it goes on no more."""
+        return self.task.done()
+
     def told(self, exposure: Exposure) -> str:
         """Return what became of it, as far as that may be told by now."""
         what = exposure.visible_value(self.call.recording.what) or self.name
@@ -62,8 +67,18 @@ class BegunCall:
         return f"{about}. What it changed can be undone." if self.call.recording.changes else f"{about}."
 
 
+@dataclass(slots=True, eq=False)
+class CutOffCall:
+    """A call that Home Assistant's end or a failure cut off, and that was looked after since."""
+
+    caller: Speaking
+    told: Callable[[Exposure], str]
+    """Says what became of it, as far as that may be told."""
+    is_over: bool = True
+
+
 _RUNNING: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_running")
-_UNHEARD: HassKey[list[BegunCall]] = HassKey(f"{DOMAIN}_unheard")
+_UNHEARD: HassKey[list[BegunCall | CutOffCall]] = HassKey(f"{DOMAIN}_unheard")
 
 
 async def async_finish(
@@ -93,8 +108,8 @@ async def async_finish(
     _keep(begun)
     about: dict[str, Any] = {
         "begun": call.recording.what or name,
-        "note": f"It has not finished after {deadline:g} seconds and goes on; when it ends, that is told with the next "
-        "answer, and it can be undone.",
+        "note": f"It has not finished after {deadline:g} seconds and goes on; do not call it again. When it ends, that "
+        "is told with the next answer, and it can be undone.",
     }
     if outcome := outcome_of(call.hass, call.exposure, call.recording.acts):
         about[OUTCOME] = outcome
@@ -116,8 +131,8 @@ def unheard(hass: HomeAssistant, caller: Caller, *, ended: bool = False) -> list
     With ended, what still goes on is left for later.
     """
     begun = hass.data.get(_UNHEARD, [])
-    mine = [one for one in begun if is_same_speaker(one.caller, caller) and (one.task.done() or not ended)]
-    hass.data[_UNHEARD] = [one for one in begun if one not in mine or not one.task.done()]
+    mine = [one for one in begun if is_same_speaker(one.caller, caller) and (one.is_over or not ended)]
+    hass.data[_UNHEARD] = [one for one in begun if one not in mine or not one.is_over]
     exposure = Exposure(hass, caller.assistant)
     return [one.told(exposure) for one in mine]
 
@@ -126,15 +141,26 @@ def unheard(hass: HomeAssistant, caller: Caller, *, ended: bool = False) -> list
 def check_nothing_goes_on(hass: HomeAssistant, caller: Caller) -> None:
     """Raise ToolError while a call of the caller goes on: what it will have changed comes before what is older."""
     for one in hass.data.get(_UNHEARD, ()):
-        if is_same_speaker(one.caller, caller) and not one.task.done():
+        if is_same_speaker(one.caller, caller) and not one.is_over:
             raise ToolError(f"{one.told(Exposure(hass, caller.assistant))} It can be undone when it has ended.")
 
 
+@callback
+def tell_later(hass: HomeAssistant, caller: Speaking, told: Callable[[Exposure], str]) -> None:
+    """Tell a caller with the next answer what became of a call that was cut off."""
+    _add(hass, CutOffCall(caller, told))
+
+
 def _keep(begun: BegunCall) -> None:
-    """Keep a call until its end was told; the oldest go."""
-    kept = begun.call.hass.data.get(_UNHEARD, [])
-    if begun not in kept:
-        begun.call.hass.data[_UNHEARD] = [*kept, begun][-_MAX_UNHEARD:]
+    """Keep a call until its end was told."""
+    if begun not in begun.call.hass.data.get(_UNHEARD, ()):
+        _add(begun.call.hass, begun)
+
+
+@callback
+def _add(hass: HomeAssistant, one: BegunCall | CutOffCall) -> None:
+    """Add a call whose end is to be told; the oldest go."""
+    hass.data[_UNHEARD] = [*hass.data.get(_UNHEARD, ()), one][-_MAX_UNHEARD:]
 
 
 async def async_watched(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult]) -> llm.ToolResult:

@@ -7,7 +7,6 @@ from typing import Any, override
 import voluptuous as vol
 
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
@@ -29,7 +28,6 @@ from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
-from ..undo.automations import UNSEEN
 from .planned_change import PlannedChange, asking, exposing, loaded, noted
 from .scene_changes import plan_new_scene, plan_scene
 
@@ -80,9 +78,12 @@ class ChangingTool(ExtendedTool):
         words = "\n".join([change.account, *change.asks, *change.notes, f"```diff\n{lines}\n```"])
         return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
 
-    async def async_make(self, call: ToolCall, plan: PlannedChange) -> VerifiedChange:
+    async def async_make(self, call: ToolCall, plan: PlannedChange, *, expose: bool | None = None) -> VerifiedChange:
         """Make a planned change."""
-        return await async_get_store(call.hass, plan.file).async_change(call, plan.automation_id, plan.make)
+        store = async_get_store(call.hass, plan.file)
+        made = await store.async_change(call, plan.automation_id, plan.make, expose=expose)
+        plan.notes += [made.problem] if made.problem else []
+        return made
 
 
 class AddAutomationTool(ChangingTool):
@@ -142,10 +143,7 @@ class AddAutomationTool(ChangingTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Write it."""
         plan, expose = await self.async_change(call), bool(call.arguments.get("expose", True))
-        made = await self.async_make(call, plan)
-        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, expose)
-        if not expose:
-            made.change.details[UNSEEN] = True
+        made = await self.async_make(call, plan, expose=expose)
         return {
             "added": made.entity_id,
             "id": plan.automation_id,

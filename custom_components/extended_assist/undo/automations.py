@@ -1,22 +1,18 @@
 """Take back that an automation, script or scene was added, changed or removed."""
 
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.loading_scripts import FILES
 from ..automations.query import exposed_automations, visible_block
-from ..automations.store import async_get_store
+from ..automations.store import UNSEEN, async_get_store
 from ..const import DOMAIN
 from ..results import OverError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier, async_check_speaker
-
-UNSEEN = "unseen"
-"""Among the details of a change: whether what was added was not exposed, as the user wished."""
 
 
 async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
@@ -26,9 +22,7 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     known = exposed_automations(call, change.kind)
     if details["after"] is not None and not (details.get(UNSEEN) or any(one.id == details["id"] for one in known)):
         raise OverError(f"The {change.kind} of the last change is gone or not exposed any more, so nothing was undone.")
-    made = await store.async_restore(call, details)
-    if details["after"] is None and made.entity_id:
-        async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
+    made = await store.async_restore(call, change)
     answer: JsonObjectType = {
         "undone": {
             made.entity_id or details["id"]: "removed again" if details["before"] is None else "as it was before"
