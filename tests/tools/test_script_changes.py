@@ -21,7 +21,18 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.yaml import parse_yaml
 from tests.automating import ADD, FREE, REMOVE, UPDATE
 from tests.conftest import CallTool
-from tests.scripting import ASKING, HIDDEN, LAMP, LEVEL, LOCK, SCRIPTS, StartScripts, lighting, start_scripts
+from tests.scripting import (
+    ASKING,
+    CONFIGURATION,
+    HIDDEN,
+    LAMP,
+    LEVEL,
+    LOCK,
+    SCRIPTS,
+    StartScripts,
+    lighting,
+    start_scripts,
+)
 
 __all__ = ["start_scripts"]
 
@@ -471,3 +482,16 @@ async def test_elsewhere(hass: HomeAssistant, start_scripts: StartScripts, call_
     refused = await call_tool(ADD, scene={"name": "A", "entities": [LAMP]}, error=True)
     assert "Tell the user to add the line 'scene ui: !include scenes.yaml'" in refused["error"]
     assert (folder / "scripts.yaml").read_text() == ""
+
+
+async def test_another_one_runs(hass: HomeAssistant, start_scripts: StartScripts, call_tool: CallTool) -> None:
+    """Where Home Assistant runs another script with the same id, the change is taken back and said to be."""
+    other = "script before: {good_night: {alias: Good night, sequence: [{delay: 5}]}}\n"
+    folder = await start_scripts(configuration=other + CONFIGURATION.replace("script:", "script ui:"))
+    refused = await call_tool(UPDATE, automation="script.good_night", changes={"mode": "restart"}, error=True)
+    assert "Everything was put back as it was before" in refused["error"]
+    assert (folder / "scripts.yaml").read_text() == SCRIPTS
+    refused = await call_tool(REMOVE, automation="script.good_night", error=True)
+    assert "Everything was put back as it was before" in refused["error"]
+    assert hass.states.get("script.good_night")
+    assert (folder / "scripts.yaml").read_text() == SCRIPTS
