@@ -97,19 +97,20 @@ def import_everything() -> None:
         import_module(".".join(path.relative_to(CHECKOUT).with_suffix("").parts).removesuffix(".__init__"))
 
 
-async def editors_lock_is_found() -> bool:
-    """Return whether the lock of the automation editor is where it is looked for."""
+async def editors_locks_are_found() -> bool:
+    """Return whether the locks of the editors are where they are looked for."""
     from aiohttp import web  # noqa: PLC0415 - after homeassistant, which must be imported first
 
     from custom_components.extended_assist.automations.editor import editors_lock  # noqa: PLC0415
-    from homeassistant.components.config import automation  # noqa: PLC0415
+    from homeassistant.components.config import automation, scene, script  # noqa: PLC0415
     from homeassistant.core import HomeAssistant  # noqa: PLC0415
 
     hass = HomeAssistant("")
     app = web.Application()
     hass.http = SimpleNamespace(app=app, register_view=lambda view: view.register(hass, app, app.router))  # type: ignore[assignment]
-    automation.async_setup(hass)
-    return editors_lock(hass, "automation") is not None
+    for editor in (automation, scene, script):
+        editor.async_setup(hass)
+    return all(editors_lock(hass, domain) is not None for domain in ("automation", "scene", "script"))
 
 
 if __name__ == "__main__":
@@ -117,6 +118,6 @@ if __name__ == "__main__":
     import_module("homeassistant")  # It gives other modules their names, so it comes first.
     import_everything()
     found = problems(json.load(sys.stdin))
-    if not asyncio.run(editors_lock_is_found()):
-        found.append("the lock of the automation editor is not found")
+    if not asyncio.run(editors_locks_are_found()):
+        found.append("the lock of an editor is not found")
     print(json.dumps(found))  # noqa: T201
