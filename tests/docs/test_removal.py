@@ -46,7 +46,8 @@ async def test_what_is_left_behind(
     (table,) = tables(PAGE, "What is left behind")
     rows = {row[0].strip("`"): row[2] for row in table[1:]}
     folder = path.parent / ".storage" / "extended_assist.automations"
-    assert {key for key in hass_storage if key.startswith("extended_assist")} | {folder.name} == rows.keys()
+    beside = {item.name for item in await hass.async_add_executor_job(lambda: [*folder.parent.iterdir()])}
+    assert {key for key in hass_storage if key.startswith("extended_assist")} | beside == rows.keys()
     (copy,) = await hass.async_add_executor_job(lambda: [*folder.iterdir()])
     (command,) = blocks(PAGE, "sh")
     shown = Path(command.text.split()[-1])
@@ -62,6 +63,7 @@ async def test_what_is_left_behind(
         match fate.partition(":")[0].partition(",")[0]:
             case "is deleted":
                 assert name not in hass_storage
+                assert not await hass.async_add_executor_job((folder.parent / name).exists)
             case "stays":
                 assert await hass.async_add_executor_job(lambda: [*folder.iterdir()]) == [copy]
             case other:

@@ -79,6 +79,8 @@ class HomeAssistantInstance:
     port: int = 0
     extra_environment: dict[str, str] | None = None
     access_token: str = ""
+    module: str = "homeassistant"
+    """What is run in place of Home Assistant's own program."""
 
     def __post_init__(self) -> None:
         self.port = self.port or free_port()
@@ -114,7 +116,7 @@ class HomeAssistantInstance:
         with self.log_file.open("ab") as log:
             # A session of its own: Ctrl-C in the terminal reaches only us, and the whole group can be ended.
             self._process = subprocess.Popen(  # noqa: ASYNC220 - starting does not block; waiting is done by polling
-                [python, "-m", "homeassistant", "-c", self.config_dir, "--log-no-color"],
+                [python, "-m", self.module, "-c", self.config_dir, "--log-no-color"],
                 cwd=self.config_dir,
                 env=process_environment() | (self.extra_environment or {}),
                 stdin=subprocess.DEVNULL,
