@@ -3,7 +3,8 @@
 Each change is proven by reading the result: all other automations mean what they meant, and this one means what was wanted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+import contextlib
 import dataclasses
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from homeassistant.util.yaml import dump
 
 from ..results import OverError, ToolError
+from .outline import Outline, Part, UnprovenError, quick_outline, whole_outline
 from .yaml_index import IndexedAutomation, IndexedKey, Meaning, YamlIndex, indented, index_yaml, load_automation
 
 KEY_ORDER = ("id", "alias", "description", "triggers", "conditions", "actions")
@@ -20,6 +22,9 @@ OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "acti
 
 _NOT_TEXTUALLY = "This automation cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this automation hold {reason}, which would be lost. Tell the user to change them by hand."
+_USED = (
+    "This automation cannot be {}, which would change with it. Tell the user to write out in full what they use, and try again."
+)
 _UNWRITABLE = "A text in this automation cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
@@ -36,35 +41,66 @@ class Edit:
     """The id of the automation in front of it; None at the beginning."""
 
 
-def _find(index: YamlIndex, automation_id: str) -> IndexedAutomation:
-    """Return an automation in the file; raises ToolError when it is not there."""
-    if (item := index.find(automation_id)) is None:
-        raise ToolError("This automation is not in the file of automations any more. Look again what there is.")
-    return item
-
-
 def add(text: str, config: Mapping[str, Any]) -> Edit:
     """Append an automation."""
-    index = index_yaml(text)
     ordered = {key: config[key] for key in KEY_ORDER if key in config} | dict(config)
     block = dump([ordered])
-    return _insert(index, len(index.automations), block, dict(ordered))
+    return _edited(text, lambda outline: _insert(outline, len(outline.ids), block, ordered))
 
 
 def insert(text: str, block: str, previous: str | None) -> Edit:
     """Put the lines of an automation back: behind the one with an id, else at the end, or at the beginning for None."""
-    index = index_yaml(text)
     alone = index_yaml(block)
     (item,) = alone.automations
-    ids = [other.id for other in index.automations]
-    if item.id in ids:
-        raise ToolError("An automation with this id is there again already.")
-    position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
-    return _insert(index, position, block[alone.line_start(item.dash) :], load_automation(alone, item), alone.column)
+    expected, lines = load_automation(alone, item), block[alone.line_start(item.dash) :]
+
+    def put(outline: Outline) -> Edit:
+        ids = outline.ids
+        if item.id in ids:
+            raise ToolError("An automation with this id is there again already.")
+        if outline.whole is not None and outline.whole.users(item, item.anchors):
+            raise ToolError(_NOT_TEXTUALLY)
+        position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
+        return _insert(outline, position, lines, expected, alone.column)
+
+    return _edited(text, put)
 
 
-def _insert(index: YamlIndex, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
+def remove(text: str, automation_id: str, block: str | None = None) -> Edit:
+    """Remove an automation; with a block, only if its lines are still these."""
+    return _edited(text, lambda outline: _remove(outline, automation_id, block))
+
+
+def replace(text: str, automation_id: str, block: str, expected: str) -> Edit:
+    """Replace the lines of an automation with those that it had before, if they are still the expected ones."""
+    return _edited(text, lambda outline: _replace(outline, automation_id, block, expected))
+
+
+def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
+    """Change some keys of an automation; None removes a key."""
+    return _edited(text, lambda outline: _update(outline, automation_id, changes))
+
+
+def _edited(text: str, make: Callable[[Outline], Edit]) -> Edit:
+    """Make a change by reading a part of the text, or all of it where the part is not enough to prove it."""
+    if (outline := quick_outline(text)) is not None:
+        with contextlib.suppress(UnprovenError):
+            return make(outline)
+    return make(whole_outline(text))
+
+
+def _find(outline: Outline, automation_id: str) -> int:
+    """Return the number of an automation in the file; raises ToolError when it is not there."""
+    if (number := outline.find(automation_id)) is None:
+        raise ToolError("This automation is not in the file of automations any more. Look again what there is.")
+    return number
+
+
+def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
     """Insert a block of lines as the automation at a position."""
+    count = len(outline.ids)
+    part = outline.part(max(position - 1, 0), min(position + 1, count))
+    index, here = part.index, position - part.first
     text = index.text
     if index.automations and index.column < column:
         raise ToolError(_NOT_TEXTUALLY)
@@ -72,43 +108,45 @@ def _insert(index: YamlIndex, position: int, block: str, expected: dict[str, Any
     if index.empty_list:
         start, end = index.empty_list
         before, after = text[:start], text[end:]
-    elif position < len(index.automations):
-        start = (
-            index.span(index.automations[position - 1])[1] if position else index.line_start(index.automations[0].dash)
-        )
+    elif here < len(index.automations):
+        start = index.span(index.automations[here - 1])[1] if here else index.line_start(index.automations[0].dash)
         before, after = text[:start], text[start:]
     else:
-        before, after = text, ""
+        before, after = text[: index.stop], text[index.stop :]
     if before and not before.endswith("\n"):
         before += _line_break(text)
     after = after.removeprefix("\r").removeprefix("\n") if index.empty_list else after
-    changed = f"{before}{block}{after}"
-    previous = index.automations[position - 1].id if position else None
-    return _check(
-        changed, [item.meaning for item in index.automations], position, expected, Edit(changed, None, None, previous)
-    )
+    return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], position, expected)
 
 
-def remove(text: str, automation_id: str, block: str | None = None) -> Edit:
-    """Remove an automation; with a block, only if its lines are still these."""
-    index = index_yaml(text)
-    item = _find(index, automation_id)
-    if any(item.anchors & other.aliases for other in index.automations if other is not item):
-        raise ToolError("This automation cannot be removed: others use a part of it (an anchor).")
+def _remove(outline: Outline, automation_id: str, block: str | None) -> Edit:
+    """Cut the lines of an automation out."""
+    number = _find(outline, automation_id)
+    # With another one beside it, whose text the comments after the removed one then follow.
+    part = outline.part(max(number - 1, 0), max(number + 1, min(2, len(outline.ids))))
+    index = part.index
+    item = index.automations[number - part.first]
+    if users := index.users(item, item.anchors):
+        raise ToolError(_USED.format(f"removed: others use a part of it (an anchor), those in {_lines(part, users)}"))
     start, end = _own_lines(index, item, block)
-    rest = "" if len(index.automations) > 1 else f"{' ' * index.column}[]{_line_break(text)}"
-    changed = f"{text[:start]}{rest}{text[end:]}"
+    rest = "" if len(index.automations) > 1 else f"{' ' * index.column}[]{_line_break(index.text)}"
+    changed = f"{index.text[:start]}{rest}{index.text[end:]}"
     _check_others(index_yaml(changed), _others(index, item))
-    return Edit(changed, text[start:end], None, _previous(index, item))
+    return Edit(part.put_back(changed), index.text[start:end], None, _previous(outline, number))
 
 
-def replace(text: str, automation_id: str, block: str, expected: str) -> Edit:
-    """Replace the lines of an automation with those that it had before, if they are still the expected ones."""
-    index = index_yaml(text)
-    item = _find(index, automation_id)
+def _replace(outline: Outline, automation_id: str, block: str, expected: str) -> Edit:
+    """Put other lines in the place of those of an automation."""
+    number = _find(outline, automation_id)
+    part = outline.part(number, number + 1)
+    index, item = part.index, part.index.automations[number - part.first]
     start, end = _own_lines(index, item, expected)
     alone = index_yaml(block)
-    return _proven(index, item, f"{text[:start]}{block}{text[end:]}", load_automation(alone, alone.automations[0]))
+    (old,) = alone.automations
+    if users := index.users(item, item.anchors | old.anchors):
+        raise ToolError(_USED.format(f"put back: others use a part of it (an anchor), those in {_lines(part, users)}"))
+    changed = f"{index.text[:start]}{block}{index.text[end:]}"
+    return _proven(part, number, changed, load_automation(alone, old))
 
 
 def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) -> tuple[int, int]:
@@ -119,18 +157,22 @@ def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) 
     return start, end
 
 
-def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
-    """Change some keys of an automation; None removes a key."""
-    index = index_yaml(text)
-    item = _find(index, automation_id)
+def _update(outline: Outline, automation_id: str, changes: Mapping[str, Any]) -> Edit:
+    """Change the lines of some keys of an automation."""
+    number = _find(outline, automation_id)
+    part = outline.part(number, number + 1)
+    index, item = part.index, part.index.automations[number - part.first]
+    text = index.text
     if not item.on_lines:
         raise ToolError("This automation is written in one pair of braces. Tell the user to change it by hand.")
+    if item.anchor and (users := index.users(item, {item.anchor})):
+        raise ToolError(_USED.format(f"changed: others are made from it (an anchor), those in {_lines(part, users)}"))
     before = load_automation(index, item)
     after = merged(before, changes)
     new: list[str] = []
     edits: list[tuple[int, int, str]] = []
     for key, value in changes.items():
-        named = [part for part in item.keys if part.key in {key, OLDER_KEYS.get(key)}]
+        named = [known for known in item.keys if known.key in {key, OLDER_KEYS.get(key)}]
         if len(named) > 1:
             raise ToolError(_NOT_TEXTUALLY)
         if named and named[0].fixed and before.get(named[0].key) != value:
@@ -146,10 +188,10 @@ def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
         end = index.line_end(item.end)
         line_break = "" if text[:end].endswith("\n") else _line_break(text)
         indent = " " * _column(index, item)
-        edits.append((end, end, line_break + "".join(f"{indent}{part}{_line_break(text)}" for part in new)))
-    for start, end, part in sorted(edits, reverse=True):
-        changed = f"{changed[:start]}{part}{changed[end:]}"
-    return _proven(index, item, changed, after)
+        edits.append((end, end, line_break + "".join(f"{indent}{line}{_line_break(text)}" for line in new)))
+    for start, end, lines in sorted(edits, reverse=True):
+        changed = f"{changed[:start]}{lines}{changed[end:]}"
+    return _proven(part, number, changed, after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,36 +231,41 @@ def _line_breaks(block: str, text: str) -> str:
     return block.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _proven(index: YamlIndex, item: IndexedAutomation, changed: str, expected: dict[str, Any]) -> Edit:
+def _proven(part: Part, number: int, changed: str, expected: dict[str, Any]) -> Edit:
     """Return the change of an automation if the text says what it should."""
-    start, end = index.span(item)
-    edit = Edit(changed, index.text[start:end], None, _previous(index, item))
-    return _check(changed, _others(index, item), index.automations.index(item), expected, edit)
+    item = part.index.automations[number - part.first]
+    start, end = part.index.span(item)
+    edit = _check(part, changed, _others(part.index, item), number, expected)
+    return dataclasses.replace(edit, before=part.index.text[start:end])
 
 
-def _check(text: str, others: list[Meaning], position: int, expected: dict[str, Any], edit: Edit) -> Edit:
+def _check(part: Part, changed: str, others: list[Meaning], number: int, expected: dict[str, Any]) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
-    index = index_yaml(text)
-    item = index.automations.pop(position)
-    _check_others(index, others)
+    index = index_yaml(changed)
+    item = index.automations[number - part.first]
+    _check_others(index, others, item)
     if load_automation(index, item) != expected:
         raise ToolError(_UNWRITABLE)
     start, end = index.span(item)
-    return dataclasses.replace(edit, after=text[start:end])
+    return Edit(part.put_back(changed), None, changed[start:end], _previous(part.outline, number))
 
 
-def _check_others(index: YamlIndex, others: list[Meaning]) -> None:
-    """Raise ToolError unless all other automations mean what they did."""
-    if [other.meaning for other in index.automations] != others:
+def _check_others(index: YamlIndex, others: list[Meaning], item: IndexedAutomation | None = None) -> None:
+    """Raise ToolError unless all automations but one mean what they did."""
+    if _others(index, item) != others:
         raise ToolError(_NOT_TEXTUALLY)
 
 
-def _others(index: YamlIndex, item: IndexedAutomation) -> list[Meaning]:
+def _others(index: YamlIndex, item: IndexedAutomation | None) -> list[Meaning]:
     """Return the meanings of all other automations."""
     return [other.meaning for other in index.automations if other is not item]
 
 
-def _previous(index: YamlIndex, item: IndexedAutomation) -> str | None:
+def _previous(outline: Outline, number: int) -> str | None:
     """Return the id of the automation in front of one."""
-    position = index.automations.index(item)
-    return index.automations[position - 1].id if position else None
+    return outline.ids[number - 1] if number else None
+
+
+def _lines(part: Part, items: list[IndexedAutomation]) -> str:
+    """Name the lines in which automations begin."""
+    return part.outline.lines(part.first + part.index.automations.index(item) for item in items)

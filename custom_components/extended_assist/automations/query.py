@@ -29,6 +29,7 @@ from . import COMPONENT
 from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
 from .file import MAX_BYTES, decode, read
+from .outline import Outline, outline_of
 from .places import exposed_places
 from .yaml_index import Tagged, index_yaml, load_automation
 
@@ -130,22 +131,29 @@ def read_file(path: Path, wanted: str | None = None) -> FileState:
     """Read the file of automations and secrets.yaml, and load the wanted automation from it; blocks."""
     state = FileState(secrets=_secrets(path.parent))
     try:
-        index = index_yaml(decode(read(path))[1])
+        outline = outline_of(decode(read(path))[1])
     except ToolError as err:
         state.problem = str(err)
         return state
     if state_problem := include_problem(path.parent):
         state.problem = state_problem
         return state
-    ids = Counter(item.id for item in index.automations if item.id is not None)
+    ids = Counter(known for known in outline.ids if known is not None)
     state.editable = {automation_id for automation_id, count in ids.items() if count == 1}
-    if wanted in state.editable and (item := index.find(str(wanted))):
+    if wanted in ids:
         try:
-            state.config = load_automation(index, item)
+            state.config = _written(outline, str(wanted))
         except ToolError as err:
             state.reason = str(err)
             state.editable.discard(str(wanted))
     return state
+
+
+def _written(outline: Outline, automation_id: str) -> dict[str, Any]:
+    """Return the data of one automation in the file; raises ToolError when it is not the only one that would change."""
+    number = outline.find(automation_id) or 0
+    part = outline.part(number, number + 1)
+    return load_automation(part.index, part.index.automations[number - part.first])
 
 
 def _secrets(folder: Path) -> set[str]:

@@ -3,6 +3,7 @@
 The file is never loaded and dumped as a whole: that would lose comments, tags and everything else that is not data.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 import re
 from typing import Any
@@ -14,6 +15,8 @@ from ..results import ToolError
 type Meaning = list[str]
 """Tags, anchors and values of an automation, without its formatting: texts, which do not burden garbage collection."""
 
+_TEXT = "tag:yaml.org,2002:str"
+_RESOLVER = yaml.CSafeLoader("")
 _CANNOT_READ = "The file of automations cannot be changed: {}. Tell the user, who can mend it in a text editor."
 
 
@@ -53,12 +56,15 @@ class IndexedAutomation:
     meaning: Meaning = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """The plain texts of its id and alias."""
+    anchor: str | None = None
+    """The anchor of it as a whole."""
     anchors: set[str] = field(default_factory=set)
+    """All anchors, that one too."""
     aliases: set[str] = field(default_factory=set)
 
     @property
     def id(self) -> str | None:
-        """Return the id, if it has one."""
+        """Return the id, if it has one that Home Assistant takes for one."""
         return self.names.get("id")
 
 
@@ -72,13 +78,16 @@ class YamlIndex:
     """Indentation of the dashes."""
     empty_list: tuple[int, int] | None = None
     """Start and end of `[]`, in a file with nothing else."""
+    stop: int = 0
+    """Where the last automation ends at the latest: at a mark of the end, or at the end of the text."""
 
     def find(self, automation_id: str) -> IndexedAutomation | None:
-        """Return the automation with an id; raises ToolError when there are several."""
-        found = [item for item in self.automations if item.id == automation_id]
-        if len(found) > 1:
-            raise ToolError(_CANNOT_READ.format(f"{len(found)} automations in it have the id {automation_id}"))
-        return found[0] if found else None
+        """Return the first automation with an id."""
+        return next((item for item in self.automations if item.id == automation_id), None)
+
+    def users(self, item: IndexedAutomation, anchors: Collection[str | None]) -> list[IndexedAutomation]:
+        """Return the other automations that use one of these anchors."""
+        return [other for other in self.automations if other is not item and not other.aliases.isdisjoint(anchors)]
 
     def line_start(self, position: int) -> int:
         """Return the start of the line of a position."""
@@ -113,7 +122,8 @@ class _IndexBuilder:
 
     def __init__(self, text: str) -> None:
         """Read all of it."""
-        self.index = YamlIndex(text)
+        self.index = YamlIndex(text, stop=len(text))
+        self._begun = False
         self._depth = 0
         self._flow: list[bool] = []
         self._key: str | None = None
@@ -125,10 +135,11 @@ class _IndexBuilder:
         """Add one event of the parser."""
         match event:
             case yaml.DocumentStartEvent():
-                if self._depth or self._end or self.index.automations:
+                if self._begun:
                     raise ToolError(_CANNOT_READ.format("it holds several documents"))
+                self._begun = True
             case yaml.DocumentEndEvent(explicit=True):
-                raise ToolError(_CANNOT_READ.format("it ends with an explicit mark of its end"))
+                self.index.stop = event.start_mark.index
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
                 self._node(event)
                 self._depth += 1
@@ -162,6 +173,7 @@ class _IndexBuilder:
         else:
             if event.anchor:
                 item.anchors.add(event.anchor)
+                item.anchor = event.anchor if self._depth == 1 else item.anchor
             value = event.value if isinstance(event, yaml.ScalarEvent) else type(event).__name__
             item.meaning.append(f"{event.tag}\n{event.implicit}\n{event.anchor}\n{value}")
         if self._depth == 2 and item.is_object:
@@ -182,8 +194,10 @@ class _IndexBuilder:
     def _entry(self, item: IndexedAutomation, event: _Node) -> None:
         """Add a key of an automation, or the start of the value after it."""
         if self._key is not None:
-            if isinstance(event, yaml.ScalarEvent) and self._key in {"id", "alias"} and not event.tag:
-                item.names[self._key] = event.value
+            if isinstance(event, yaml.ScalarEvent) and self._key in {"id", "alias"}:
+                item.names.pop(self._key, None)  # Of a key that is there twice, the last one counts.
+                if _is_text(event):
+                    item.names[self._key] = event.value
             self._key = None
             return
         self._key = event.value if isinstance(event, yaml.ScalarEvent) else ""
@@ -244,6 +258,13 @@ class _IndexBuilder:
             if line == 0:
                 raise ToolError(_CANNOT_READ.format("its lines cannot be told apart"))
             position = line - 1
+
+
+def _is_text(event: yaml.ScalarEvent) -> bool:
+    """Return whether a value is loaded as a text, unlike 17, 12:30, yes and !secret, which are no ids to Home Assistant."""
+    if event.tag in (None, "!"):
+        return _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit) == _TEXT
+    return event.tag == _TEXT
 
 
 def indented(text: str, column: int) -> str:
