@@ -1,8 +1,10 @@
 """The exposed automations: which there are, whether they can be changed, their configuration and last runs."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import batched
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,8 @@ MAX_TRACES = 3
 """Runs that are told of, the last ones."""
 
 NOT_EXPOSED = "(not exposed)"
+_SLICE = 200
+"""Automations that are looked at in one go while Home Assistant does other things, too."""
 _ABOUT = REFERENCES | {CONF_TARGET}
 _KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
 _OUTCOMES = {
@@ -90,27 +94,43 @@ class FileState:
     secrets: set[str] = field(default_factory=set)
 
 
-@callback
-def exposed_automations(call: ToolCall) -> list[Automation]:
+async def async_exposed_automations(call: ToolCall) -> list[Automation]:
     """Return all automations that are exposed."""
-    if (component := call.hass.data.get(COMPONENT)) is None:
-        return []
-    return [
-        Automation(state, entity.unique_id, entity.raw_config or {}, entity)
-        for entity in component.entities
-        if (state := call.exposure.state(entity.entity_id)) is not None
-    ]
+    found: list[Automation] = []
+    for entities in batched(_loaded(call), _SLICE, strict=False):
+        found += filter(None, (_exposed(call, entity) for entity in entities))
+        await asyncio.sleep(0)
+    return found
+
+
+@callback
+def exposed_automation(call: ToolCall, text: str) -> Automation | None:
+    """Return the exposed automation with an id or entity id."""
+    meant = (entity for entity in _loaded(call) if text in (entity.unique_id, entity.entity_id))
+    return next(filter(None, (_exposed(call, entity) for entity in meant)), None)
+
+
+def _loaded(call: ToolCall) -> list[BaseAutomationEntity]:
+    """Return all automations that Home Assistant loaded."""
+    component = call.hass.data.get(COMPONENT)
+    return list(component.entities) if component else []
+
+
+def _exposed(call: ToolCall, entity: BaseAutomationEntity) -> Automation | None:
+    """Return an automation if it is exposed."""
+    if (state := call.exposure.state(entity.entity_id)) is None:
+        return None
+    return Automation(state, entity.unique_id, entity.raw_config or {}, entity)
 
 
 @callback
 def matching_automations(call: ToolCall, text: str) -> list[Automation]:
     """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
-    known = exposed_automations(call)
-    if exact := [automation for automation in known if text in {automation.id, automation.entity_id}]:
-        return exact[:1]
-    pool = [entity for automation in known if (entity := call.exposure.entity(automation.entity_id))]
-    found = {entity.entity_id for entity in call.exposure.search(text, pool)}
-    return [automation for automation in known if automation.entity_id in found]
+    if exact := exposed_automation(call, text):
+        return [exact]
+    found = {entity.entity_id for entity in call.exposure.search(text, domain=AUTOMATION_DOMAIN)}
+    meant = (entity for entity in _loaded(call) if entity.entity_id in found)
+    return list(filter(None, (_exposed(call, entity) for entity in meant)))
 
 
 @callback

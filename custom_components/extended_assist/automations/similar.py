@@ -14,12 +14,13 @@ _SHARED = 0.75
 def warnings_of(known: Iterable[Automation], checked: CheckedAutomation, automation_id: str) -> list[str]:
     """Return warnings about automations that have the same name or do nearly the same; compares them all."""
     found = []
+    name, kinds = normalize(str(checked.config["alias"])), _kinds(checked.whole)
     for other in known:
         if other.id == automation_id:
             continue
-        if normalize(other.name) == normalize(str(checked.config["alias"])):
+        if normalize(other.name) == name:
             found.append(f"Another automation has this name already: {other.entity_id}.")
-        elif _kinds(other.config) == _kinds(checked.whole) and (
+        elif _kinds(other.config) == kinds and (
             _same(other.config, checked.whole) or _close(set(other.used), checked.entity_ids)
         ):
             found.append(f"It is close to an existing one: {other.name} ({other.entity_id}).")

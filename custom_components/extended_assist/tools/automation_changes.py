@@ -17,7 +17,7 @@ from ..automations.check import KEYS, CheckedAutomation, async_check, current, n
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
 from ..automations.edit import Edit, add, merged, remove, update
-from ..automations.query import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
+from ..automations.query import Automation, FileState, async_exposed_automations, find_automation, read_file, visible_config
 from ..automations.similar import warnings_of
 from ..automations.store import VerifiedChange, async_get_store
 from ..results import ToolError
@@ -101,6 +101,7 @@ class AddAutomationTool(ChangingTool):
         """Check the new automation."""
         store = async_get_store(call.hass)
         config = normalized(call.arguments["automation"])
+        await call.exposure.async_prepare()
         state = await call.hass.async_add_executor_job(read_file, store.path)
         if state.problem:
             raise ToolError(state.problem)
@@ -204,6 +205,7 @@ class RemoveAutomationTool(ChangingTool):
 
 async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
     """Return the automation that the arguments mean, and what the file holds of it."""
+    await call.exposure.async_prepare()
     automation = find_automation(call, call.arguments["automation"])
     state = await call.hass.async_add_executor_job(read_file, async_get_store(call.hass).path, automation.id)
     if state.problem:
@@ -215,7 +217,7 @@ async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
 
 async def _async_warnings(call: ToolCall, checked: CheckedAutomation, automation_id: str) -> list[str]:
     """Return warnings about automations that a new one repeats."""
-    known = exposed_automations(call)
+    known = await async_exposed_automations(call)
     return await call.hass.async_add_executor_job(warnings_of, known, checked, automation_id)
 
 

@@ -1,5 +1,7 @@
 """Tell which automations there are, what they do and how they ran."""
 
+import asyncio
+from itertools import batched
 from typing import Any, override
 
 import voluptuous as vol
@@ -15,7 +17,7 @@ from ..automations.query import (
     Automation,
     FileState,
     async_last_runs,
-    exposed_automations,
+    async_exposed_automations,
     find_automation,
     matching_automations,
     read_file,
@@ -29,6 +31,8 @@ from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _HEADER = ("name", "entity_id", "id", "state", "last_triggered", "can_be_changed", "what")
+_SLICE = 50
+"""Automations of which is looked at in one go what they use, while Home Assistant does other things, too."""
 _NOTES = 300
 """Characters kept free for what is said beside the rows."""
 
@@ -67,11 +71,12 @@ class GetAutomationsTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """List, or tell all about one."""
         arguments, store = call.arguments, async_get_store(call.hass)
+        await call.exposure.async_prepare()
         if arguments.get("details") and "name" in arguments:
             automation = find_automation(call, arguments["name"])
             state = await call.hass.async_add_executor_job(read_file, store.path, automation.id)
             return await _async_details(call, automation, state)
-        found = _filtered(call)
+        found = await _async_filtered(call)
         state = await call.hass.async_add_executor_job(read_file, store.path)
         if arguments.get("details") and len(found) == 1:
             state = await call.hass.async_add_executor_job(read_file, store.path, found[0].id)
@@ -79,17 +84,23 @@ class GetAutomationsTool(ExtendedTool):
         return _listed(call, found, state)
 
 
-def _filtered(call: ToolCall) -> list[Automation]:
+async def _async_filtered(call: ToolCall) -> list[Automation]:
     """Return the exposed automations that the arguments mean."""
-    arguments = call.arguments
-    found = matching_automations(call, arguments["name"]) if "name" in arguments else exposed_automations(call)
-    if (entity := arguments.get("entity")) is not None:
-        wanted = {item.entity_id for item in call.exposure.resolve(entity)}
-        found = [automation for automation in found if wanted & set(automation.used)]
-    if (area := arguments.get("area")) is not None:
-        inside = {item.entity_id for item in call.exposure.in_area(area)}
-        found = [item for item in found if item.entity_id in inside or inside & set(item.used)]
-    return sorted(found, key=lambda automation: normalize(automation.name))
+    arguments, exposure = call.arguments, call.exposure
+    name, entity, area = (arguments.get(key) for key in ("name", "entity", "area"))
+    found = await async_exposed_automations(call) if name is None else matching_automations(call, name)
+    wanted = None if entity is None else {item.entity_id for item in exposure.resolve(entity)}
+    inside = None if area is None else {item.entity_id for item in exposure.in_area(area)}
+    kept: list[Automation] = []
+    for automations in batched(found, _SLICE, strict=False):
+        kept += [
+            item
+            for item in automations
+            if (wanted is None or not wanted.isdisjoint(item.used))
+            and (inside is None or item.entity_id in inside or not inside.isdisjoint(item.used))
+        ]
+        await asyncio.sleep(0)
+    return sorted(kept, key=lambda automation: normalize(automation.name))
 
 
 def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonObjectType:

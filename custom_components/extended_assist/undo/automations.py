@@ -5,7 +5,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
-from ..automations.query import exposed_automations, visible_block
+from ..automations.query import exposed_automation, visible_block
 from ..automations.store import async_get_store
 from ..const import DOMAIN
 from ..results import OverError
@@ -19,7 +19,7 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     """Write an automation as it was before a change."""
     await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
     store, details = async_get_store(call.hass), change.details
-    if details["after"] is not None and not any(found.id == details["id"] for found in exposed_automations(call)):
+    if details["after"] is not None and exposed_automation(call, details["id"]) is None:
         raise OverError("The automation of the last change is gone or not exposed any more, so nothing was undone.")
     made = await store.async_restore(call, details)
     if details["after"] is None and made.entity_id:
