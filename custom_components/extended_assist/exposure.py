@@ -200,9 +200,7 @@ class Exposure:
             )
         return found
 
-    def search(
-        self, text: str, among: Iterable[ExposedEntity] | None = None, domain: str = ""
-    ) -> list[ExposedEntity]:
+    def search(self, text: str, among: Iterable[ExposedEntity] | None = None, domain: str = "") -> list[ExposedEntity]:
         """Return the exposed entities that a text means, of all, of some or of a domain, best kind of match only.
 
         In order: the entity id; a name or alias, alone or beside its area's name; all words of the text in the id, a
@@ -285,29 +283,32 @@ class Exposure:
         return any(f" {name} " in folded for name in self._hidden_names)
 
     async def async_prepare(self) -> None:
-        """Find out all hidden names in slices, so that names_hidden need not do so at once."""
-        hidden: set[str] = set()
-        for hidden in self._find_hidden_names():
+        """Look at the whole home in slices, so that names_hidden and others need not do so at once."""
+        for hidden in self._look():
             await asyncio.sleep(0)
-        self._hidden_names = hidden
+            if hidden is not None:
+                self._hidden_names = hidden
 
     @cached_property
     def _hidden_names(self) -> set[str]:
         """Return the names of hidden entities that are no names of exposed ones."""
-        *_, hidden = self._find_hidden_names()
-        return hidden
+        *_, hidden = self._look()
+        return hidden or set()
 
-    def _find_hidden_names(self) -> Iterator[set[str]]:
-        """Yield the names of hidden entities after each slice of the home; they are complete only in the end."""
-        names = async_get_names(self._hass)
+    def _look(self) -> Iterator[set[str] | None]:
+        """Yield None after each slice of the home, and in the end the names that are hidden ones only."""
+        found: dict[str, ExposedEntity] = {}
         known, hidden = set(_COMMON_NAMES), set()
         for states in batched(self._hass.states.async_all(), _SLICE, strict=False):
             for state in states:
                 if self._should_expose(state):
-                    known.update(map(normalize, names.names(state)[0]))
+                    found[state.entity_id] = entity = self._describe(state)
+                    known.update(map(normalize, entity.names))
                 else:
                     hidden.add(normalize(state.name))
-            yield set()
+            yield None
+        self.ids = frozenset(found)
+        self.entities = {entity_id: found[entity_id] for entity_id in sorted(found)}
         yield hidden - known
 
     def _is_hidden(self, entity_id: str) -> bool:

@@ -22,9 +22,7 @@ OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "acti
 
 _NOT_TEXTUALLY = "This automation cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this automation hold {reason}, which would be lost. Tell the user to change them by hand."
-_USED = (
-    "This automation cannot be {}, which would change with it. Tell the user to write out in full what they use, and try again."
-)
+_USED = "This automation cannot be {}, which would change with it. Tell the user to write out in full what they use, and try again."
 _UNWRITABLE = "A text in this automation cannot be kept in Home Assistant's YAML files. Word it differently."
 
 

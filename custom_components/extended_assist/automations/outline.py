@@ -53,7 +53,9 @@ class Outline:
 
     def lines(self, numbers: Iterable[int]) -> str:
         """Name the lines in which automations begin."""
-        starts = [self.starts[number] if self.whole is None else self.whole.automations[number].dash for number in numbers]
+        starts = [
+            self.starts[number] if self.whole is None else self.whole.automations[number].dash for number in numbers
+        ]
         return "the lines " + " and ".join(str(self.text.count("\n", 0, start) + 1) for start in starts)
 
     def part(self, first: int, end: int) -> Part:

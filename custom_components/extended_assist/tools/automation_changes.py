@@ -17,7 +17,14 @@ from ..automations.check import KEYS, CheckedAutomation, async_check, current, n
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
 from ..automations.edit import Edit, add, merged, remove, update
-from ..automations.query import Automation, FileState, async_exposed_automations, find_automation, read_file, visible_config
+from ..automations.query import (
+    Automation,
+    FileState,
+    async_exposed_automations,
+    find_automation,
+    read_file,
+    visible_config,
+)
 from ..automations.similar import warnings_of
 from ..automations.store import VerifiedChange, async_get_store
 from ..results import ToolError

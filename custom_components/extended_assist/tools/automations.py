@@ -16,8 +16,8 @@ from ..automations.describe import AutomationDescriber
 from ..automations.query import (
     Automation,
     FileState,
-    async_last_runs,
     async_exposed_automations,
+    async_last_runs,
     find_automation,
     matching_automations,
     read_file,
