@@ -22,7 +22,10 @@ OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "acti
 
 _NOT_TEXTUALLY = "This automation cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this automation hold {reason}, which would be lost. Tell the user to change them by hand."
-_USED = "This automation cannot be {}, which would change with it. Tell the user to write out in full what they use, and try again."
+_USED = (
+    "This automation cannot be {} here: {} (an anchor), those that begin in {}, and would change with it. Tell the user to "
+    "write out in full what they use."
+)
 _UNWRITABLE = "A text in this automation cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
@@ -87,17 +90,11 @@ def _edited(text: str, make: Callable[[Outline], Edit]) -> Edit:
     return make(whole_outline(text))
 
 
-def _find(outline: Outline, automation_id: str) -> int:
-    """Return the number of an automation in the file; raises ToolError when it is not there."""
-    if (number := outline.find(automation_id)) is None:
-        raise ToolError("This automation is not in the file of automations any more. Look again what there is.")
-    return number
-
-
 def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
     """Insert a block of lines as the automation at a position."""
     count = len(outline.ids)
     part = outline.part(max(position - 1, 0), min(position + 1, count))
+    part.number = position
     index, here = part.index, position - part.first
     text = index.text
     if index.automations and index.column < column:
@@ -114,57 +111,62 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     if before and not before.endswith("\n"):
         before += _line_break(text)
     after = after.removeprefix("\r").removeprefix("\n") if index.empty_list else after
-    return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], position, expected)
+    return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], expected)
 
 
 def _remove(outline: Outline, automation_id: str, block: str | None) -> Edit:
     """Cut the lines of an automation out."""
-    number = _find(outline, automation_id)
     # With another one beside it, whose text the comments after the removed one then follow.
-    part = outline.part(max(number - 1, 0), max(number + 1, min(2, len(outline.ids))))
+    part = outline.part_of(automation_id, with_neighbour=True)
+    if reason := why_needed(part):
+        raise ToolError(reason)
     index = part.index
-    item = index.automations[number - part.first]
-    if users := index.users(item, item.anchors):
-        raise ToolError(_USED.format(f"removed: others use a part of it (an anchor), those in {_lines(part, users)}"))
-    start, end = _own_lines(index, item, block)
+    start, end = _own_lines(part, block)
     rest = "" if len(index.automations) > 1 else f"{' ' * index.column}[]{_line_break(index.text)}"
     changed = f"{index.text[:start]}{rest}{index.text[end:]}"
-    _check_others(index_yaml(changed), _others(index, item))
-    return Edit(part.put_back(changed), index.text[start:end], None, _previous(outline, number))
+    _check_others(index_yaml(changed), _others(index, part.item))
+    return Edit(part.put_back(changed), index.text[start:end], None, part.previous)
 
 
 def _replace(outline: Outline, automation_id: str, block: str, expected: str) -> Edit:
     """Put other lines in the place of those of an automation."""
-    number = _find(outline, automation_id)
-    part = outline.part(number, number + 1)
-    index, item = part.index, part.index.automations[number - part.first]
-    start, end = _own_lines(index, item, expected)
+    part = outline.part_of(automation_id)
+    index = part.index
+    start, end = _own_lines(part, expected)
     alone = index_yaml(block)
     (old,) = alone.automations
-    if users := index.users(item, item.anchors | old.anchors):
-        raise ToolError(_USED.format(f"put back: others use a part of it (an anchor), those in {_lines(part, users)}"))
-    changed = f"{index.text[:start]}{block}{index.text[end:]}"
-    return _proven(part, number, changed, load_automation(alone, old))
+    if users := index.users(part.item, part.item.anchors | old.anchors):
+        raise ToolError(_USED.format("put back", "others use a part of it", _lines(part, users)))
+    return _proven(part, f"{index.text[:start]}{block}{index.text[end:]}", load_automation(alone, old))
 
 
-def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) -> tuple[int, int]:
+def check_anchor(part: Part) -> None:
+    """Raise ToolError if other automations are made from one as a whole, through its anchor."""
+    if part.item.anchor and (users := part.index.users(part.item, {part.item.anchor})):
+        raise ToolError(_USED.format("changed", "others are made from it", _lines(part, users)))
+
+
+def why_needed(part: Part) -> str | None:
+    """Return why an automation cannot be removed, if other ones use anything in it."""
+    users = part.index.users(part.item, part.item.anchors)
+    return _USED.format("removed", "others use a part of it", _lines(part, users)) if users else None
+
+
+def _own_lines(part: Part, expected: str | None) -> tuple[int, int]:
     """Return start and end of the lines of an automation; raise ToolError unless they are the expected ones."""
-    start, end = index.span(item)
-    if expected is not None and index.text[start:end].split() != expected.split():
+    start, end = part.index.span(part.item)
+    if expected is not None and part.index.text[start:end].split() != expected.split():
         raise OverError("This automation was changed since by somebody else, so it was left as it is.")
     return start, end
 
 
 def _update(outline: Outline, automation_id: str, changes: Mapping[str, Any]) -> Edit:
     """Change the lines of some keys of an automation."""
-    number = _find(outline, automation_id)
-    part = outline.part(number, number + 1)
-    index, item = part.index, part.index.automations[number - part.first]
-    text = index.text
+    part = outline.part_of(automation_id)
+    index, item, text = part.index, part.item, part.index.text
     if not item.on_lines:
         raise ToolError("This automation is written in one pair of braces. Tell the user to change it by hand.")
-    if item.anchor and (users := index.users(item, {item.anchor})):
-        raise ToolError(_USED.format(f"changed: others are made from it (an anchor), those in {_lines(part, users)}"))
+    check_anchor(part)
     before = load_automation(index, item)
     after = merged(before, changes)
     new: list[str] = []
@@ -189,7 +191,7 @@ def _update(outline: Outline, automation_id: str, changes: Mapping[str, Any]) ->
         edits.append((end, end, line_break + "".join(f"{indent}{line}{_line_break(text)}" for line in new)))
     for start, end, lines in sorted(edits, reverse=True):
         changed = f"{changed[:start]}{lines}{changed[end:]}"
-    return _proven(part, number, changed, after)
+    return _proven(part, changed, after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,23 +231,22 @@ def _line_breaks(block: str, text: str) -> str:
     return block.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _proven(part: Part, number: int, changed: str, expected: dict[str, Any]) -> Edit:
+def _proven(part: Part, changed: str, expected: dict[str, Any]) -> Edit:
     """Return the change of an automation if the text says what it should."""
-    item = part.index.automations[number - part.first]
-    start, end = part.index.span(item)
-    edit = _check(part, changed, _others(part.index, item), number, expected)
+    start, end = part.index.span(part.item)
+    edit = _check(part, changed, _others(part.index, part.item), expected)
     return dataclasses.replace(edit, before=part.index.text[start:end])
 
 
-def _check(part: Part, changed: str, others: list[Meaning], number: int, expected: dict[str, Any]) -> Edit:
+def _check(part: Part, changed: str, others: list[Meaning], expected: dict[str, Any]) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
     index = index_yaml(changed)
-    item = index.automations[number - part.first]
+    item = index.automations[part.number - part.first]
     _check_others(index, others, item)
     if load_automation(index, item) != expected:
         raise ToolError(_UNWRITABLE)
     start, end = index.span(item)
-    return Edit(part.put_back(changed), None, changed[start:end], _previous(part.outline, number))
+    return Edit(part.put_back(changed), None, changed[start:end], part.previous)
 
 
 def _check_others(index: YamlIndex, others: list[Meaning], item: IndexedAutomation | None = None) -> None:
@@ -257,11 +258,6 @@ def _check_others(index: YamlIndex, others: list[Meaning], item: IndexedAutomati
 def _others(index: YamlIndex, item: IndexedAutomation | None) -> list[Meaning]:
     """Return the meanings of all other automations."""
     return [other.meaning for other in index.automations if other is not item]
-
-
-def _previous(outline: Outline, number: int) -> str | None:
-    """Return the id of the automation in front of one."""
-    return outline.ids[number - 1] if number else None
 
 
 def _lines(part: Part, items: list[IndexedAutomation]) -> str:

@@ -15,7 +15,7 @@ import re
 import yaml
 
 from ..results import ToolError
-from .yaml_index import YamlIndex, index_yaml
+from .yaml_index import IndexedAutomation, YamlIndex, index_yaml
 
 _AT_ONCE = 50_000
 """Characters that are parsed without a pause, in which no other thread can run."""
@@ -65,6 +65,15 @@ class Outline:
         place = slice(self.starts[first], self.starts[end])
         return Part(self, place, index_yaml(self.text[place]), first)
 
+    def part_of(self, automation_id: str, *, with_neighbour: bool = False) -> Part:
+        """Return the automation with an id, which has to be there, or it and another one beside it."""
+        if (number := self.find(automation_id)) is None:
+            raise ToolError("This automation is not in the file of automations any more. Look again what there is.")
+        first = max(number - with_neighbour, 0)
+        part = self.part(first, min(max(number + 1, first + 1 + with_neighbour), len(self.ids)))
+        part.number = number
+        return part
+
 
 @dataclass(slots=True)
 class Part:
@@ -75,6 +84,18 @@ class Part:
     index: YamlIndex
     first: int
     """Number of the first automation in it."""
+    number: int = 0
+    """Number of the automation that is meant."""
+
+    @property
+    def item(self) -> IndexedAutomation:
+        """Return the automation that is meant."""
+        return self.index.automations[self.number - self.first]
+
+    @property
+    def previous(self) -> str | None:
+        """Return the id of the automation in front of it."""
+        return self.outline.ids[self.number - 1] if self.number else None
 
     def put_back(self, changed: str) -> str:
         """Return the whole text with this part changed; raises UnprovenError unless it still stands by itself there."""

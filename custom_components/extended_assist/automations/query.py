@@ -30,9 +30,11 @@ from ..walk import texts_in
 from . import COMPONENT
 from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
+from .edit import check_anchor, why_needed
 from .file import MAX_BYTES, decode, read
 from .outline import Outline, outline_of
 from .places import exposed_places
+from .same_id import other_places
 from .yaml_index import Tagged, index_yaml, load_automation
 
 MAX_TRACES = 3
@@ -42,6 +44,10 @@ NOT_EXPOSED = "(not exposed)"
 _SLICE = 200
 """Automations that are looked at in one go while Home Assistant does other things, too."""
 _ABOUT = REFERENCES | {CONF_TARGET}
+_SAME_ID = (
+    "Another automation has the same id, in {}. Home Assistant loads only one of them, so that a change could do nothing, or "
+    "bring the other one about. Tell the user to give each an id of its own."
+)
 _KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
 _OUTCOMES = {
     "finished": "ran",
@@ -91,6 +97,8 @@ class FileState:
     """One automation as it is written, tags as they are."""
     reason: str | None = None
     """Why that one cannot be changed, if so."""
+    needed: str | None = None
+    """Why that one cannot be removed although it can be changed, if so."""
     secrets: set[str] = field(default_factory=set)
 
 
@@ -162,18 +170,23 @@ def read_file(path: Path, wanted: str | None = None) -> FileState:
     state.editable = {automation_id for automation_id, count in ids.items() if count == 1}
     if wanted in ids:
         try:
-            state.config = _written(outline, str(wanted))
+            state.config, state.needed = _written(path.parent, outline, str(wanted))
         except ToolError as err:
             state.reason = str(err)
             state.editable.discard(str(wanted))
     return state
 
 
-def _written(outline: Outline, automation_id: str) -> dict[str, Any]:
-    """Return the data of one automation in the file; raises ToolError when it is not the only one that would change."""
-    number = outline.find(automation_id) or 0
-    part = outline.part(number, number + 1)
-    return load_automation(part.index, part.index.automations[number - part.first])
+def _written(config_dir: Path, outline: Outline, automation_id: str) -> tuple[dict[str, Any], str | None]:
+    """Return the data of one automation in the file, and why it cannot be removed, if so.
+
+    Raises ToolError when it cannot be read by itself, or would not be the only one to change.
+    """
+    part = outline.part_of(automation_id)
+    check_anchor(part)
+    if places := other_places(config_dir, automation_id):
+        raise ToolError(_SAME_ID.format(" and ".join(places)))
+    return load_automation(part.index, part.item), why_needed(part)
 
 
 def _secrets(folder: Path) -> set[str]:

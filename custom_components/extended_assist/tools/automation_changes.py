@@ -193,6 +193,8 @@ class RemoveAutomationTool(ChangingTool):
     async def async_change(self, call: ToolCall) -> PlannedChange:
         """Find what would be removed."""
         automation, state = await _async_find(call)
+        if state.needed:
+            raise ToolError(state.needed)
         visible, _ = visible_config(call, automation, state)
         account = AutomationDescriber(call.hass, call.exposure).describe(automation.config)
         return PlannedChange(
