@@ -13,7 +13,16 @@ from homeassistant.util.yaml import dump
 
 from ..results import OverError, ToolError
 from .outline import Outline, Part, UnprovenError, quick_outline, whole_outline
-from .yaml_index import IndexedAutomation, IndexedKey, Meaning, YamlIndex, indented, index_yaml, load_automation
+from .yaml_index import (
+    IndexedAutomation,
+    IndexedKey,
+    Meaning,
+    YamlIndex,
+    indented,
+    index_yaml,
+    load_all,
+    load_automation,
+)
 
 KEY_ORDER = ("id", "alias", "description", "triggers", "conditions", "actions")
 """The keys that come first, as Home Assistant's editor writes them."""
@@ -23,8 +32,8 @@ OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "acti
 _NOT_TEXTUALLY = "This automation cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this automation hold {reason}, which would be lost. Tell the user to change them by hand."
 _USED = (
-    "This automation cannot be {} here: {} (an anchor), those that begin in {}, and would change with it. Tell the user to "
-    "write out in full what they use."
+    "Others would change with this automation, since they use a part of it through an anchor: those that begin in {}. Tell "
+    "the user to write out in full what they use."
 )
 _UNWRITABLE = "A text in this automation cannot be kept in Home Assistant's YAML files. Word it differently."
 
@@ -39,7 +48,7 @@ class Edit:
     after: str | None = None
     """Its lines now; None if it is gone."""
     previous: str | None = None
-    """The id of the automation in front of it; None at the beginning."""
+    """The id of the nearest automation in front of it that has one; None at the beginning."""
 
 
 def add(text: str, config: Mapping[str, Any]) -> Edit:
@@ -59,8 +68,6 @@ def insert(text: str, block: str, previous: str | None) -> Edit:
         ids = outline.ids
         if item.id in ids:
             raise ToolError("An automation with this id is there again already.")
-        if outline.whole is not None and outline.whole.users(item, item.anchors):
-            raise ToolError(_NOT_TEXTUALLY)
         position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
         return _insert(outline, position, lines, expected, alone.column)
 
@@ -94,7 +101,7 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     """Insert a block of lines as the automation at a position."""
     count = len(outline.ids)
     part = outline.part(max(position - 1, 0), min(position + 1, count))
-    part.number = position
+    part.number, part.is_new = position, True
     index, here = part.index, position - part.first
     text = index.text
     if index.automations and index.column < column:
@@ -118,13 +125,12 @@ def _remove(outline: Outline, automation_id: str, block: str | None) -> Edit:
     """Cut the lines of an automation out."""
     # With another one beside it, whose text the comments after the removed one then follow.
     part = outline.part_of(automation_id, with_neighbour=True)
-    if reason := why_needed(part):
-        raise ToolError(reason)
     index = part.index
     start, end = _own_lines(part, block)
     rest = "" if len(index.automations) > 1 else f"{' ' * index.column}[]{_line_break(index.text)}"
     changed = f"{index.text[:start]}{rest}{index.text[end:]}"
-    _check_others(index_yaml(changed), _others(index, part.item))
+    _check_others(_read_again(changed), _others(index, part.item))
+    _check_users(part, changed)
     return Edit(part.put_back(changed), index.text[start:end], None, part.previous)
 
 
@@ -135,21 +141,7 @@ def _replace(outline: Outline, automation_id: str, block: str, expected: str) ->
     start, end = _own_lines(part, expected)
     alone = index_yaml(block)
     (old,) = alone.automations
-    if users := index.users(part.item, part.item.anchors | old.anchors):
-        raise ToolError(_USED.format("put back", "others use a part of it", _lines(part, users)))
     return _proven(part, f"{index.text[:start]}{block}{index.text[end:]}", load_automation(alone, old))
-
-
-def check_anchor(part: Part) -> None:
-    """Raise ToolError if other automations are made from one as a whole, through its anchor."""
-    if part.item.anchor and (users := part.index.users(part.item, {part.item.anchor})):
-        raise ToolError(_USED.format("changed", "others are made from it", _lines(part, users)))
-
-
-def why_needed(part: Part) -> str | None:
-    """Return why an automation cannot be removed, if other ones use anything in it."""
-    users = part.index.users(part.item, part.item.anchors)
-    return _USED.format("removed", "others use a part of it", _lines(part, users)) if users else None
 
 
 def _own_lines(part: Part, expected: str | None) -> tuple[int, int]:
@@ -166,7 +158,6 @@ def _update(outline: Outline, automation_id: str, changes: Mapping[str, Any]) ->
     index, item, text = part.index, part.item, part.index.text
     if not item.on_lines:
         raise ToolError("This automation is written in one pair of braces. Tell the user to change it by hand.")
-    check_anchor(part)
     before = load_automation(index, item)
     after = merged(before, changes)
     new: list[str] = []
@@ -240,13 +231,22 @@ def _proven(part: Part, changed: str, expected: dict[str, Any]) -> Edit:
 
 def _check(part: Part, changed: str, others: list[Meaning], expected: dict[str, Any]) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
-    index = index_yaml(changed)
+    index = _read_again(changed)
     item = index.automations[part.number - part.first]
     _check_others(index, others, item)
     if load_automation(index, item) != expected:
         raise ToolError(_UNWRITABLE)
+    _check_users(part, changed, item)
     start, end = index.span(item)
     return Edit(part.put_back(changed), None, changed[start:end], part.previous)
+
+
+def _read_again(changed: str) -> YamlIndex:
+    """Return the index of a text that came out; raises ToolError where that says nothing, or something else."""
+    try:
+        return index_yaml(changed)
+    except ToolError as err:
+        raise ToolError(_NOT_TEXTUALLY) from err
 
 
 def _check_others(index: YamlIndex, others: list[Meaning], item: IndexedAutomation | None = None) -> None:
@@ -260,6 +260,18 @@ def _others(index: YamlIndex, item: IndexedAutomation | None) -> list[Meaning]:
     return [other.meaning for other in index.automations if other is not item]
 
 
-def _lines(part: Part, items: list[IndexedAutomation]) -> str:
-    """Name the lines in which automations begin."""
-    return part.outline.lines(part.first + part.index.automations.index(item) for item in items)
+def _check_users(part: Part, changed: str, item: IndexedAutomation | None = None) -> None:
+    """Raise ToolError if others that use an anchor of an automation, as it was or is now, would mean something else."""
+    old = None if part.is_new else part.item
+    anchors = (old.anchors if old else set()) | (item.anchors if item else set())
+    if part.outline.whole is None or not (users := part.index.users(old, anchors)):
+        return
+    numbers = [number for number in range(len(part.index.automations)) if part.is_new or number != part.number]
+    before, after = load_all(part.index.text), load_all(changed)
+    if before is None or after is None:
+        different = [part.index.automations.index(user) for user in users]
+    else:
+        kept = [data for number, data in enumerate(after) if item is None or number != part.number]
+        different = [number for number, now in zip(numbers, kept, strict=True) if before[number] != now]
+    if different:
+        raise ToolError(_USED.format(part.outline.lines(different)))

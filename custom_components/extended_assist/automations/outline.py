@@ -86,6 +86,8 @@ class Part:
     """Number of the first automation in it."""
     number: int = 0
     """Number of the automation that is meant."""
+    is_new: bool = False
+    """Whether it is yet to be put there."""
 
     @property
     def item(self) -> IndexedAutomation:
@@ -94,8 +96,8 @@ class Part:
 
     @property
     def previous(self) -> str | None:
-        """Return the id of the automation in front of it."""
-        return self.outline.ids[self.number - 1] if self.number else None
+        """Return the id of the nearest automation in front of it that has one."""
+        return next(filter(None, reversed(self.outline.ids[: self.number])), None)
 
     def put_back(self, changed: str) -> str:
         """Return the whole text with this part changed; raises UnprovenError unless it still stands by itself there."""

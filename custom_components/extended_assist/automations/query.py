@@ -30,7 +30,6 @@ from ..walk import texts_in
 from . import COMPONENT
 from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
-from .edit import check_anchor, why_needed
 from .file import MAX_BYTES, decode, read
 from .outline import Outline, outline_of
 from .places import exposed_places
@@ -97,8 +96,6 @@ class FileState:
     """One automation as it is written, tags as they are."""
     reason: str | None = None
     """Why that one cannot be changed, if so."""
-    needed: str | None = None
-    """Why that one cannot be removed although it can be changed, if so."""
     secrets: set[str] = field(default_factory=set)
 
 
@@ -170,23 +167,19 @@ def read_file(path: Path, wanted: str | None = None) -> FileState:
     state.editable = {automation_id for automation_id, count in ids.items() if count == 1}
     if wanted in ids:
         try:
-            state.config, state.needed = _written(path.parent, outline, str(wanted))
+            state.config = _written(path.parent, outline, str(wanted))
         except ToolError as err:
             state.reason = str(err)
             state.editable.discard(str(wanted))
     return state
 
 
-def _written(config_dir: Path, outline: Outline, automation_id: str) -> tuple[dict[str, Any], str | None]:
-    """Return the data of one automation in the file, and why it cannot be removed, if so.
-
-    Raises ToolError when it cannot be read by itself, or would not be the only one to change.
-    """
-    part = outline.part_of(automation_id)
-    check_anchor(part)
+def _written(config_dir: Path, outline: Outline, automation_id: str) -> dict[str, Any]:
+    """Return the data of one automation in the file; raises ToolError when it cannot be read by itself, or is not the only one."""
     if places := other_places(config_dir, automation_id):
         raise ToolError(_SAME_ID.format(" and ".join(places)))
-    return load_automation(part.index, part.item), why_needed(part)
+    part = outline.part_of(automation_id)
+    return load_automation(part.index, part.item)
 
 
 def _secrets(folder: Path) -> set[str]:

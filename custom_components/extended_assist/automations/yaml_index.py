@@ -56,10 +56,7 @@ class IndexedAutomation:
     meaning: Meaning = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """The plain texts of its id and alias."""
-    anchor: str | None = None
-    """The anchor of it as a whole."""
     anchors: set[str] = field(default_factory=set)
-    """All anchors, that one too."""
     aliases: set[str] = field(default_factory=set)
 
     @property
@@ -85,8 +82,8 @@ class YamlIndex:
         """Return the first automation with an id."""
         return next((item for item in self.automations if item.id == automation_id), None)
 
-    def users(self, item: IndexedAutomation, anchors: Collection[str | None]) -> list[IndexedAutomation]:
-        """Return the other automations that use one of these anchors."""
+    def users(self, item: IndexedAutomation | None, anchors: Collection[str]) -> list[IndexedAutomation]:
+        """Return the automations but one that use any of these anchors."""
         return [other for other in self.automations if other is not item and not other.aliases.isdisjoint(anchors)]
 
     def line_start(self, position: int) -> int:
@@ -173,7 +170,6 @@ class _IndexBuilder:
         else:
             if event.anchor:
                 item.anchors.add(event.anchor)
-                item.anchor = event.anchor if self._depth == 1 else item.anchor
             value = event.value if isinstance(event, yaml.ScalarEvent) else type(event).__name__
             item.meaning.append(f"{event.tag}\n{event.implicit}\n{event.anchor}\n{value}")
         if self._depth == 2 and item.is_object:
@@ -296,3 +292,12 @@ def load_automation(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]
     if not isinstance(data, dict):
         raise ToolError("This automation cannot be changed here: it is not an object.")
     return data
+
+
+def load_all(text: str) -> list[Any] | None:
+    """Return the data of all automations, with what they use of each other put in; None if that cannot be."""
+    try:
+        data = yaml.load(text, Loader=_AutomationLoader)  # noqa: S506 - a safe loader
+    except yaml.YAMLError, ValueError, TypeError:
+        return None
+    return data if isinstance(data, list) else []

@@ -17,6 +17,7 @@ from ..automations.check import KEYS, CheckedAutomation, async_check, current, n
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
 from ..automations.edit import Edit, add, merged, remove, update
+from ..automations.file import try_change
 from ..automations.query import (
     Automation,
     FileState,
@@ -82,6 +83,8 @@ class ChangingTool(ExtendedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return what would be done, with the lines that would change."""
         change = await self.async_change(call)
+        # What the text of the file does not allow is told before anybody is asked.
+        await call.hass.async_add_executor_job(try_change, async_get_store(call.hass).path, change.make)
         lines = change.difference.replace("```", "'''")
         words = "\n".join([change.account, *change.notes, f"```diff\n{lines}\n```"])
         return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
@@ -193,8 +196,6 @@ class RemoveAutomationTool(ChangingTool):
     async def async_change(self, call: ToolCall) -> PlannedChange:
         """Find what would be removed."""
         automation, state = await _async_find(call)
-        if state.needed:
-            raise ToolError(state.needed)
         visible, _ = visible_config(call, automation, state)
         account = AutomationDescriber(call.hass, call.exposure).describe(automation.config)
         return PlannedChange(
