@@ -420,6 +420,7 @@ def indented(text: str, columns: int = 2) -> str:
     return "".join(f"{' ' * columns}{line}" if line.strip() else line for line in text.splitlines(keepends=True))
 
 
+_ALL = (EDITOR, OLDER, JINJA, CHOMPED, TEXTS, FLOW, COMMENTS, DISABLED, TAGS, DEEP, PACKAGE_LIKE)
 STYLES: dict[str, str] = {
     "editor": EDITOR,
     "editor, CRLF": crlf(EDITOR),
@@ -482,6 +483,6 @@ STYLES: dict[str, str] = {
     "other line breaks": EDITOR.replace("Automation 1", "Auto\u2028   mation 1").replace("Grüße", "Grü\x85ße"),
     "emoji and right to left": EDITOR.replace("Automation", "אוטומציה 🏳️‍🌈 自动化"),
     "one": GOOD["one"],
-    "everything": "\n".join([EDITOR, OLDER, JINJA, CHOMPED, TEXTS, FLOW, COMMENTS, DISABLED, TAGS, DEEP, PACKAGE_LIKE]),
+    "everything": "\n".join(_ALL),
 }
 """Tests change each of their automations. A mark at the beginning of the file is in tests of the file itself."""
