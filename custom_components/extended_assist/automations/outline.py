@@ -46,17 +46,18 @@ class Outline:
         found = [number for number, known in enumerate(self.ids) if known == automation_id]
         if len(found) > 1:
             raise ToolError(
-                f"{len(found)} automations in the file have the id {automation_id}, in {self.lines(found)}, of which Home "
+                f"{len(found)} automations in the file have the id {automation_id}, in the {self.lines(found)}, of which Home "
                 "Assistant loads one. Tell the user to give each an id of its own."
             )
         return found[0] if found else None
 
     def lines(self, numbers: Iterable[int]) -> str:
-        """Name the lines in which automations begin."""
+        """Name the line or lines in which automations begin."""
         starts = [
             self.starts[number] if self.whole is None else self.whole.automations[number].dash for number in numbers
         ]
-        return "the lines " + " and ".join(str(self.text.count("\n", 0, start) + 1) for start in starts)
+        lines = [str(self.text.count("\n", 0, start) + 1) for start in starts]
+        return f"line{'s' if len(lines) > 1 else ''} {' and '.join(lines)}"
 
     def part(self, first: int, end: int) -> Part:
         """Return some automations with all that follows them; all of them if the text is read as a whole."""

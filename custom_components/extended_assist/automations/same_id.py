@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 import os
 from pathlib import Path
 import re
@@ -13,11 +14,10 @@ from homeassistant.const import CONF_ID
 from homeassistant.util.yaml import SECRET_YAML
 
 from .file import MAX_BYTES
+from .outline import quick_outline
 
 _KEY = re.compile(r"automation( .*)?")
 _TEXT = "tag:yaml.org,2002:str"
-_MAX_FILES = 5_000
-"""Files that are looked at: more is a circle."""
 
 
 def other_places(config_dir: Path, automation_id: str) -> list[str]:
@@ -40,7 +40,7 @@ class _Search:
         """Take the folder, and the id to look for."""
         self._folder = config_dir
         self._id = automation_id
-        self._left = _MAX_FILES
+        self._seen: set[Path] = set()
         self._own = (config_dir / AUTOMATION_CONFIG_PATH).resolve()
 
     def places(self) -> Iterator[str]:
@@ -95,18 +95,32 @@ class _Search:
                 yield from self._resolved(root)
 
     def _read(self, path: Path) -> Iterator[_Place]:
-        """Yield the root of a file if the id can be in it, or in what it includes."""
+        """Yield the root of a file, the first time only, if the id can be in it, or in what it includes."""
+        if path in self._seen:
+            return
+        self._seen.add(path)
         try:
             with path.open(encoding="utf-8") as file:
                 text = file.read(MAX_BYTES)
-            self._left -= 1
-            if self._left < 0 or not (self._id in text or "!include" in text):
+            if path == self._own:
+                text = _including(text)
+            if self._id not in text and "!include" not in text:
                 return
             root = yaml.compose(text, Loader=yaml.CSafeLoader)
         except OSError, UnicodeDecodeError, yaml.YAMLError:
             return  # Home Assistant does not load it either.
         if root is not None:
             yield _Place(path.resolve(), root)
+
+
+def _including(text: str) -> str:
+    """Return the automations of the editor's file that include other files; the rest, which may be long, is not looked at."""
+    if "!include" not in text:
+        return ""
+    if (outline := quick_outline(text)) is None:
+        return text
+    parts = (text[start:end] for start, end in pairwise(outline.starts))
+    return "".join(part for part in parts if "!include" in part)
 
 
 def _files(folder: Path) -> list[Path]:
