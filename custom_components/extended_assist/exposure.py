@@ -1,11 +1,12 @@
 """What this assistant may see: the only door to entities, and the one rule for what is a secret."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from enum import Enum
 from functools import cached_property, partial
-from itertools import islice
+from itertools import batched, islice
 import re
 from threading import get_ident
 from typing import Any
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 _SUGGESTIONS = 4
+_SLICE = 200
+"""Entities whose names are compared in one go while Home Assistant does other things, too."""
 _COMMON_NAMES = frozenset({"", "home", "home assistant"})
 """Names of entities that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
@@ -197,8 +200,8 @@ class Exposure:
             )
         return found
 
-    def search(self, text: str, among: Iterable[ExposedEntity] | None = None) -> list[ExposedEntity]:
-        """Return the exposed entities that a text means, best kind of match only.
+    def search(self, text: str, among: Iterable[ExposedEntity] | None = None, domain: str = "") -> list[ExposedEntity]:
+        """Return the exposed entities that a text means, of all, of some or of a domain, best kind of match only.
 
         In order: the entity id; a name or alias, alone or beside its area's name; all words of the text in the id, a
         name or the area's name.
@@ -206,13 +209,16 @@ class Exposure:
         names, wanted = async_get_names(self._hass), normalize(text)
         pool = None if among is None else {entity.entity_id: entity for entity in among}
         named = {*names.named(wanted), text.strip().lower()}
-        if found := self._visible(named, pool):
+        if found := self._visible(named, pool, domain):
             return found
-        return self._visible(names.containing(words), pool) if (words := wanted.split()) else []
+        return self._visible(names.containing(words), pool, domain) if (words := wanted.split()) else []
 
-    def _visible(self, entity_ids: Iterable[str], pool: dict[str, ExposedEntity] | None) -> list[ExposedEntity]:
+    def _visible(
+        self, entity_ids: Iterable[str], pool: dict[str, ExposedEntity] | None, domain: str
+    ) -> list[ExposedEntity]:
         """Return those of a pool, or of all that are exposed, in the order of their ids."""
-        return list(filter(None, map(self.entity if pool is None else pool.get, sorted(entity_ids))))
+        wanted = [entity_id for entity_id in entity_ids if not domain or entity_id.startswith(f"{domain}.")]
+        return list(filter(None, map(self.entity if pool is None else pool.get, sorted(wanted))))
 
     def resolve(self, text: str) -> list[ExposedEntity]:
         """Return the exposed entities that a text means, as in search.
@@ -276,14 +282,34 @@ class Exposure:
             return True
         return any(f" {name} " in folded for name in self._hidden_names)
 
+    async def async_prepare(self) -> None:
+        """Look at the whole home in slices, so that names_hidden and others need not do so at once."""
+        for hidden in self._look():
+            await asyncio.sleep(0)
+            if hidden is not None:
+                self._hidden_names = hidden
+
     @cached_property
     def _hidden_names(self) -> set[str]:
         """Return the names of hidden entities that are no names of exposed ones."""
-        known = {normalize(name) for entity in self.entities.values() for name in entity.names} | _COMMON_NAMES
-        hidden = {
-            normalize(state.name) for state in self._hass.states.async_all() if not self.is_exposed(state.entity_id)
-        }
-        return hidden - known
+        *_, hidden = self._look()
+        return hidden or set()
+
+    def _look(self) -> Iterator[set[str] | None]:
+        """Yield None after each slice of the home, and in the end the names that are hidden ones only."""
+        found: dict[str, ExposedEntity] = {}
+        known, hidden = set(_COMMON_NAMES), set()
+        for states in batched(self._hass.states.async_all(), _SLICE, strict=False):
+            for state in states:
+                if self._should_expose(state):
+                    found[state.entity_id] = entity = self._describe(state)
+                    known.update(map(normalize, entity.names))
+                else:
+                    hidden.add(normalize(state.name))
+            yield None
+        self.ids = frozenset(found)
+        self.entities = {entity_id: found[entity_id] for entity_id in sorted(found)}
+        yield hidden - known
 
     def _is_hidden(self, entity_id: str) -> bool:
         """Return whether an id belongs to an entity that exists and is not exposed."""

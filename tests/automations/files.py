@@ -74,6 +74,8 @@ GOOD: dict[str, str] = {
     "indented": "".join(f"  {line}" for line in HAND_WRITTEN.splitlines(keepends=True)),
     "invalid items": "- id: '1'\n  alias: A\n- 17\n-\n- [a]\n- not: one\n  'y': 1\n- {id: b, alias: B}\n",
     "one": "- id: '1'\n  alias: A\n",
+    "mark at the end": "- id: '1'\n  alias: A\n# end\n...\n# over\n",
+    "brackets and mark at the end": "[]\n...\n",
 }
 """These can be added to; where there is one with the id 1, it can be changed and removed."""
 
@@ -85,7 +87,8 @@ BAD: dict[str, tuple[str, str]] = {
     "tabs": ("- id: '1'\n\talias: A\n", "it is not valid YAML in line 2"),
     "one line": ("[{id: '1', alias: A}]\n", "one pair of brackets"),
     "two documents": ("- id: '1'\n---\n- id: '2'\n", "several documents"),
-    "mark at the end": ("- id: '1'\n...\n", "explicit mark of its end"),
+    "document after the mark at the end": ("- id: '1'\n...\n---\n- id: '2'\n", "several documents"),
+    "two empty lists": ("[]\n---\n[]\n", "several documents"),
     "anchor before the list": ("--- &all\n  - id: '1'\n    alias: A\n", "its lines cannot be told apart"),
     "block without line break": ("- id: '1'\n  description: |\n    text", "without changing more than it"),
 }

@@ -3,24 +3,43 @@
 Each change is proven by reading the result: all others mean what they meant, and this one means what was wanted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+import contextlib
 import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 from homeassistant.util.yaml import dump
 
-from ..results import OverError, ToolError
-from .yaml_index import IndexedAutomation, IndexedKey, Meaning, YamlIndex, indented, index_yaml, load_automation
+from ..results import ToolError
+from .outline import Outline, Part, UnprovenError, quick_outline, whole_outline
+from .yaml_index import (
+    KEYED,
+    IndexedAutomation,
+    IndexedKey,
+    Meaning,
+    YamlIndex,
+    indented,
+    index_yaml,
+    load_all,
+    load_automation,
+)
 
 KEY_ORDER = ("id", "alias", "name", "description", "triggers", "conditions", "actions")
 """The keys that come first, as Home Assistant's editor writes them."""
 OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "action"}
 """Keys that had another name before."""
+PRESENT_KEYS = {older: key for key, older in OLDER_KEYS.items()}
 
 _NOT_TEXTUALLY = "This {} cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this {kind} hold {reason}, which would be lost. Tell the user to change them by hand."
+_IN_BRACES = "This {} is written in one pair of braces. Tell the user to change it by hand."
+_NO_ANCHOR = "This {} uses parts of others (anchors) that are not there any more. Tell the user to add it by hand."
 _THERE_AGAIN = "Something with this id is there again already among the {}s."
+_USED = (
+    "Others would change with this {}, since they use a part of it through an anchor: those that begin in {}. Tell the user to "
+    "write out in full what they use."
+)
 _UNWRITABLE = "A text in this {} cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
@@ -34,109 +53,179 @@ class Edit:
     after: str | None = None
     """Its lines now; None if it is gone."""
     previous: str | None = None
-    """The id of the automation in front of it; None at the beginning."""
-
-
-def _find(index: YamlIndex, automation_id: str) -> IndexedAutomation:
-    """Return an automation in the file; raises ToolError when it is not there."""
-    if (item := index.find(automation_id)) is None:
-        raise ToolError(f"This {index.kind} is not in the file of {index.kind}s any more. Look again what there is.")
-    return item
+    """The id of the nearest automation in front of it that has one; None at the beginning."""
 
 
 def add(text: str, config: Mapping[str, Any], kind: str = "automation") -> Edit:
     """Append an automation, script or scene, with its id in the configuration."""
-    index = index_yaml(text, kind)
+    item_id = config["id"]
     ordered = {key: config[key] for key in KEY_ORDER if key in config} | dict(config)
-    if any(item.id == config["id"] for item in index.automations):
-        raise ToolError(_THERE_AGAIN.format(kind))
-    block = dump({ordered.pop("id"): ordered} if index.is_keyed else [ordered])
-    return _insert(index, len(index.automations), block, ordered)
+    if kind in KEYED:
+        del ordered["id"]
+    block = dump({item_id: ordered} if kind in KEYED else [ordered])
+
+    def put(outline: Outline) -> Edit:
+        if item_id in outline.ids:
+            raise ToolError(_THERE_AGAIN.format(kind))
+        return _insert(outline, len(outline.ids), block, ordered)
+
+    return _changed(text, kind, put)
 
 
 def insert(text: str, block: str, previous: str | None, kind: str = "automation") -> Edit:
-    """Put the lines of an automation back: behind the one with an id, else at the end, or at the beginning for None."""
-    index = index_yaml(text, kind)
+    """Put the lines of an item back: behind the one with an id, else at the end, or at the beginning for None."""
     alone = index_yaml(block, kind)
     (item,) = alone.automations
-    ids = [other.id for other in index.automations]
-    if item.id in ids:
-        raise ToolError(_THERE_AGAIN.format(kind))
-    position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
-    return _insert(index, position, block[alone.line_start(item.dash) :], load_automation(alone, item), alone.column)
+    lines = block[alone.line_start(item.dash) :]
+
+    def put(outline: Outline) -> Edit:
+        ids = outline.ids
+        position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
+        ahead = outline.whole.automations[:position] if outline.whole else []
+        if item.aliases - item.anchors - {anchor for other in ahead for anchor in other.anchors}:
+            raise ToolError(_NO_ANCHOR.format(kind))
+        return _insert(outline, position, lines, item.meaning, alone.column)
+
+    return _changed(text, kind, put)
 
 
-def _insert(index: YamlIndex, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
+def remove(text: str, automation_id: str, kind: str = "automation") -> Edit:
+    """Remove an item."""
+    return _changed(text, kind, lambda outline: _remove(outline, automation_id))
+
+
+def update(text: str, automation_id: str, changes: Mapping[str, Any], kind: str = "automation") -> Edit:
+    """Change some keys of an item; None removes a key."""
+    return _changed(text, kind, lambda outline: _update(outline, automation_id, changes))
+
+
+def put_back(text: str, automation_id: str, block: str, keys: Collection[str], kind: str = "automation") -> Edit:
+    """Give some keys of an item the lines that they have in a block; those that are not there are cut out."""
+    return _changed(text, kind, lambda outline: _put_back(outline, automation_id, block, keys))
+
+
+def _changed(text: str, kind: str, make: Callable[[Outline], Edit]) -> Edit:
+    """Make a change by reading a part of the text, or all of it where the part is not enough to prove it."""
+    if (outline := quick_outline(text, kind)) is not None:
+        with contextlib.suppress(UnprovenError):
+            return make(outline)
+    return make(whole_outline(text, kind))
+
+
+def _insert(
+    outline: Outline, position: int, block: str, expected: dict[str, Any] | Meaning, column: int = 0
+) -> Edit:
     """Insert a block of lines as the automation at a position."""
+    count = len(outline.ids)
+    part = outline.part(max(position - 1, 0), min(position + 1, count))
+    part.number, part.is_new = position, True
+    index, here = part.index, position - part.first
     text = index.text
-    if index.automations and index.column < column:
-        raise ToolError(_NOT_TEXTUALLY.format(index.kind))
     block = _line_breaks(indented(block, index.column - column if index.automations else 0), text)
     if index.empty_list:
         start, end = index.empty_list
         before, after = text[:start], text[end:]
-    elif position < len(index.automations):
-        start = (
-            index.span(index.automations[position - 1])[1] if position else index.line_start(index.automations[0].dash)
-        )
+    elif here < len(index.automations):
+        start = index.span(index.automations[here - 1])[1] if here else index.line_start(index.automations[0].dash)
         before, after = text[:start], text[start:]
     else:
-        before, after = text, ""
+        before, after = text[: index.stop], text[index.stop :]
     if before and not before.endswith("\n"):
         before += _line_break(text)
     after = after.removeprefix("\r").removeprefix("\n") if index.empty_list else after
-    changed = f"{before}{block}{after}"
-    previous = index.automations[position - 1].id if position else None
-    others = [item.meaning for item in index.automations]
-    return _check(others, position, expected, Edit(changed, None, None, previous), index.kind)
+    return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], expected)
 
 
-def remove(text: str, automation_id: str, block: str | None = None, kind: str = "automation") -> Edit:
-    """Remove an automation; with a block, only if its lines are still these."""
-    index = index_yaml(text, kind)
-    item = _find(index, automation_id)
-    if any(item.anchors & other.aliases for other in index.automations if other is not item):
-        raise ToolError(f"This {kind} cannot be removed: others use a part of it (an anchor).")
-    start, end = _own_lines(index, item, block)
-    rest = (
-        ""
-        if len(index.automations) > 1
-        else f"{' ' * index.column}{'{}' if index.is_keyed else '[]'}{_line_break(text)}"
-    )
-    changed = f"{text[:start]}{rest}{text[end:]}"
-    _check_others(index_yaml(changed, kind), _others(index, item))
-    return Edit(changed, text[start:end], None, _previous(index, item))
+def _remove(outline: Outline, automation_id: str) -> Edit:
+    """Cut the lines of an item out."""
+    # With another one beside it, whose text the comments after the removed one then follow.
+    part = outline.part_of(automation_id, with_neighbour=True)
+    index = part.index
+    start, end = index.span(part.item)
+    empty = f"{' ' * index.column}{'{}' if index.is_keyed else '[]'}{_line_break(index.text)}"
+    changed = f"{index.text[:start]}{'' if len(index.automations) > 1 else empty}{index.text[end:]}"
+    _check_others(_read_again(part, changed), _others(index, part.item))
+    _check_users(part, changed)
+    return Edit(part.put_back(changed), index.text[start:end], None, part.previous)
 
 
-def replace(text: str, automation_id: str, block: str, expected: str, kind: str = "automation") -> Edit:
-    """Replace the lines of an automation with those that it had before, if they are still the expected ones."""
-    index = index_yaml(text, kind)
-    item = _find(index, automation_id)
-    start, end = _own_lines(index, item, expected)
-    alone = index_yaml(block, kind)
-    return _proven(index, item, f"{text[:start]}{block}{text[end:]}", load_automation(alone, alone.automations[0]))
-
-
-def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) -> tuple[int, int]:
-    """Return start and end of the lines of an automation; raise ToolError unless they are the expected ones."""
-    start, end = index.span(item)
-    if expected is not None and index.text[start:end].split() != expected.split():
-        raise OverError(f"This {index.kind} was changed since by somebody else, so it was left as it is.")
-    return start, end
-
-
-def update(text: str, automation_id: str, changes: Mapping[str, Any], kind: str = "automation") -> Edit:
-    """Change some keys of an automation; None removes a key."""
-    index = index_yaml(text, kind)
-    item = _find(index, automation_id)
+def _put_back(outline: Outline, automation_id: str, block: str, keys: Collection[str]) -> Edit:
+    """Exchange the lines of some keys of an item."""
+    part, alone = outline.part_of(automation_id), index_yaml(block, outline.kind)
+    index, item, text, (old,) = part.index, part.item, part.index.text, alone.automations
     if not item.on_lines:
-        raise ToolError(f"This {kind} is written in one pair of braces. Tell the user to change it by hand.")
+        raise ToolError(_IN_BRACES.format(outline.kind))
+    there, former = _parts(index, item), _parts(alone, old)
+    column, line_break = _column(index, item), _line_break(text)
+    edits: list[tuple[int, int, str]] = [
+        (*_cut(index, item, named), "") for key, named in there.items() if key in keys and key not in former
+    ]
+    place, last = -1, old.start  # Where the key before it ends, and where it did.
+    for key, named in former.items():
+        now, moved = there.get(key), column - _column(alone, old)
+        if now is None and place >= 0:
+            # The comments that stood between the two still do, it may be.
+            gap = _line_breaks(indented(block[last : alone.line_start(named.start)], moved), text)
+            place += len(gap) if text.startswith(gap, place) else 0
+        if key in keys:
+            end = named.end if now else alone.line_end(named.end)
+            first, line_end, rest = block[named.start : end].rstrip("\r\n").partition("\n")
+            lines = _line_breaks(f"{first}{line_end}{indented(rest, moved)}", text)
+            if now:
+                edits.append((now.start, now.end, lines))
+            elif place < 0:
+                edits.append((item.start, item.start, f"{lines}{line_break}{' ' * column}"))
+            else:
+                ahead = "" if text[:place].endswith("\n") else line_break
+                edits.append((place, place, f"{ahead}{' ' * column}{lines}{line_break}"))
+        place = index.line_end(now.end) if now else place
+        last = alone.line_end(named.end)
+    loaded, wanted = load_automation(index, item), load_automation(alone, old)
+    expected = {key: value for key, value in loaded.items() if present_key(key) not in keys}
+    expected |= {key: value for key, value in wanted.items() if present_key(key) in keys}
+    return _proven(part, _exchanged(text, edits), expected)
+
+
+def present_key(key: str) -> str:
+    """Return the present name of a key."""
+    return PRESENT_KEYS.get(key, key)
+
+
+def _parts(index: YamlIndex, item: IndexedAutomation) -> dict[str, IndexedKey]:
+    """Return the keys of an automation by their present names."""
+    parts = {present_key(part.key): part for part in item.keys}
+    if len(parts) < len(item.keys):
+        raise ToolError(_NOT_TEXTUALLY.format(index.kind))
+    return parts
+
+
+def _cut(index: YamlIndex, item: IndexedAutomation, part: IndexedKey) -> tuple[int, int]:
+    """Return start and end of what is cut out for a key: all but a comment behind it."""
+    end = item.keys[1].start if part is item.keys[0] else index.line_end(part.end)
+    return (part.start, part.end) if "#" in index.text[part.end : end] else _gap(index, item, part)
+
+
+def _exchanged(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text in which pieces are exchanged; of those at one place, the first comes first."""
+    pieces, position = list[str](), 0
+    for start, end, piece in sorted(edits, key=lambda edit: edit[:2]):
+        pieces += [text[position:start], piece]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def _update(outline: Outline, automation_id: str, changes: Mapping[str, Any]) -> Edit:
+    """Change the lines of some keys of an automation."""
+    part = outline.part_of(automation_id)
+    index, item, text = part.index, part.item, part.index.text
+    if not item.on_lines:
+        raise ToolError(_IN_BRACES.format(index.kind))
     before = load_automation(index, item)
     after = merged(before, changes)
     new: list[str] = []
     edits: list[tuple[int, int, str]] = []
     for key, value in changes.items():
-        named = [part for part in item.keys if part.key in {key, OLDER_KEYS.get(key)}]
+        named = [known for known in item.keys if known.key in {key, OLDER_KEYS.get(key)}]
         if len(named) > 1:
             raise ToolError(_NOT_TEXTUALLY.format(index.kind))
         if named and named[0].fixed and before.get(named[0].key) != value:
@@ -147,15 +236,12 @@ def update(text: str, automation_id: str, changes: Mapping[str, Any], kind: str 
             edits.append((*_gap(index, item, named[0]), ""))
         elif before[named[0].key] != value or named[0].key != key:
             edits.append((named[0].start, named[0].end, _dumped(index, item, key, value)))
-    changed = text
     if new:
         end = index.line_end(item.end)
         line_break = "" if text[:end].endswith("\n") else _line_break(text)
         indent = " " * _column(index, item)
-        edits.append((end, end, line_break + "".join(f"{indent}{part}{_line_break(text)}" for part in new)))
-    for start, end, part in sorted(edits, reverse=True):
-        changed = f"{changed[:start]}{part}{changed[end:]}"
-    return _proven(index, item, changed, after)
+        edits.append((end, end, line_break + "".join(f"{indent}{line}{_line_break(text)}" for line in new)))
+    return _proven(part, _exchanged(text, edits), after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,36 +281,57 @@ def _line_breaks(block: str, text: str) -> str:
     return block.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _proven(index: YamlIndex, item: IndexedAutomation, changed: str, expected: dict[str, Any]) -> Edit:
+def _proven(part: Part, changed: str, expected: dict[str, Any]) -> Edit:
     """Return the change of an automation if the text says what it should."""
-    start, end = index.span(item)
-    edit = Edit(changed, index.text[start:end], None, _previous(index, item))
-    return _check(_others(index, item), index.automations.index(item), expected, edit, index.kind)
+    start, end = part.index.span(part.item)
+    edit = _check(part, changed, _others(part.index, part.item), expected)
+    return dataclasses.replace(edit, before=part.index.text[start:end])
 
 
-def _check(others: list[Meaning], position: int, expected: dict[str, Any], edit: Edit, kind: str) -> Edit:
+def _check(part: Part, changed: str, others: list[Meaning], expected: dict[str, Any] | Meaning) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
-    index = index_yaml(edit.text, kind)
-    item = index.automations.pop(position)
-    _check_others(index, others)
-    if load_automation(index, item) != expected:
+    index = _read_again(part, changed)
+    item = index.automations[part.number - part.first]
+    _check_others(index, others, item)
+    if (item.meaning if isinstance(expected, list) else load_automation(index, item)) != expected:
         raise ToolError(_UNWRITABLE.format(index.kind))
+    _check_users(part, changed, item)
     start, end = index.span(item)
-    return dataclasses.replace(edit, after=index.text[start:end])
+    return Edit(part.put_back(changed), None, changed[start:end], part.previous)
 
 
-def _check_others(index: YamlIndex, others: list[Meaning]) -> None:
-    """Raise ToolError unless all other automations mean what they did."""
-    if [other.meaning for other in index.automations] != others:
+def _read_again(part: Part, changed: str) -> YamlIndex:
+    """Return the index of a text that came out; raises ToolError where that says nothing, or something else."""
+    try:
+        return index_yaml(changed, part.index.kind)
+    except ToolError as err:
+        raise ToolError(_NOT_TEXTUALLY.format(part.index.kind)) from err
+
+
+def _check_others(index: YamlIndex, others: list[Meaning], item: IndexedAutomation | None = None) -> None:
+    """Raise ToolError unless all automations but one mean what they did."""
+    if _others(index, item) != others:
         raise ToolError(_NOT_TEXTUALLY.format(index.kind))
 
 
-def _others(index: YamlIndex, item: IndexedAutomation) -> list[Meaning]:
+def _others(index: YamlIndex, item: IndexedAutomation | None) -> list[Meaning]:
     """Return the meanings of all other automations."""
     return [other.meaning for other in index.automations if other is not item]
 
 
-def _previous(index: YamlIndex, item: IndexedAutomation) -> str | None:
-    """Return the id of the automation in front of one."""
-    position = index.automations.index(item)
-    return index.automations[position - 1].id if position else None
+def _check_users(part: Part, changed: str, item: IndexedAutomation | None = None) -> None:
+    """Raise ToolError if others that use an anchor of an automation, as it was or is now, would mean something else."""
+    old = None if part.is_new else part.item
+    anchors = (old.anchors if old else set()) | (item.anchors if item else set())
+    if part.outline.whole is None or not (users := part.index.users(old, anchors)):
+        return
+    numbers = [number for number in range(len(part.index.automations)) if part.is_new or number != part.number]
+    kind = part.index.kind
+    before, after = load_all(part.index.text, kind), load_all(changed, kind)
+    if before is None or after is None:
+        different = [part.index.automations.index(user) for user in users]
+    else:
+        kept = [data for number, data in enumerate(after) if item is None or number != part.number]
+        different = [number for number, now in zip(numbers, kept, strict=True) if before[number] != now]
+    if different:
+        raise ToolError(_USED.format(kind, part.outline.lines(different)))

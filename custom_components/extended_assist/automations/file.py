@@ -94,6 +94,11 @@ def change(path: Path, make: Callable[[str], Edit], prepare: Callable[[bytes, Ed
     raise ToolError(_BUSY.format(path.name))
 
 
+def try_change(path: Path, make: Callable[[str], Edit]) -> None:
+    """Raise ToolError where a change could not be made of the text as it is; writes nothing."""
+    make(decode(read(path))[1])
+
+
 def swap(path: Path, before: bytes, after: bytes) -> None:
     """Replace the content of the file that was read with a new one, atomically and synced to the disk.
 

@@ -1,8 +1,10 @@
 """The exposed automations, scripts and scenes: which there are, whether they can be changed, their configuration and last runs."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import batched
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -31,14 +33,22 @@ from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
 from .file import MAX_BYTES, decode, read
 from .loading_scripts import loaded_entities
+from .outline import Outline, outline_of
 from .places import exposed_places
+from .same_id import other_places
 from .yaml_index import Tagged, index_yaml, load_automation
 
 MAX_TRACES = 3
 """Runs that are told of, the last ones."""
 
 NOT_EXPOSED = "(not exposed)"
+_SLICE = 200
+"""Automations that are looked at in one go while Home Assistant does other things, too."""
 _ABOUT = REFERENCES | {CONF_TARGET}
+_SAME_ID = (
+    "Another automation has the same id, in {}. Home Assistant loads only one of them, so that a change could do nothing, or "
+    "bring the other one about. Tell the user to give each an id of its own."
+)
 _KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
 _OUTCOMES = {
     "finished": "ran",
@@ -99,18 +109,42 @@ class FileState:
     secrets: set[str] = field(default_factory=set)
 
 
-@callback
-def exposed_automations(call: ToolCall, kind: str = AUTOMATION_DOMAIN) -> list[Automation]:
+async def async_exposed_automations(call: ToolCall, kind: str = AUTOMATION_DOMAIN) -> list[Automation]:
     """Return all automations that are exposed, or all scripts or scenes."""
+    found: list[Automation] = []
+    for entities in batched(_loaded(call, kind), _SLICE, strict=False):
+        found += filter(None, (_exposed(call, entity, kind) for entity in entities))
+        await asyncio.sleep(0)
+    return found
+
+
+@callback
+def exposed_automations(call: ToolCall, kind: str) -> list[Automation]:
+    """Return all of a kind that are exposed, of which there are not many."""
+    return list(filter(None, (_exposed(call, entity, kind) for entity in _loaded(call, kind))))
+
+
+@callback
+def exposed_automation(call: ToolCall, text: str, kind: str = AUTOMATION_DOMAIN) -> Automation | None:
+    """Return the exposed automation, script or scene with an id or entity id."""
+    meant = (entity for entity in _loaded(call, kind) if text in (str(entity.unique_id), entity.entity_id))
+    return next(filter(None, (_exposed(call, entity, kind) for entity in meant)), None)
+
+
+def _loaded(call: ToolCall, kind: str) -> list[Any]:
+    """Return the entities of all automations, scripts or scenes that Home Assistant loaded."""
     if kind != AUTOMATION_DOMAIN:
-        loaded: Iterable[Any] = loaded_entities(call.hass, kind)
-    else:
-        loaded = component.entities if (component := call.hass.data.get(COMPONENT)) else ()
-    return [
-        Automation(state, None if entity.unique_id is None else str(entity.unique_id), _config(entity), entity, kind)
-        for entity in loaded
-        if (state := call.exposure.state(entity.entity_id)) is not None
-    ]
+        return loaded_entities(call.hass, kind)
+    component = call.hass.data.get(COMPONENT)
+    return list(component.entities) if component else []
+
+
+def _exposed(call: ToolCall, entity: Any, kind: str) -> Automation | None:
+    """Return an automation, script or scene if it is exposed."""
+    if (state := call.exposure.state(entity.entity_id)) is None:
+        return None
+    own_id = None if entity.unique_id is None else str(entity.unique_id)
+    return Automation(state, own_id, _config(entity), entity, kind)
 
 
 def _config(entity: Any) -> Mapping[str, Any]:
@@ -124,14 +158,15 @@ def _config(entity: Any) -> Mapping[str, Any]:
 
 
 @callback
-def matching_automations(call: ToolCall, text: str, kinds: Iterable[str] = (AUTOMATION_DOMAIN,)) -> list[Automation]:
+def matching_automations(call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)) -> list[Automation]:
     """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
-    known = [automation for kind in kinds for automation in exposed_automations(call, kind)]
-    if exact := [automation for automation in known if text in {automation.id, automation.entity_id}]:
-        return exact[:1]
-    pool = [entity for automation in known if (entity := call.exposure.entity(automation.entity_id))]
-    found = {entity.entity_id for entity in call.exposure.search(text, pool)}
-    return [automation for automation in known if automation.entity_id in found]
+    for kind in kinds:
+        if exact := exposed_automation(call, text, kind):
+            return [exact]
+    known = [(entity, kind) for kind in kinds for entity in _loaded(call, kind)]
+    pool = [seen for entity, _ in known if (seen := call.exposure.entity(entity.entity_id))]
+    found = {seen.entity_id for seen in call.exposure.search(text, pool)}
+    return list(filter(None, (_exposed(call, entity, kind) for entity, kind in known if entity.entity_id in found)))
 
 
 @callback
@@ -154,23 +189,31 @@ def read_file(path: Path, wanted: str | None = None, kind: str = AUTOMATION_DOMA
     """Read the file of automations, scripts or scenes and secrets.yaml, and load the wanted one from it; blocks."""
     state = FileState(secrets=_secrets(path.parent))
     try:
-        index = index_yaml(decode(read(path))[1], kind)
+        outline = outline_of(decode(read(path))[1], kind)
     except ToolError as err:
         state.problem = str(err)
         return state
     if state_problem := include_problem(path.parent, kind):
         state.problem = state_problem
         return state
-    ids = Counter(item.id for item in index.automations if item.id is not None)
+    ids = Counter(known for known in outline.ids if known is not None)
     state.ids = set(ids)
     state.editable = {automation_id for automation_id, count in ids.items() if count == 1}
-    if wanted in state.editable and (item := index.find(str(wanted))):
+    if wanted in ids:
         try:
-            state.config = load_automation(index, item)
+            state.config = _written(path.parent, outline, str(wanted))
         except ToolError as err:
             state.reason = str(err)
             state.editable.discard(str(wanted))
     return state
+
+
+def _written(config_dir: Path, outline: Outline, automation_id: str) -> dict[str, Any]:
+    """Return the data of one automation in the file; raises ToolError when it cannot be read by itself, or is not the only one."""
+    if outline.kind == AUTOMATION_DOMAIN and (places := other_places(config_dir, automation_id)):
+        raise ToolError(_SAME_ID.format(" and ".join(places)))
+    part = outline.part_of(automation_id)
+    return load_automation(part.index, part.item)
 
 
 def _secrets(folder: Path) -> set[str]:

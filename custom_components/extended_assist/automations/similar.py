@@ -15,9 +15,11 @@ def warnings_of(known: Iterable[Automation], checked: CheckedAutomation, automat
     """Return warnings about automations that have the same name or do nearly the same; compares them all."""
     others = [other for other in known if other.id != automation_id]
     found = same_names(others, checked.config["alias"], automation_id)
+    name, kinds = normalize(str(checked.config["alias"])), _kinds(checked.whole)
     for other in others:
-        if normalize(other.name) != normalize(str(checked.config["alias"])) and (
-            _kinds(other.config) == _kinds(checked.whole)
+        if (
+            normalize(other.name) != name
+            and _kinds(other.config) == kinds
             and (_same(other.config, checked.whole) or _close(set(other.used), checked.entity_ids))
         ):
             found.append(f"It is close to an existing one: {other.name} ({other.entity_id}).")
@@ -26,10 +28,11 @@ def warnings_of(known: Iterable[Automation], checked: CheckedAutomation, automat
 
 def same_names(known: Iterable[Automation], name: Any, own_id: str | None) -> list[str]:
     """Return warnings about others of a kind that have the same name."""
+    wanted = normalize(str(name))
     return [
         f"Another {other.kind} has this name already: {other.entity_id}."
         for other in known
-        if other.id != own_id and normalize(other.name) == normalize(str(name))
+        if other.id != own_id and normalize(other.name) == wanted
     ]
 
 

@@ -3,6 +3,7 @@
 The file is never loaded and dumped as a whole: that would lose comments, tags and everything else that is not data.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 import re
 from typing import Any
@@ -17,6 +18,8 @@ type Meaning = list[str]
 KEYED = frozenset({"script"})
 """Kinds that stand in their file under their ids; all others are items of a list, with their ids inside."""
 
+_TEXT = "tag:yaml.org,2002:str"
+_RESOLVER = yaml.CSafeLoader("")
 _CANNOT_READ = "The file of {}s cannot be changed: {}. Tell the user, who can mend it in a text editor."
 _CANNOT_CHANGE = "This {} cannot be changed here: {}."
 
@@ -62,7 +65,7 @@ class IndexedAutomation:
 
     @property
     def id(self) -> str | None:
-        """Return the id, if it has one."""
+        """Return the id, if it has one that Home Assistant takes for one."""
         return self.names.get("id")
 
 
@@ -78,6 +81,8 @@ class YamlIndex:
     """Indentation of the dashes or ids."""
     empty_list: tuple[int, int] | None = None
     """Start and end of `[]` or `{}`, in a file with nothing else."""
+    stop: int = 0
+    """Where the last item ends at the latest: at a mark of the end, or at the end of the text."""
 
     @property
     def is_keyed(self) -> bool:
@@ -89,11 +94,12 @@ class YamlIndex:
         return ToolError(_CANNOT_READ.format(self.kind, reason))
 
     def find(self, automation_id: str) -> IndexedAutomation | None:
-        """Return the automation with an id; raises ToolError when there are several."""
-        found = [item for item in self.automations if item.id == automation_id]
-        if len(found) > 1:
-            raise self.unreadable(f"{len(found)} {self.kind}s in it have the id {automation_id}")
-        return found[0] if found else None
+        """Return the first item with an id."""
+        return next((item for item in self.automations if item.id == automation_id), None)
+
+    def users(self, item: IndexedAutomation | None, anchors: Collection[str]) -> list[IndexedAutomation]:
+        """Return the items but one that use any of these anchors."""
+        return [other for other in self.automations if other is not item and not other.aliases.isdisjoint(anchors)]
 
     def line_start(self, position: int) -> int:
         """Return the start of the line of a position."""
@@ -111,7 +117,7 @@ class YamlIndex:
 
 def index_yaml(text: str, kind: str = "automation") -> YamlIndex:
     """Return the index of a file; raise ToolError for a file in which the places of its items cannot be told."""
-    index = YamlIndex(text, kind)
+    index = YamlIndex(text, kind, stop=len(text))
     try:
         return _IndexBuilder(index).index
     except yaml.YAMLError as err:
@@ -130,6 +136,7 @@ class _IndexBuilder:
     def __init__(self, index: YamlIndex) -> None:
         """Read all of its text."""
         self.index = index
+        self._begun = False
         self._depth = 0
         self._flow: list[bool] = []
         self._key: str | None = None
@@ -142,10 +149,11 @@ class _IndexBuilder:
         """Add one event of the parser."""
         match event:
             case yaml.DocumentStartEvent():
-                if self._depth or self._end or self.index.automations:
+                if self._begun:
                     raise self.index.unreadable("it holds several documents")
+                self._begun = True
             case yaml.DocumentEndEvent(explicit=True):
-                raise self.index.unreadable("it ends with an explicit mark of its end")
+                self.index.stop = event.start_mark.index
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
                 self._node(event)
                 self._depth += 1
@@ -217,8 +225,10 @@ class _IndexBuilder:
         """Add a key of an automation, or the start of the value after it."""
         if self._key is not None:
             named = {"alias"} if self.index.is_keyed else {"id", "alias", "name"}
-            if isinstance(event, yaml.ScalarEvent) and self._key in named and not event.tag:
-                item.names[self._key] = event.value
+            if isinstance(event, yaml.ScalarEvent) and self._key in named:
+                item.names.pop(self._key, None)  # Of a key that is there twice, the last one counts.
+                if _is_text(event):
+                    item.names[self._key] = event.value
             self._key = None
             return
         self._key = event.value if isinstance(event, yaml.ScalarEvent) else ""
@@ -283,8 +293,17 @@ class _IndexBuilder:
             position = line - 1
 
 
+def _is_text(event: yaml.ScalarEvent) -> bool:
+    """Return whether a value is loaded as a text, unlike 17, 12:30, yes and !secret, which are no ids to Home Assistant."""
+    if event.tag in (None, "!"):
+        return _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit) == _TEXT
+    return event.tag == _TEXT
+
+
 def indented(text: str, column: int) -> str:
-    """Return lines moved to the right."""
+    """Return lines moved to the right, or to the left as far as they are indented."""
+    if column < 0:
+        return re.sub(rf"^ {{1,{-column}}}", "", text, flags=re.MULTILINE)
     return re.sub(r"^(?=.)", " " * column, text, flags=re.MULTILINE) if column else text
 
 
@@ -313,3 +332,14 @@ def load_automation(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]
     if not isinstance(data, dict):
         raise ToolError(_CANNOT_CHANGE.format(index.kind, "it is not an object"))
     return data
+
+
+def load_all(text: str, kind: str) -> list[Any] | None:
+    """Return the data of all items, with what they use of each other put in; None if that cannot be."""
+    try:
+        data = yaml.load(text, Loader=_AutomationLoader)  # noqa: S506 - a safe loader
+    except yaml.YAMLError, ValueError, TypeError:
+        return None
+    if kind in KEYED:
+        return list(data.values()) if isinstance(data, dict) else []
+    return data if isinstance(data, list) else []

@@ -15,8 +15,16 @@ from ..automations.check import CheckedAutomation, async_check, current, normali
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.edit import add, merged, remove, update
+from ..automations.file import try_change
 from ..automations.loading_scripts import FILES, SCENES, SCRIPTS
-from ..automations.query import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
+from ..automations.query import (
+    Automation,
+    FileState,
+    async_exposed_automations,
+    find_automation,
+    read_file,
+    visible_config,
+)
 from ..automations.rules import AUTOMATION_RULES, RULES, SCRIPT_RULES
 from ..automations.scenes import SCENE_KEYS
 from ..automations.scripts import check_runs_others_only, free_object_id
@@ -74,6 +82,8 @@ class ChangingTool(ExtendedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return what would be done, with the lines that would change."""
         change = await self.async_change(call)
+        # What the text of the file does not allow is told before anybody is asked.
+        await call.hass.async_add_executor_job(try_change, async_get_store(call.hass, change.file).path, change.make)
         lines = change.difference.replace("```", "'''")
         words = "\n".join([change.account, *change.asks, *change.notes, f"```diff\n{lines}\n```"])
         return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
@@ -116,6 +126,7 @@ class AddAutomationTool(ChangingTool):
         file, given = FILES[kind], call.arguments[kind]
         if file.domain not in call.hass.config.components:
             raise ToolError(f"{kind.capitalize()}s are not set up in Home Assistant. Tell the user.")
+        await call.exposure.async_prepare()
         store = async_get_store(call.hass, file)
         state = await call.hass.async_add_executor_job(read_file, store.path, None, kind)
         if state.problem:
@@ -248,6 +259,7 @@ class RemoveAutomationTool(ChangingTool):
 
 async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
     """Return what the arguments mean, and what its file holds of it."""
+    await call.exposure.async_prepare()
     automation = find_automation(call, call.arguments["automation"], FILES)
     path = async_get_store(call.hass, FILES[automation.kind]).path
     state = await call.hass.async_add_executor_job(read_file, path, automation.id, automation.kind)
@@ -260,7 +272,7 @@ async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
 
 async def _async_warnings(call: ToolCall, checked: CheckedAutomation, item_id: str, kind: str) -> list[str]:
     """Return warnings about others that a new one repeats."""
-    known = exposed_automations(call, kind)
+    known = await async_exposed_automations(call, kind)
     if kind == SCRIPTS.domain:
         return same_names(known, checked.config["alias"], item_id)
     return await call.hass.async_add_executor_job(warnings_of, known, checked, item_id)

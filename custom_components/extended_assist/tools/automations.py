@@ -1,5 +1,7 @@
 """Tell which automations, scripts and scenes there are, what they do and how they ran."""
 
+import asyncio
+from itertools import batched
 from typing import Any, override
 
 import voluptuous as vol
@@ -17,8 +19,8 @@ from ..automations.loading_scripts import FILES, SCENES
 from ..automations.query import (
     Automation,
     FileState,
+    async_exposed_automations,
     async_last_runs,
-    exposed_automations,
     find_automation,
     matching_automations,
     read_file,
@@ -32,6 +34,8 @@ from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _HEADER = ("name", "entity_id", "id", "state", "last_triggered", "can_be_changed", "what")
+_SLICE = 50
+"""Automations of which is looked at in one go what they use, while Home Assistant does other things, too."""
 _NOTES = 300
 """Characters kept free for what is said beside the rows."""
 
@@ -72,11 +76,12 @@ class GetAutomationsTool(ExtendedTool):
         """List, or tell all about one."""
         arguments, kind = call.arguments, _kind(call)
         path = async_get_store(call.hass, FILES[kind]).path
+        await call.exposure.async_prepare()
         if arguments.get("details") and "name" in arguments:
             automation = find_automation(call, arguments["name"], [kind])
             state = await call.hass.async_add_executor_job(read_file, path, automation.id, kind)
             return await _async_details(call, automation, state)
-        found = _filtered(call, kind)
+        found = await _async_filtered(call, kind)
         state = await call.hass.async_add_executor_job(read_file, path, None, kind)
         if arguments.get("details") and len(found) == 1:
             state = await call.hass.async_add_executor_job(read_file, path, found[0].id, kind)
@@ -90,21 +95,25 @@ def _kind(call: ToolCall) -> str:
     return domain if domain in FILES else str(call.arguments.get("kind", AUTOMATION_DOMAIN))
 
 
-def _filtered(call: ToolCall, kind: str) -> list[Automation]:
+async def _async_filtered(call: ToolCall, kind: str) -> list[Automation]:
     """Return the exposed automations, scripts or scenes that the arguments mean."""
-    arguments = call.arguments
+    arguments, exposure = call.arguments, call.exposure
+    name, entity, area = (arguments.get(key) for key in ("name", "entity", "area"))
     found = (
-        matching_automations(call, arguments["name"], [kind])
-        if "name" in arguments
-        else exposed_automations(call, kind)
+        await async_exposed_automations(call, kind) if name is None else matching_automations(call, name, [kind])
     )
-    if (entity := arguments.get("entity")) is not None:
-        wanted = {item.entity_id for item in call.exposure.resolve(entity)}
-        found = [automation for automation in found if wanted & set(automation.used)]
-    if (area := arguments.get("area")) is not None:
-        inside = {item.entity_id for item in call.exposure.in_area(area)}
-        found = [item for item in found if item.entity_id in inside or inside & set(item.used)]
-    return sorted(found, key=lambda automation: normalize(automation.name))
+    wanted = None if entity is None else {item.entity_id for item in exposure.resolve(entity)}
+    inside = None if area is None else {item.entity_id for item in exposure.in_area(area)}
+    kept: list[Automation] = []
+    for automations in batched(found, _SLICE, strict=False):
+        kept += [
+            item
+            for item in automations
+            if (wanted is None or not wanted.isdisjoint(item.used))
+            and (inside is None or item.entity_id in inside or not inside.isdisjoint(item.used))
+        ]
+        await asyncio.sleep(0)
+    return sorted(kept, key=lambda automation: normalize(automation.name))
 
 
 def _listed(call: ToolCall, found: list[Automation], state: FileState, kind: str) -> JsonObjectType:

@@ -5,7 +5,7 @@ from homeassistant.util.json import JsonObjectType
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.loading_scripts import FILES
-from ..automations.query import exposed_automations, visible_block
+from ..automations.query import exposed_automation, visible_block
 from ..automations.store import UNSEEN, async_get_store
 from ..const import DOMAIN
 from ..results import OverError
@@ -19,8 +19,8 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     """Write an automation, script or scene as it was before a change."""
     await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
     store, details = async_get_store(call.hass, FILES[change.kind]), change.details
-    known = exposed_automations(call, change.kind)
-    if details["after"] is not None and not (details.get(UNSEEN) or any(one.id == details["id"] for one in known)):
+    is_seen = details.get(UNSEEN) or exposed_automation(call, details["id"], change.kind) is not None
+    if details["after"] is not None and not is_seen:
         raise OverError(f"The {change.kind} of the last change is gone or not exposed any more, so nothing was undone.")
     made = await store.async_restore(call, change)
     answer: JsonObjectType = {
