@@ -3,23 +3,28 @@
 Each change is proven by reading the result: all other automations mean what they meant, and this one means what was wanted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 from homeassistant.util.yaml import dump
 
-from ..results import OverError, ToolError
+from ..results import ToolError
 from .yaml_index import IndexedAutomation, IndexedKey, Meaning, YamlIndex, indented, index_yaml, load_automation
 
 KEY_ORDER = ("id", "alias", "description", "triggers", "conditions", "actions")
 """The keys that come first, as Home Assistant's editor writes them."""
 OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "action"}
 """Keys that had another name before."""
+PRESENT_KEYS = {older: key for key, older in OLDER_KEYS.items()}
 
 _NOT_TEXTUALLY = "This automation cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this automation hold {reason}, which would be lost. Tell the user to change them by hand."
+_IN_BRACES = "This automation is written in one pair of braces. Tell the user to change it by hand."
+_NO_ANCHOR = (
+    "This automation uses parts of others (anchors) that are not there any more. Tell the user to add it by hand."
+)
 _UNWRITABLE = "A text in this automation cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
@@ -57,17 +62,15 @@ def insert(text: str, block: str, previous: str | None) -> Edit:
     alone = index_yaml(block)
     (item,) = alone.automations
     ids = [other.id for other in index.automations]
-    if item.id in ids:
-        raise ToolError("An automation with this id is there again already.")
     position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
-    return _insert(index, position, block[alone.line_start(item.dash) :], load_automation(alone, item), alone.column)
+    if item.aliases - item.anchors - {anchor for other in index.automations[:position] for anchor in other.anchors}:
+        raise ToolError(_NO_ANCHOR)
+    return _insert(index, position, block[alone.line_start(item.dash) :], item.meaning, alone.column)
 
 
-def _insert(index: YamlIndex, position: int, block: str, expected: dict[str, Any], column: int = 0) -> Edit:
+def _insert(index: YamlIndex, position: int, block: str, expected: dict[str, Any] | Meaning, column: int = 0) -> Edit:
     """Insert a block of lines as the automation at a position."""
     text = index.text
-    if index.automations and index.column < column:
-        raise ToolError(_NOT_TEXTUALLY)
     block = _line_breaks(indented(block, index.column - column if index.automations else 0), text)
     if index.empty_list:
         start, end = index.empty_list
@@ -89,34 +92,82 @@ def _insert(index: YamlIndex, position: int, block: str, expected: dict[str, Any
     )
 
 
-def remove(text: str, automation_id: str, block: str | None = None) -> Edit:
-    """Remove an automation; with a block, only if its lines are still these."""
+def remove(text: str, automation_id: str) -> Edit:
+    """Remove an automation."""
     index = index_yaml(text)
     item = _find(index, automation_id)
     if any(item.anchors & other.aliases for other in index.automations if other is not item):
         raise ToolError("This automation cannot be removed: others use a part of it (an anchor).")
-    start, end = _own_lines(index, item, block)
+    start, end = index.span(item)
     rest = "" if len(index.automations) > 1 else f"{' ' * index.column}[]{_line_break(text)}"
     changed = f"{text[:start]}{rest}{text[end:]}"
     _check_others(index_yaml(changed), _others(index, item))
     return Edit(changed, text[start:end], None, _previous(index, item))
 
 
-def replace(text: str, automation_id: str, block: str, expected: str) -> Edit:
-    """Replace the lines of an automation with those that it had before, if they are still the expected ones."""
-    index = index_yaml(text)
-    item = _find(index, automation_id)
-    start, end = _own_lines(index, item, expected)
-    alone = index_yaml(block)
-    return _proven(index, item, f"{text[:start]}{block}{text[end:]}", load_automation(alone, alone.automations[0]))
+def put_back(text: str, automation_id: str, block: str, keys: Collection[str]) -> Edit:
+    """Give some keys of an automation the lines that they have in a block; those that are not there are cut out."""
+    index, alone = index_yaml(text), index_yaml(block)
+    item, (old,) = _find(index, automation_id), alone.automations
+    if not item.on_lines:
+        raise ToolError(_IN_BRACES)
+    there, former = _parts(item), _parts(old)
+    column, line_break = _column(index, item), _line_break(text)
+    edits: list[tuple[int, int, str]] = [
+        (*_cut(index, item, part), "") for key, part in there.items() if key in keys and key not in former
+    ]
+    place, last = -1, old.start  # Where the key before it ends, and where it did.
+    for key, part in former.items():
+        now, moved = there.get(key), column - _column(alone, old)
+        if now is None and place >= 0:
+            # The comments that stood between the two still do, it may be.
+            gap = _line_breaks(indented(block[last : alone.line_start(part.start)], moved), text)
+            place += len(gap) if text.startswith(gap, place) else 0
+        if key in keys:
+            end = part.end if now else alone.line_end(part.end)
+            first, line_end, rest = block[part.start : end].rstrip("\r\n").partition("\n")
+            lines = _line_breaks(f"{first}{line_end}{indented(rest, moved)}", text)
+            if now:
+                edits.append((now.start, now.end, lines))
+            elif place < 0:
+                edits.append((item.start, item.start, f"{lines}{line_break}{' ' * column}"))
+            else:
+                ahead = "" if text[:place].endswith("\n") else line_break
+                edits.append((place, place, f"{ahead}{' ' * column}{lines}{line_break}"))
+        place = index.line_end(now.end) if now else place
+        last = alone.line_end(part.end)
+    loaded, wanted = load_automation(index, item), load_automation(alone, old)
+    expected = {key: value for key, value in loaded.items() if present_key(key) not in keys}
+    expected |= {key: value for key, value in wanted.items() if present_key(key) in keys}
+    return _proven(index, item, _edited(text, edits), expected)
 
 
-def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) -> tuple[int, int]:
-    """Return start and end of the lines of an automation; raise ToolError unless they are the expected ones."""
-    start, end = index.span(item)
-    if expected is not None and index.text[start:end].split() != expected.split():
-        raise OverError("This automation was changed since by somebody else, so it was left as it is.")
-    return start, end
+def present_key(key: str) -> str:
+    """Return the present name of a key."""
+    return PRESENT_KEYS.get(key, key)
+
+
+def _parts(item: IndexedAutomation) -> dict[str, IndexedKey]:
+    """Return the keys of an automation by their present names."""
+    parts = {present_key(part.key): part for part in item.keys}
+    if len(parts) < len(item.keys):
+        raise ToolError(_NOT_TEXTUALLY)
+    return parts
+
+
+def _cut(index: YamlIndex, item: IndexedAutomation, part: IndexedKey) -> tuple[int, int]:
+    """Return start and end of what is cut out for a key: all but a comment behind it."""
+    end = item.keys[1].start if part is item.keys[0] else index.line_end(part.end)
+    return (part.start, part.end) if "#" in index.text[part.end : end] else _gap(index, item, part)
+
+
+def _edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text in which pieces are exchanged; of those at one place, the first comes first."""
+    pieces, position = list[str](), 0
+    for start, end, piece in sorted(edits, key=lambda edit: edit[:2]):
+        pieces += [text[position:start], piece]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
@@ -124,7 +175,7 @@ def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
     index = index_yaml(text)
     item = _find(index, automation_id)
     if not item.on_lines:
-        raise ToolError("This automation is written in one pair of braces. Tell the user to change it by hand.")
+        raise ToolError(_IN_BRACES)
     before = load_automation(index, item)
     after = merged(before, changes)
     new: list[str] = []
@@ -141,15 +192,12 @@ def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
             edits.append((*_gap(index, item, named[0]), ""))
         elif before[named[0].key] != value or named[0].key != key:
             edits.append((named[0].start, named[0].end, _dumped(index, item, key, value)))
-    changed = text
     if new:
         end = index.line_end(item.end)
         line_break = "" if text[:end].endswith("\n") else _line_break(text)
         indent = " " * _column(index, item)
         edits.append((end, end, line_break + "".join(f"{indent}{part}{_line_break(text)}" for part in new)))
-    for start, end, part in sorted(edits, reverse=True):
-        changed = f"{changed[:start]}{part}{changed[end:]}"
-    return _proven(index, item, changed, after)
+    return _proven(index, item, _edited(text, edits), after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,12 +244,12 @@ def _proven(index: YamlIndex, item: IndexedAutomation, changed: str, expected: d
     return _check(changed, _others(index, item), index.automations.index(item), expected, edit)
 
 
-def _check(text: str, others: list[Meaning], position: int, expected: dict[str, Any], edit: Edit) -> Edit:
+def _check(text: str, others: list[Meaning], position: int, expected: dict[str, Any] | Meaning, edit: Edit) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
     index = index_yaml(text)
     item = index.automations.pop(position)
     _check_others(index, others)
-    if load_automation(index, item) != expected:
+    if (item.meaning if isinstance(expected, list) else load_automation(index, item)) != expected:
         raise ToolError(_UNWRITABLE)
     start, end = index.span(item)
     return dataclasses.replace(edit, after=text[start:end])

@@ -26,13 +26,16 @@ from ..toolbox.call import ToolCall
 from ..toolbox.journal import AUTOMATION, Change
 from . import COMPONENT
 from .copies import copy_keeper, new_name, read_copy
-from .edit import Edit, insert, remove, replace
+from .edit import Edit
 from .editor import editors_lock
 from .file import FileChange, change, decode
+from .registered import register, registered
+from .reverse import reverse
 
 EVENT_CHANGED = f"{DOMAIN}_automation_changed"
 
 _STORE: HassKey[AutomationStore] = HassKey(f"{DOMAIN}_automations")
+_NOT_READ = "Home Assistant could not load its configuration of automations."
 _KINDS = {(False, True): "added", (True, True): "updated", (True, False): "removed"}
 
 
@@ -81,10 +84,11 @@ class AutomationStore:
     async def async_restore(self, call: ToolCall, details: dict[str, Any]) -> VerifiedChange:
         """Undo a change: restore the whole file if it is as the change left it, otherwise the one automation.
 
-        What was there before is put back as it was, also where Home Assistant could not load it then either.
+        What was there before is put back as it was, also where Home Assistant could not load it then either. Raises
+        ChangedSinceError where others have changed the same since.
         """
         make = partial(_reverse, self._copies, details)
-        work = self._async_change(call, details["id"], make, may_be_off=True, may_be_broken=True)
+        work = self._async_change(call, details["id"], make, may_be_off=True, restored=details)
         return await self._async_finish(work)
 
     async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
@@ -100,21 +104,23 @@ class AutomationStore:
         make: Callable[[str], Edit],
         *,
         may_be_off: bool,
-        may_be_broken: bool = False,
+        restored: dict[str, Any] | None = None,
     ) -> VerifiedChange:
-        """Write, load and verify under the lock."""
+        """Write, load and verify under the lock; what is restored by undoing a change may be as broken as it was."""
         async with self._lock:
             may_be_off = may_be_off or self._is_off(automation_id)
             entity_id = self._entity_id(automation_id)
-            name = new_name()
+            name, settings = new_name(), registered(self._hass, automation_id)
             written = await self._async_write(partial(change, self.path, make, copy_keeper(self._copies, name)))
-            made = Change(AUTOMATION, _what(written.edit), _details(automation_id, name, written))
+            made = Change(AUTOMATION, _what(written.edit), _details(automation_id, name, written, settings))
             call.recording.changes.append(made)
             problem = await self._async_load(automation_id, gone=written.edit.after is None, may_be_off=may_be_off)
-            if problem and not may_be_broken:
+            if problem and (restored is None or problem == _NOT_READ):
                 await self._async_put_back(made.details)
                 call.recording.changes.remove(made)
                 raise ToolError(f"{problem} Everything was put back as it was before.")
+            if restored and restored["after"] is None and (kept := restored.get("settings")):
+                register(self._hass, automation_id, kept)
             entity_id = self._entity_id(automation_id) or entity_id
         self._hass.bus.async_fire(
             EVENT_CHANGED,
@@ -152,7 +158,7 @@ class AutomationStore:
         except Exception as err:  # noqa: BLE001 - whatever other parts of the configuration raise, this is put back
             if not isinstance(err, HomeAssistantError):
                 log_unexpected("while automations were loaded")
-            return "Home Assistant could not load its configuration of automations."
+            return _NOT_READ
         entity = component.get_entity(self._entity_id(automation_id))
         if entity is None:
             return "Home Assistant did not load the automation."
@@ -186,17 +192,13 @@ def async_get_store(hass: HomeAssistant) -> AutomationStore:
 
 def _reverse(copies: Path, details: dict[str, Any], text: str) -> Edit:
     """Return the text as it was before a change."""
-    before, after = details["before"], details["after"]
+    before, after, previous = details["before"], details["after"], details["previous"]
     if _digest(text) == details["digest"] and (copy := read_copy(copies, details["copy"])) is not None:
-        return Edit(decode(copy)[1], after, before, details["previous"])
-    if before is None:
-        return remove(text, details["id"], after)
-    if after is None:
-        return insert(text, before, details["previous"])
-    return replace(text, details["id"], before, after)
+        return Edit(decode(copy)[1], after, before, previous)
+    return reverse(text, details["id"], before, after, previous)
 
 
-def _details(automation_id: str, copy: str, written: FileChange) -> dict[str, Any]:
+def _details(automation_id: str, copy: str, written: FileChange, settings: dict[str, Any] | None) -> dict[str, Any]:
     """Return the details that undoing the change needs, as the journal keeps them."""
     edit = written.edit
     return {
@@ -206,6 +208,7 @@ def _details(automation_id: str, copy: str, written: FileChange) -> dict[str, An
         "previous": edit.previous,
         "copy": copy,
         "digest": _digest(edit.text),
+        **({"settings": settings} if edit.after is None else {}),
     }
 
 

@@ -247,7 +247,9 @@ class _IndexBuilder:
 
 
 def indented(text: str, column: int) -> str:
-    """Return lines moved to the right."""
+    """Return lines moved to the right, or to the left as far as they are indented."""
+    if column < 0:
+        return re.sub(rf"^ {{1,{-column}}}", "", text, flags=re.MULTILINE)
     return re.sub(r"^(?=.)", " " * column, text, flags=re.MULTILINE) if column else text
 
 

@@ -6,6 +6,7 @@ from homeassistant.util.json import JsonObjectType
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
 from ..automations.query import exposed_automations, visible_block
+from ..automations.reverse import ChangedSinceError
 from ..automations.store import async_get_store
 from ..const import DOMAIN
 from ..results import OverError
@@ -14,6 +15,14 @@ from ..toolbox.journal import Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier, async_check_speaker
 
+_AGAIN = (
+    "Tell the user. Once that is set back, undo again; if it is undone again as it is now, this change is given up."
+)
+_GIVEN_UP = (
+    "It is given up: the change before this one is the last one from here on. If the user still wants it taken back, change the "
+    "automation with the tools for automations."
+)
+
 
 async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
     """Write an automation as it was before a change."""
@@ -21,8 +30,14 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     store, details = async_get_store(call.hass), change.details
     if details["after"] is not None and not any(found.id == details["id"] for found in exposed_automations(call)):
         raise OverError("The automation of the last change is gone or not exposed any more, so nothing was undone.")
-    made = await store.async_restore(call, details)
-    if details["after"] is None and made.entity_id:
+    try:
+        made = await store.async_restore(call, details)
+    except ChangedSinceError as err:
+        if details.get("refused") == str(err):
+            raise OverError(f"{err} {_GIVEN_UP}") from err
+        details["refused"] = str(err)
+        raise ChangedSinceError(f"{err} {_AGAIN}") from err
+    if details["after"] is None and made.entity_id and not call.exposure.is_exposed(made.entity_id):
         async_expose_entity(call.hass, call.llm_context.assistant, made.entity_id, True)  # noqa: FBT003 - its signature
     answer: JsonObjectType = {
         "undone": {
