@@ -94,6 +94,12 @@ class AutomationDescriber:
 
     def describe(self, config: Mapping[str, Any]) -> str:
         """Describe all that an automation does: when, if, then, and how it runs."""
+        when, steps, rest = self.pieces(config)
+        actions = ", then ".join(filter(None, (words for words, _ in steps)))
+        return ", ".join(filter(None, [*when, actions or "nothing", rest]))
+
+    def pieces(self, config: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, Any]], str]:
+        """Describe when an automation runs, each of its steps beside the step itself, and how it runs."""
         self._is_free = not names_hidden(self._exposure, config)
         what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
         for key, older in OLDER_KEYS.items():
@@ -101,9 +107,9 @@ class AutomationDescriber:
                 what.setdefault(key, what.pop(older))
         triggers = self._triggers(what.pop("triggers", None))
         conditions = self._conditions(what.pop("conditions", None))
-        actions = self._steps(what.pop("actions", None))
-        parts = [f"When {triggers}" if triggers else "When it is run", f"if {conditions}" if conditions else ""]
-        return ", ".join(filter(None, [*parts, actions or "nothing", self._seen(self._rest(what))]))
+        steps = [(self._part(item, self._step), item) for item in _items(what.pop("actions", None))]
+        when = [f"When {triggers}" if triggers else "When it is run", f"if {conditions}" if conditions else ""]
+        return when, steps, self._seen(self._rest(what))
 
     def _triggers(self, value: Any) -> str:
         """Describe triggers, any of which will do."""

@@ -13,22 +13,28 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import KEYS, CheckedAutomation, async_check, current, normalized, resolved
+from ..automations.account import parts_of, shown
+from ..automations.check import KEYS, MAX_NAME, CheckedAutomation, async_check, current, normalized, resolved
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
 from ..automations.edit import Edit, add, merged, remove, update
 from ..automations.query import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
 from ..automations.similar import warnings_of
 from ..automations.store import VerifiedChange, async_get_store
-from ..results import ToolError
+from ..results import ToolError, cut
 from ..toolbox.call import ToolCall
-from ..toolbox.plan import Plan, Step
+from ..toolbox.plan import Part, Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
 
 DEADLINE = 60.0
 """Seconds that a change may take: Home Assistant reads its whole configuration anew before it loads one automation."""
 
+MAX_WHAT = 600
+"""Characters of what was done in a result: the model has written it, or read it in the question, and reads it in each later round."""
+
+_ALL_OF_IT = "get_automations with details has all of it"
+_UNDONE = "undo_last_change brings it back"
 _ELSEWHERE = (
     "This automation cannot be changed from here: it is written in another file of the configuration, or has no id of "
     "its own. Tell the user to change it there."
@@ -52,6 +58,9 @@ class PlannedChange:
     difference: str
     make: Callable[[str], Edit]
     notes: list[str] = field(default_factory=list)
+    title: str = ""
+    """What would be done in short."""
+    parts: tuple[Part, ...] = ()
 
 
 class ChangingTool(ExtendedTool):
@@ -75,9 +84,9 @@ class ChangingTool(ExtendedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return what would be done, with the lines that would change."""
         change = await self.async_change(call)
-        lines = change.difference.replace("```", "'''")
-        words = "\n".join([change.account, *change.notes, f"```diff\n{lines}\n```"])
-        return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
+        action, words = self.name.replace("__", ".", 1), "\n".join([change.account, *change.notes])
+        step = Step(action, (), {}, words, title=change.title, parts=change.parts, shown=shown(change.difference))
+        return Plan((step,), change.account)
 
     async def async_make(self, call: ToolCall, plan: PlannedChange) -> VerifiedChange:
         """Make a planned change."""
@@ -106,10 +115,12 @@ class AddAutomationTool(ChangingTool):
             raise ToolError(state.problem)
         automation_id = store.new_id()
         checked = await async_check(call, automation_id, config)
-        account = f"Add the automation '{config['alias']}': {AutomationDescriber(call.hass, call.exposure).describe(checked.whole)}"
+        title = f"Add the automation '{config['alias']}'"
+        account = f"{title}: {AutomationDescriber(call.hass, call.exposure).describe(checked.whole)}"
         make = partial(add, config={"id": automation_id, **config})
         notes = await _async_warnings(call, checked, automation_id)
-        return PlannedChange(automation_id, account, diff(None, config), make, notes)
+        parts = parts_of(call, checked.whole, notes)
+        return PlannedChange(automation_id, account, diff(None, config), make, notes, title, parts)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -120,7 +131,7 @@ class AddAutomationTool(ChangingTool):
         return {
             "added": made.entity_id,
             "id": plan.automation_id,
-            "what": plan.account,
+            "what": cut(plan.account, MAX_WHAT, _ALL_OF_IT),
             **_noted([*plan.notes, "It is loaded, and exposed to you so that you can change it later."]),
         }
 
@@ -156,12 +167,16 @@ class UpdateAutomationTool(ChangingTool):
         checked = await async_check(call, automation_id, wanted, changes)
         visible, _ = visible_config(call, automation, state)
         account = AutomationDescriber(call.hass, call.exposure).describe(checked.whole)
+        title = f"Change {', '.join(changes)} of the automation '{_name(automation)}'"
+        notes = await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else []
         return PlannedChange(
             automation_id,
-            f"Change {', '.join(changes)} of the automation '{automation.name}'. Then '{checked.config['alias']}': {account}",
+            f"{title}. Then '{checked.config['alias']}': {account}",
             diff(visible, merged(visible, changes)),
             partial(update, automation_id=automation_id, changes=changes),
-            await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else [],
+            notes,
+            title,
+            parts_of(call, checked.whole, notes),
         )
 
     @override
@@ -169,7 +184,7 @@ class UpdateAutomationTool(ChangingTool):
         """Write what changes."""
         plan = await self.async_change(call)
         made = await self.async_make(call, plan)
-        return {"changed": made.entity_id, "what": plan.account, **_noted(plan.notes)}
+        return {"changed": made.entity_id, "what": cut(plan.account, MAX_WHAT, _ALL_OF_IT), **_noted(plan.notes)}
 
 
 class RemoveAutomationTool(ChangingTool):
@@ -187,11 +202,14 @@ class RemoveAutomationTool(ChangingTool):
         automation, state = await _async_find(call)
         visible, _ = visible_config(call, automation, state)
         account = AutomationDescriber(call.hass, call.exposure).describe(automation.config)
+        title = f"Remove the automation '{_name(automation)}'"
         return PlannedChange(
             str(automation.id),
-            f"Remove the automation '{automation.name}': {account}",
+            f"{title}: {account}",
             diff(visible, None),
             partial(remove, automation_id=str(automation.id)),
+            title=title,
+            parts=parts_of(call, automation.config, runs=False),
         )
 
     @override
@@ -199,7 +217,12 @@ class RemoveAutomationTool(ChangingTool):
         """Remove it."""
         plan = await self.async_change(call)
         made = await self.async_make(call, plan)
-        return {"removed": made.entity_id, "what": plan.account}
+        return {"removed": made.entity_id, "what": cut(plan.account, MAX_WHAT, _UNDONE)}
+
+
+def _name(automation: Automation) -> str:
+    """Return the name of an automation, short enough to be heard."""
+    return automation.name if len(automation.name) <= MAX_NAME else f"{automation.name[: MAX_NAME - 1]}…"
 
 
 async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:

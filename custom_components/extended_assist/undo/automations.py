@@ -3,6 +3,8 @@
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.util.json import JsonObjectType
 
+from ..automations.account import parts_of, shown
+from ..automations.check import MAX_NAME
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
 from ..automations.query import exposed_automations, visible_block
@@ -53,7 +55,10 @@ def plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
     if (now := before or after) is None or (before is None) != (change.details.get("before") is None):
         return None
     verb = "Change back" if before and after else "Bring back" if before else "Remove again"
-    account = f"{verb} the automation '{now.get('alias', change.details['id'])}': {AutomationDescriber(call.hass, call.exposure).describe(now)}"
-    lines = diff(after, before).replace("```", "'''")
-    step = Step(f"{DOMAIN}.undo", (), {}, f"{account}\n```diff\n{lines}\n```")
+    name = str(now.get("alias", change.details["id"]))
+    title = f"{verb} the automation '{name if len(name) <= MAX_NAME else f'{name[: MAX_NAME - 1]}…'}'"
+    account = f"{title}: {AutomationDescriber(call.hass, call.exposure).describe(now)}"
+    parts = parts_of(call, now, runs=before is not None)
+    lines = shown(diff(after, before))
+    step = Step(f"{DOMAIN}.undo", (), {}, account, title=title, parts=parts, shown=lines)
     return Plan((step,), account, is_whole=False, bound_to=change.id)
