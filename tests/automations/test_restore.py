@@ -192,6 +192,27 @@ async def test_again_and_then_given_up(hass: HomeAssistant, old_home: File, call
     assert "changed nothing" in (await call_tool(UNDO, error=True))["error"]
 
 
+async def test_what_cannot_be_written_is_given_up_too(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool
+) -> None:
+    """A part that others use by now is not undone, a file that cannot be read keeps nothing from being undone later."""
+    path = await start_home("- id: '1'\n  alias: A\n  triggers: []\n  actions: []\n")
+    expose(hass, "automation.a")
+    await call_tool(UPDATE, automation="1", changes={"alias": "First"})
+    await call_tool(UPDATE, automation="1", changes={"actions": [{"delay": 5}]})
+    ours = path.read_text()
+    for _ in range(3):
+        path.write_text(f"{ours}- [")
+        assert "not valid YAML" in (await call_tool(UNDO, error=True))["error"]
+    theirs = ours.replace("actions:", "actions: &x") + "- id: '2'\n  alias: B\n  triggers: []\n  actions: *x\n"
+    path.write_text(theirs)
+    assert "undo again" in (await call_tool(UNDO, error=True))["error"]
+    assert "It is given up" in (await call_tool(UNDO, error=True))["error"]
+    assert path.read_text() == theirs
+    await call_tool(UNDO)
+    assert path.read_text() == theirs.replace("alias: First", "alias: A")
+
+
 @pytest.mark.parametrize("change", ["add", "update", "remove"])
 async def test_what_fails_can_be_tried_again(
     hass: HomeAssistant, old_home: File, call_tool: CallTool, change: str

@@ -135,7 +135,7 @@ async def test_a_screen_has_more_room(hass: HomeAssistant, say: Say, path: File)
     assert "+- action: lock.unlock" in read
     assert MAX_HEARD < len(read) <= MAX_READ
     both = {"action": "lock.unlock", "target": {"entity_id": [DOOR, "lock.openable_lock"]}}
-    long = speech(await say("Longer", night(*map(lamp, range(1, 21)), *[both] * 70), conversation_id=None))
+    long = speech(await say("Longer", night(*map(lamp, range(1, 4)), *[both] * 95), conversation_id=None))
     assert long.endswith(GO_ON)
     assert MAX_READ / 2 < len(long) <= MAX_READ
     assert path.read_text() == "[]\n"
@@ -173,3 +173,19 @@ async def test_a_long_message_is_heard_to_its_end(hass: HomeAssistant, say: Say,
     assert "word199" in told[-1]
     await say("yes", SO_BE_IT, device_id="kitchen")
     assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_two_at_once(hass: HomeAssistant, say: Say, path: File) -> None:
+    """Of two calls in one message, each part says of which it is one, and what is consequential in both comes first."""
+    calls = [*night(lamp(1), *[UNLOCK] * 9).content, *night(lamp(2), UNLOCK, alias="Day").content]
+    told = [speech(await say("Both", Turn(calls), device_id="kitchen"))]
+    assert told[0].startswith("I would do 2 things:")
+    while told[-1].endswith(GO_ON):
+        assert path.read_text() == "[]\n"
+        told.append(speech(await say("yes", device_id="kitchen")))
+    heard = "\n".join(told)
+    assert heard.count("- Add the automation 'Night': unlock Front Door") == 9
+    assert heard.count("- Add the automation 'Day': unlock Front Door") == 1
+    assert "brightness" not in "".join(told[:-1])
+    await say("yes", SO_BE_IT, device_id="kitchen")
+    assert path.read_text().count("lock.unlock") == 10

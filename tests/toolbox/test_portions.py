@@ -9,13 +9,15 @@ import re
 import pytest
 
 from custom_components.extended_assist.toolbox.hearing import LANGUAGES, Heard, hear, wants_more, words_for
-from custom_components.extended_assist.toolbox.portions import MAX_HEARD, Item, Question, length, question_of
+from custom_components.extended_assist.toolbox.portions import MAX_HEARD, Item, PortionedQuestion, length, question_of
 
 WORDS = json.loads(Path("custom_components/extended_assist/toolbox/words.json").read_text("utf-8"))
 UNLOCK = Item("unlock Front Door", matters=True)
 
 
-def asked(items: list[Item], language: str = "en", *, before: tuple[str, ...] = (), room: int = MAX_HEARD) -> Question:
+def asked(
+    items: list[Item], language: str = "en", *, before: tuple[str, ...] = (), room: int = MAX_HEARD
+) -> PortionedQuestion:
     """Return the question about items."""
     says = words_for(language)
     assert says
@@ -64,7 +66,7 @@ def test_many_that_matter(language: str) -> None:
 
 def test_short_ones_are_told_whole() -> None:
     """What has room is told as one, whatever matters in it."""
-    assert asked([UNLOCK, *lamps(1)]) == Question(
+    assert asked([UNLOCK, *lamps(1)]) == PortionedQuestion(
         ("I would do 2 things:\n- unlock Front Door\n- turn on Lamp 000 in the living room\nShall I do that?",),
         1,
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..results import ToolError
 from .edit import OLDER_KEYS, Edit, insert, present_key, put_back, remove
-from .yaml_index import index_yaml, load_automation
+from .yaml_index import YamlIndex, index_yaml, load_automation
 
 _UNSAID: Mapping[str, Any] = {"conditions": [], "description": "", "mode": "single"}
 """What Home Assistant's editor writes where nothing was said."""
@@ -24,13 +24,25 @@ _THERE = "An automation with this id is there again already, so nothing was undo
 
 
 class ChangedSinceError(ToolError):
-    """Others have changed the same since, and it is not undone over what they did."""
+    """It is not as the change left it, so that it cannot be undone as long as it stays so."""
 
 
 def reverse(text: str, automation_id: str, before: str | None, after: str | None, previous: str | None) -> Edit:
     """Return the text without a change that made these lines of an automation, or none, into those."""
-    index = index_yaml(text)
-    item = index.find(automation_id)
+    index = index_yaml(text)  # A file that cannot be read may well be readable again soon.
+    try:
+        return _reversed(index, automation_id, before, after, previous)
+    except ChangedSinceError:
+        raise
+    except ToolError as err:
+        raise ChangedSinceError(str(err)) from err
+
+
+def _reversed(
+    index: YamlIndex, automation_id: str, before: str | None, after: str | None, previous: str | None
+) -> Edit:
+    """Return the text of an index without a change."""
+    text, item = index.text, index.find(automation_id)
     if after is None:
         if item is not None:
             raise ChangedSinceError(_THERE)

@@ -31,7 +31,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PortionedQuestion:
     """A question in as many portions as it takes."""
 
     portions: tuple[str, ...]
@@ -47,11 +47,11 @@ def question_of(
     *,
     title: str,
     room: int,
-) -> Question:
+) -> PortionedQuestion:
     """Return the question whether all of this is to be done: told whole where it has room, otherwise in portions."""
     whole = _whole(says, before, lines)
     if length(whole) <= room:
-        return Question((whole,), 1)
+        return PortionedQuestion((whole,), 1)
     opening = [says["changed"].format(before=_cut("; ".join(before), room // _SHARE))] if before else []
     opening += [_cut(title, room // _SHARE)] if title else []
     opening.append(says["parts"].format(count=len(items)))
@@ -72,7 +72,7 @@ def question_of(
         portions.append(
             "\n".join([*(opening if number == 1 else ()), *(f"- {words}" for words, _, _ in told), *ending])
         )
-    return Question(tuple(portions), needed)
+    return PortionedQuestion(tuple(portions), needed)
 
 
 def length(text: str) -> int:

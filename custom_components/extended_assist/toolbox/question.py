@@ -6,7 +6,7 @@ for nothing. To other agents a call that asks tells what it would do, and may be
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import hashlib
 import json
 from time import monotonic
@@ -25,7 +25,7 @@ from .hearing import Heard, hear, repeatable_of, wants_more, words_for
 from .outside import OwnResult
 from .plan import Plan
 from .policy import NotAllowedError
-from .portions import MAX_HEARD, MAX_READ, Item, Question, question_of
+from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
 from .reason import async_reason_to_ask, items_of
 from .telling import async_lines
 
@@ -71,7 +71,7 @@ class OpenQuestion:
     spoken: int
     """How many messages the user had sent."""
     time: float
-    question: Question | None
+    question: PortionedQuestion | None
     told: int
     """How many portions of it were told."""
 
@@ -115,7 +115,7 @@ class Hearing:
     """Calls that the user has agreed to, by the ids under which they are made now."""
     asked: dict[str, AskedCall] = field(default_factory=dict)
     """Calls that ask, each once."""
-    question: Question | None = None
+    question: PortionedQuestion | None = None
     told: int = 0
     """How many portions of it were told."""
     is_told: bool = False
@@ -138,7 +138,12 @@ class Hearing:
             lines = [line for asked in calls for line in asked.lines]
             title = calls[0].title if len(calls) == 1 else says["count"].format(count=len(lines))
             before = [line for asked in calls for line in asked.before]
-            items = [item for asked in calls for item in asked.items]
+            items = [
+                # Of several calls, each part says of which it is one.
+                replace(item, words=f"{asked.title}: {item.words}") if len(calls) > 1 < len(asked.items) else item
+                for asked in calls
+                for item in asked.items
+            ]
             self.question = question_of(says, before, lines, items, title=title, room=self.room)
         self.told += 1
         return self.question.portions[self.told - 1]
