@@ -48,7 +48,8 @@ _EXACT: Final = 2.0**53
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _LONG = re.compile(r"-?\d+\.\d{5,}", re.ASCII)
 """A number also without a unit: nobody writes a version like that."""
-_ELLIPSIS = " … [cut: {} more characters; ask for less at once]"
+_ELLIPSIS = " … [cut: {} more characters; {}]"
+_LESS = "ask for less at once"
 
 
 class ToolError(HomeAssistantError):
@@ -155,6 +156,11 @@ def size(data: Any) -> int:
     return len(json_dumps(data))
 
 
+def cut(text: str, room: int, rest: str = _LESS) -> str:
+    """Return a text, cut to a number of characters where it has more, with how many are left out and how to get them."""
+    return text if len(text) <= room else text[:room] + _ELLIPSIS.format(len(text) - room, rest)
+
+
 def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
     """Return data cut to a budget of characters, its longest text first.
 
@@ -163,10 +169,10 @@ def enforce(data: JsonObjectType, budget: int) -> JsonObjectType:
     while (excess := size(data) - budget) > 0:
         text, path = max(texts_in(data), key=lambda found: len(found[0]), default=("", ()))
         # Quotes and line breaks count twice, so a share of the text is kept rather than a number of characters.
-        keep = int(len(text) * (1 - (excess + len(_ELLIPSIS) + 10) / size(text)))
+        keep = int(len(text) * (1 - (excess + len(_ELLIPSIS) + len(_LESS) + 10) / size(text)))
         if keep < 1 or not path:
             return {"error": f"The result has {size(data)} characters, more than the {budget} allowed. Ask for less."}
-        data = _replaced(data, path, text[:keep] + _ELLIPSIS.format(len(text) - keep))
+        data = _replaced(data, path, cut(text, keep))
     return data
 
 

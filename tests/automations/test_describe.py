@@ -332,7 +332,17 @@ async def test_long_ones(hass: HomeAssistant, start_home: StartHome) -> None:
     describer = AutomationDescriber(hass, Exposure(hass, "conversation"))
     assert len(describer.in_short(config)) == MAX_IN_SHORT
     assert "x" * 1000 in describer.describe(config)
-    text = diff(None, {"alias": "A", "description": "long " * 2000})
-    assert text.startswith("+alias: A\n+description: 'long")
+    text = diff(None, {"alias": "A", "variables": {"x": "long " * 2000}})
+    assert text.startswith("+alias: A\n+variables:\n+  x: 'long")
     assert text.endswith(" more characters)")
     assert len(text) < MAX_DIFF + 50
+
+
+def test_prose_pushes_nothing_out() -> None:
+    """Long names and descriptions, the automation's and its steps', leave room for what is done, and say what is left out."""
+    prose = "sweet words " * 2_000
+    steps = [{"alias": prose, "action": "light.turn_on"}, {"action": "lock.unlock"}]
+    text = diff(None, {"alias": "A", "description": prose, "actions": steps})
+    assert "+- action: lock.unlock" in text
+    assert text.count("[cut: 23800 more characters;") == 2
+    assert len(text) < MAX_DIFF

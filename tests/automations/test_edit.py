@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from custom_components.extended_assist.automations import edit
+from custom_components.extended_assist.automations.reverse import reverse
 from custom_components.extended_assist.automations.yaml_index import index_yaml, load_automation
 from custom_components.extended_assist.results import ToolError
 from homeassistant.util.yaml import parse_yaml
@@ -35,7 +36,7 @@ def test_add(name: str) -> None:
     index = index_yaml(added.text)
     assert load_automation(index, index.automations[-1]) == NEW
     assert ("\r\n" in added.text) is ("\r\n" in text)
-    assert items_of(edit.remove(added.text, "new", added.after).text) == before
+    assert items_of(edit.remove(added.text, "new").text) == before
 
 
 @pytest.mark.parametrize("name", WITH_ONE)
@@ -53,7 +54,7 @@ def test_update_only_what_is_named(name: str) -> None:
     assert re.findall("#.*", changed.text) == re.findall("#.*", text)
     index = index_yaml(changed.text)
     assert load_automation(index, index.find("1")).items() >= changes.items()
-    assert edit.replace(changed.text, "1", changed.before, changed.after).text == text
+    assert reverse(changed.text, "1", changed.before, changed.after, None).text == text
 
 
 @pytest.mark.parametrize("name", WITH_ONE)
@@ -100,15 +101,12 @@ def test_removed_and_unchanged_parts() -> None:
 
 
 def test_put_back_where_it_does_not_fit() -> None:
-    """What was removed is not put back twice, nor where its lines would stand further to the right than all others."""
-    text = "- id: '1'\n  alias: A\n- id: '2'\n"
-    removed = edit.remove(text, "1")
-    assert removed.before
-    with pytest.raises(ToolError, match="is there again already"):
-        edit.insert(text, removed.before, removed.previous)
-    with pytest.raises(ToolError, match="without changing more than it"):
-        edit.insert("- id: '2'\n", "  - id: '1'\n    alias: A\n", None)
-    assert edit.insert("[]\n", "  - id: '1'\n    alias: A\n", None).text == "  - id: '1'\n    alias: A\n"
+    """What was removed is put back where all others stand, be that further to the left or to the right."""
+    block = "  - id: '1'\n    description: |\n      a\n\n       b\n    alias: A\n"
+    left = "- id: '1'\n  description: |\n    a\n\n     b\n  alias: A\n"
+    assert edit.insert("- id: '2'\n", block, None).text == f"{left}- id: '2'\n"
+    assert edit.insert("  - id: '2'\n", left, "2").text == f"  - id: '2'\n{block}"
+    assert edit.insert("[]\n", block, None).text == block
 
 
 def test_not_a_number() -> None:
@@ -147,14 +145,6 @@ def test_same_id_twice() -> None:
     """Which of two is meant cannot be known."""
     with pytest.raises(ToolError, match="2 automations in the file have the id 1, in the lines 1 and 2"):
         edit.update("- id: '1'\n- id: '1'\n", "1", {"alias": "A"})
-
-
-def test_changed_by_somebody_since() -> None:
-    """What was changed after our change is not undone over it."""
-    added = edit.add("[]\n", NEW)
-    edited = added.text.replace("Automation 7", "Mine")
-    with pytest.raises(ToolError, match="was changed since"):
-        edit.remove(edited, "new", added.after)
 
 
 @pytest.mark.parametrize(

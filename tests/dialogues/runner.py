@@ -206,6 +206,7 @@ class Runner:
                 Context(user_id=user.id),
                 language=dialogue.language,
                 agent_id=AGENT,
+                device_id="speaker" if dialogue.speaker else None,
             )
             await self.hass.async_block_till_done()
             assert not model.faults, (str(dialogue), model.faults)

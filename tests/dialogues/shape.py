@@ -57,6 +57,8 @@ class Dialogue:
     """Whether the user speaks in pronouns, or of what was said before."""
     what: str = ""
     """What a stranger tries."""
+    speaker: bool = False
+    """Whether it is spoken to a speaker, which tells what is long in portions."""
     planted: Mapping[str, Any] = field(default_factory=dict)
     """Strangers' words: what entities are different for them, and what is found under PLACES."""
 
@@ -115,6 +117,7 @@ _HONEST = vol.Schema(
             vol.Required("turns"): _TURNS,
             "language": _LANGUAGE,
             "pronouns": True,
+            "speaker": True,
             "page": _WORDS,
             "search": _WORDS,
         }
@@ -184,7 +187,8 @@ def honest(data: Any, known: Mapping[str, Any]) -> list[Dialogue]:
                     f"{dialogue}: '{turn.user}' has to answer a question of the turn before, and only that"
                 )
             asked = turn.asks
-            if asked and not turn.rounds:
+            # What a yes goes on with was called before.
+            if asked and not turn.rounds and turn.answer != "yes":
                 raise vol.Invalid(f"{dialogue}: '{turn.user}' calls nothing that could be asked about")
         if asked:
             raise vol.Invalid(f"{dialogue}: the last question is never answered")

@@ -143,7 +143,7 @@ async def test_a_needless_question_is_noticed(hass: HomeAssistant, entry: MockCo
 
 def test_what_there_is() -> None:
     """There are as many dialogues of each kind as the claims are made of."""
-    assert (len(HONEST), len(HOSTILE)) == (150, 60)
+    assert (len(HONEST), len(HOSTILE)) == (151, 60)
     assert sum(dialogue.language != "en" for dialogue in HONEST) >= 30
     assert sum(dialogue.pronouns for dialogue in HONEST) >= 50
     assert sum(bool(calls(dialogue) & READING) for dialogue in HONEST) >= 70

@@ -13,7 +13,7 @@ from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
-from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
+from custom_components.extended_assist.tools.automation_changes import MAX_WHAT, AddAutomationTool
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
@@ -291,3 +291,19 @@ async def test_preview(hass: HomeAssistant, old_home: File, llm_context: llm.LLM
     assert PORCH not in text
     assert "+alias: Porch at dusk" in (await ADD.async_plan(call(automation=switching()))).words
     assert old_home.read_bytes() == before
+
+
+async def test_results_are_short(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """What was done is told in so many characters, and what is left out with how much there is and where."""
+    await start_home()
+    steps = [{"action": "input_boolean.turn_on", "target": {"entity_id": PORCH}}] * 60
+    results = [added := await call_tool(ADD, automation=switching(actions=steps))]
+    results.append(await call_tool(UPDATE, automation=added["id"], changes={"mode": "queued"}))
+    results.append(await call_tool(REMOVE, automation=added["id"]))
+    for result, rest in zip(results, ("get_automations", "get_automations", "undo_last_change"), strict=True):
+        kept, _, left_out = result["what"].partition(" … [cut: ")
+        assert len(kept) == MAX_WHAT
+        assert int(left_out.split()[0]) > 60 * 20
+        assert rest in left_out
+    short = (await call_tool(ADD, automation=switching()))["what"]
+    assert short.endswith("turn on Porch light (input_boolean.turn_on)")

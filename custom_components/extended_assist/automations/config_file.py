@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from homeassistant.core import HomeAssistant
 
 from ..const import DOMAIN
-from .edit import Edit
 
 
 class LoadProblem(Protocol):
@@ -30,14 +29,6 @@ class ConfigFile:
     """One of them in words: an automation."""
     kind: str
     """The kind of its changes in the journal."""
-    insert: Callable[[str, str, str | None], Edit]
-    """Puts the lines of an item back into a text, behind the item with an id."""
-    remove: Callable[[str, str, str | None], Edit]
-    """Takes an item out of a text, if its lines are still the given ones."""
-    replace: Callable[[str, str, str, str], Edit]
-    """Exchanges the lines of an item for others, if they are still the expected ones."""
-    lines: Callable[[str, str], str | None]
-    """Gives the lines of an item in a text; None where it is not in it."""
     load: Callable[[Path, str, str], Any]
     """Gives the configuration of an item, with these lines in a file, as Home Assistant loads it; blocks."""
     async_as_run: Callable[[HomeAssistant, str, Any], Awaitable[Any]]

@@ -94,6 +94,12 @@ class AutomationDescriber:
 
     def describe(self, config: Mapping[str, Any]) -> str:
         """Describe all that an automation does: when, if, then, and how it runs."""
+        when, steps, rest = self.pieces(config)
+        actions = ", then ".join(filter(None, (words for words, _ in steps)))
+        return ", ".join(filter(None, [*when, actions or "nothing", rest]))
+
+    def pieces(self, config: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, Any]], str]:
+        """Describe when an automation runs, each of its steps beside the step itself, and how it runs."""
         self._is_free = not names_hidden(self._exposure, config)
         what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
         for key, older in OLDER_KEYS.items():
@@ -101,21 +107,21 @@ class AutomationDescriber:
                 what.setdefault(key, what.pop(older))
         triggers = self._triggers(what.pop("triggers", None))
         conditions = self._conditions(what.pop("conditions", None))
-        actions = self._steps(what.pop("actions", None))
-        parts = [f"When {triggers}" if triggers else "When it is run", f"if {conditions}" if conditions else ""]
-        return ", ".join(filter(None, [*parts, actions or "nothing", self._seen(self._rest(what))]))
+        steps = [(self._part(item, self._step), item) for item in items_of(what.pop("actions", None))]
+        when = [f"When {triggers}" if triggers else "When it is run", f"if {conditions}" if conditions else ""]
+        return when, steps, self._seen(self._rest(what))
 
     def _triggers(self, value: Any) -> str:
         """Describe triggers, any of which will do."""
-        return _listed([self._part(item, self._trigger) for item in _items(value)], "or")
+        return _listed([self._part(item, self._trigger) for item in items_of(value)], "or")
 
     def _conditions(self, value: Any, last: str = "and") -> str:
         """Describe conditions."""
-        return _listed([self._part(item, self._condition) for item in _items(value)], last)
+        return _listed([self._part(item, self._condition) for item in items_of(value)], last)
 
     def _steps(self, value: Any) -> str:
         """Describe actions, one after the other."""
-        return ", then ".join(filter(None, (self._part(item, self._step) for item in _items(value))))
+        return ", then ".join(filter(None, (self._part(item, self._step) for item in items_of(value))))
 
     def _part(self, part: Any, describe: Callable[[dict[str, Any]], str]) -> str:
         """Describe a trigger, condition or step, and whether it is switched off."""
@@ -241,12 +247,12 @@ class AutomationDescriber:
 
     def _branches(self, value: Any) -> str:
         """Describe what is done side by side."""
-        return "; ".join(self._steps(item) for item in _items(value))
+        return "; ".join(self._steps(item) for item in items_of(value))
 
     def _choose(self, what: dict[str, Any], value: Any) -> str:
         """Describe ways of which the first that fits is taken."""
         ways = []
-        for item in _items(value):
+        for item in items_of(value):
             if not isinstance(item, Mapping):  # Home Assistant does not load it; it is listed as invalid.
                 ways.append(self._said(item))
                 continue
@@ -280,8 +286,8 @@ class AutomationDescriber:
         if (target := what.pop(CONF_TARGET, None)) is not None:
             inner = dict(target) if isinstance(target, Mapping) else {}
             names = [self._about(inner), self._rest(inner)] if inner else [self._said(target)]
-        names += [self._entity(str(item)) for item in _items(what.pop(ATTR_ENTITY_ID, None))]
-        names += [self._place(key, str(item)) for key in _PLACES for item in _items(what.pop(key, None))]
+        names += [self._entity(str(item)) for item in items_of(what.pop(ATTR_ENTITY_ID, None))]
+        names += [self._place(key, str(item)) for key in _PLACES for item in items_of(what.pop(key, None))]
         words = _listed(list(dict.fromkeys(filter(None, names))), "and")
         return f"the {self._said(what.pop('attribute'))} of {words}" if words and "attribute" in what else words
 
@@ -318,7 +324,7 @@ class AutomationDescriber:
 
     def _state(self, value: Any) -> str:
         """Return states or times as they are said, any of which will do."""
-        items = [{True: "on", False: "off"}[item] if isinstance(item, bool) else item for item in _items(value)]
+        items = [{True: "on", False: "off"}[item] if isinstance(item, bool) else item for item in items_of(value)]
         return _listed(map(self._said, items), "or") or "nothing"
 
     def _rest(self, what: Mapping[Any, Any]) -> str:
@@ -352,7 +358,7 @@ def _named(entity: ExposedEntity) -> str:
     return f"the {entity.domain} {entity.name}" if entity.domain in _OF_OTHERS else entity.name
 
 
-def _items(value: Any) -> list[Any]:
+def items_of(value: Any) -> list[Any]:
     """Return a list, or a single value as one."""
     return value if isinstance(value, list) else [] if value is None else [value]
 

@@ -5,21 +5,22 @@ from typing import Any, Final, override
 
 from homeassistant.const import CONF_ENTITIES, CONF_NAME, CONF_SEQUENCE, CONF_STATE
 
-from .describe import SAYS_NOTHING, AutomationDescriber, names_hidden
+from .describe import SAYS_NOTHING, AutomationDescriber, items_of, names_hidden
 
 
 class ScriptDescriber(AutomationDescriber):
     """Describes scripts in words, as far as exposure allows."""
 
     @override
-    def describe(self, config: Mapping[str, Any]) -> str:
-        """Describe all that a script does: what it is given, its steps, and how it runs."""
+    def pieces(self, config: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, Any]], str]:
+        """Describe what a script is given, each of its steps beside the step itself, and how it runs."""
         self._is_free = not names_hidden(self._exposure, config)
         what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
-        steps, fields = self._steps(what.pop(CONF_SEQUENCE, None)), what.pop("fields", None)
+        steps = [(self._part(item, self._step), item) for item in items_of(what.pop(CONF_SEQUENCE, None))]
+        fields = what.pop("fields", None)
         given = self._seen(self._rest(fields) if isinstance(fields, Mapping) else self._said(fields)) if fields else ""
         when = f"When it is run, given {given}" if given else "When it is run"
-        return ", ".join(filter(None, [when, steps or "nothing", self._seen(self._rest(what))]))
+        return [when], steps, self._seen(self._rest(what))
 
 
 class SceneDescriber(AutomationDescriber):
@@ -27,14 +28,22 @@ class SceneDescriber(AutomationDescriber):
 
     @override
     def describe(self, config: Mapping[str, Any]) -> str:
-        """Describe what each entity is brought to, with all of its values."""
+        """Describe all that a scene brings about."""
+        (when,), brought, rest = self.pieces(config)
+        words = "; ".join(dict.fromkeys(words for words, _ in brought))
+        return ", ".join(filter(None, [f"{when}: {words or 'nothing'}", rest]))
+
+    @override
+    def pieces(self, config: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, Any]], str]:
+        """Describe what each entity is brought to, with all of its values, beside the step that would do it."""
         self._is_free = not names_hidden(self._exposure, config)
         what = {key: value for key, value in config.items() if key not in {*SAYS_NOTHING, CONF_NAME}}
         entities = what.pop(CONF_ENTITIES, None)
         kept = entities.items() if isinstance(entities, Mapping) else ()
-        brought = dict.fromkeys(self._brought(str(entity_id), values) for entity_id, values in kept)
-        rest = self._seen(self._rest(what))
-        return ", ".join(filter(None, [f"When it is turned on: {'; '.join(brought) or 'nothing'}", rest]))
+        brought = [
+            (self._brought(str(entity_id), values), _applying(str(entity_id), values)) for entity_id, values in kept
+        ]
+        return ["When it is turned on"], brought, self._seen(self._rest(what))
 
     def _brought(self, entity_id: str, kept: Any) -> str:
         """Describe what one entity is brought to."""
@@ -44,6 +53,11 @@ class SceneDescriber(AutomationDescriber):
         values = dict(kept) if isinstance(kept, Mapping) else {CONF_STATE: kept}
         words, rest = f"{name} {self._state(values.pop(CONF_STATE, None))}", self._rest(values)
         return self._seen(f"{words} ({rest})" if rest else words)
+
+
+def _applying(entity_id: str, values: Any) -> dict[str, Any]:
+    """Return the step that brings one entity to what a scene keeps of it."""
+    return {"action": "scene.apply", "data": {CONF_ENTITIES: {entity_id: values}}}
 
 
 DESCRIBERS: Final[Mapping[str, type[AutomationDescriber]]] = {

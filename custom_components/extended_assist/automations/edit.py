@@ -112,9 +112,7 @@ def _changed(text: str, kind: str, make: Callable[[Outline], Edit]) -> Edit:
     return make(whole_outline(text, kind))
 
 
-def _insert(
-    outline: Outline, position: int, block: str, expected: dict[str, Any] | Meaning, column: int = 0
-) -> Edit:
+def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any] | Meaning, column: int = 0) -> Edit:
     """Insert a block of lines as the automation at a position."""
     count = len(outline.ids)
     part = outline.part(max(position - 1, 0), min(position + 1, count))

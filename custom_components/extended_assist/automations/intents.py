@@ -16,6 +16,9 @@ from ..storage import TEXT_OR_NONE, shape
 from ..toolbox.journal import CHANGE, Change, stored
 from .synced import remove_synced, write_synced
 
+SETTINGS = "settings"
+"""Among the details of a change: what the user had set of what was removed."""
+
 
 class UnreadableError(Exception):
     """What is stored cannot be read; it was set aside."""

@@ -19,14 +19,6 @@ from homeassistant.util.yaml import Secrets, load_yaml, parse_yaml
 from ..toolbox.journal import AUTOMATION
 from . import COMPONENT
 from .config_file import ConfigFile
-from .edit import insert, remove, replace
-from .yaml_index import index_yaml
-
-
-def lines_of(text: str, item_id: str, kind: str = AUTOMATION_DOMAIN) -> str | None:
-    """Return the lines of an automation, script or scene; raises ToolError for a file that cannot be read."""
-    index = index_yaml(text, kind)
-    return text[slice(*index.span(item))] if (item := index.find(item_id)) else None
 
 
 def load_item(path: Path, item_id: str, lines: str) -> Any:
@@ -104,10 +96,6 @@ AUTOMATIONS = ConfigFile(
     domain=AUTOMATION_DOMAIN,
     noun="an automation",
     kind=AUTOMATION,
-    insert=insert,
-    remove=remove,
-    replace=replace,
-    lines=lines_of,
     load=load_item,
     async_as_run=_async_as_run,
     running=_running,

@@ -20,8 +20,7 @@ from homeassistant.helpers.entity import Entity
 
 from ..toolbox.journal import SCENE, SCRIPT
 from .config_file import ConfigFile
-from .edit import insert, remove, replace
-from .loading import AUTOMATIONS, lines_of, load_item
+from .loading import AUTOMATIONS, load_item
 
 type AsRun = Callable[[HomeAssistant, str, Any], Awaitable[Any]]
 type Running = Callable[[HomeAssistant, str], Any]
@@ -121,10 +120,6 @@ def _file(name: str, domain: str, kind: str, as_run: AsRun, running: Running) ->
         domain=domain,
         noun=f"a {domain}",
         kind=kind,
-        insert=partial(insert, kind=domain),
-        remove=partial(remove, kind=domain),
-        replace=partial(replace, kind=domain),
-        lines=partial(lines_of, kind=domain),
         load=load_item,
         async_as_run=as_run,
         running=running,

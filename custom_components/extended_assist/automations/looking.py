@@ -9,6 +9,9 @@ from .copies import read_copy
 from .edit import Edit
 from .file import decode, digest, read
 from .intents import Intent
+from .outline import outline_of
+from .reverse import reverse
+from .yaml_index import Meaning, index_yaml
 
 
 class TextState(Enum):
@@ -30,26 +33,34 @@ def look(file: ConfigFile, path: Path, intent: Intent) -> TextState:
         return TextState.AFTER
     if digest(text) == intent.before:
         return TextState.BEFORE
-    lines = file.lines(text, details["id"])
-    if _same(lines, details["after"]):
+    now = _meaning(_lines(text, details["id"], file.domain), file.domain)
+    if now == _meaning(details["after"], file.domain):
         return TextState.AFTER
-    if _same(lines, details["before"]):
+    if now == _meaning(details["before"], file.domain):
         return TextState.BEFORE
     return TextState.EDITED if details["before"] is None else TextState.OTHERS
 
 
-def _same(lines: str | None, others: str | None) -> bool:
-    """Return whether lines are the same but for their indentation, or both are not there."""
-    return lines == others if lines is None or others is None else lines.split() == others.split()
+def _lines(text: str, item_id: str, kind: str) -> str | None:
+    """Return the lines of an item in a text; None where it is not in it."""
+    outline = outline_of(text, kind)
+    if outline.find(item_id) is None:
+        return None
+    part = outline.part_of(item_id)
+    return part.index.text[slice(*part.index.span(part.item))]
 
 
-def reverse(file: ConfigFile, copies: Path, details: dict[str, Any], text: str) -> Edit:
-    """Return the text as it was before a change."""
-    before, after = details["before"], details["after"]
+def _meaning(lines: str | None, kind: str) -> Meaning | None:
+    """Return what the lines of an item mean, whatever their indentation and comments; None for none."""
+    if lines is None:
+        return None
+    (item,) = index_yaml(lines, kind).automations
+    return item.meaning
+
+
+def restore(file: ConfigFile, copies: Path, details: dict[str, Any], text: str) -> Edit:
+    """Return the text as it was before a change: all of it where nobody else has changed it, otherwise the one item."""
+    before, after, previous = details["before"], details["after"], details["previous"]
     if digest(text) == details["digest"] and (copy := read_copy(copies, details["copy"])) is not None:
-        return Edit(decode(copy)[1], after, before, details["previous"])
-    if before is None:
-        return file.remove(text, details["id"], after)
-    if after is None:
-        return file.insert(text, before, details["previous"])
-    return file.replace(text, details["id"], before, after)
+        return Edit(decode(copy)[1], after, before, previous)
+    return reverse(text, details["id"], before, after, previous, kind=file.domain)

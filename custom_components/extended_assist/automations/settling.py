@@ -28,8 +28,9 @@ from .cut_off import ChangeOutcome, Settled, tell_cut_off, tell_unreadable
 from .edit import Edit
 from .editor import editors_lock
 from .file import change, decode, digest
-from .intents import Intent, UnreadableError, read_intents, write_intents
-from .looking import TextState, look, reverse
+from .intents import SETTINGS, Intent, UnreadableError, read_intents, write_intents
+from .looking import TextState, look, restore
+from .registered import register
 
 KEEP = 300.0
 """Seconds for which a change that is done is kept in mind: until then, Home Assistant may not have stored its own part."""
@@ -68,6 +69,11 @@ class Settler:
     def _stored(self) -> Path:
         """Return where it is stored what was begun."""
         return Path(self._hass.config.path(STORAGE_DIR, self._file.unfinished))
+
+    @property
+    def _not_read(self) -> str:
+        """Return what is said where Home Assistant cannot read its configuration, which passes."""
+        return f"Home Assistant could not load its configuration of {self._file.domain}s."
 
     async def async_make(self, intent: Intent, make: Callable[[str], Edit]) -> Settled:
         """Write a change and bring it to an end; raises ToolError where it cannot be written, which is an end too."""
@@ -152,6 +158,8 @@ class Settler:
         details = intent.change.details
         intent.before = digest(decode(before)[1])
         intent.change.what = f"{_KINDS[edit.before is not None, edit.after is not None]} {self._file.noun}"
+        if edit.after is not None:
+            details.pop(SETTINGS, None)
         details |= {"before": edit.before, "after": edit.after, "previous": edit.previous, "digest": digest(edit.text)}
         keep_copy(self.copies, details["copy"], before)
         write_intents(self._stored, self._intents)
@@ -171,8 +179,8 @@ class Settler:
         item_id = details["id"]
         lines = details["after"] if is_ours else ""
         problem = await self._async_load(item_id, lines, may_be_off=intent.may_be_off)
-        if problem and is_ours and not intent.may_be_broken:
-            await self._async_write(partial(reverse, self._file, self.copies, details))
+        if problem and is_ours and (not intent.may_be_broken or problem == self._not_read):
+            await self._async_write(partial(restore, self._file, self.copies, details))
             if failure := await self._async_load(item_id, details["before"], may_be_off=True):
                 LOGGER.warning("What was put back into %s is not loaded: %s", self._file.name, failure)
             await self._async_end(intent, is_kept=False)
@@ -183,13 +191,16 @@ class Settler:
 
     async def _async_record(self, intent: Intent) -> str:
         """Expose what a change made, and record it so that it can be undone; return its entity."""
+        journal = await async_get_journal(self._hass)
+        undone = journal.find(intent.undoes) if intent.undoes else None
         entity_id = self._file.entity_id(self._hass, intent.change.details["id"])
+        if entity_id and undone and (settings := undone.details.get(SETTINGS)):
+            entity_id = register(self._hass, entity_id, settings)
         if intent.expose is not None and entity_id and intent.change.assistant:
             async_expose_entity(self._hass, intent.change.assistant, entity_id, intent.expose)
-        journal = await async_get_journal(self._hass)
         if intent.undoes is None:
             journal.add(intent.change)
-        elif undone := journal.find(intent.undoes):
+        elif undone:
             journal.mark(undone, undone=True)
         await journal.async_save()
         return entity_id
@@ -205,7 +216,7 @@ class Settler:
             if not isinstance(err, HomeAssistantError):
                 log_unexpected(f"while {self._file.domain}s were loaded")
             if lines is not None:
-                return f"Home Assistant could not load its configuration of {self._file.domain}s."
+                return self._not_read
             await self._async_remove(item_id)
         if lines is None:
             if self._file.running(self._hass, item_id) is not None:

@@ -21,10 +21,11 @@ from .config_file import ConfigFile
 from .copies import new_name
 from .cut_off import ChangeOutcome, Settled
 from .edit import Edit
-from .intents import Intent
+from .intents import SETTINGS, Intent
 from .loading import AUTOMATIONS
 from .loading_scripts import FILES
-from .looking import reverse
+from .looking import restore
+from .registered import registered
 from .settling import Settler
 
 UNSEEN = "unseen"
@@ -100,12 +101,13 @@ class ConfigStore:
     async def async_restore(self, call: ToolCall, undone: Change) -> VerifiedChange:
         """Undo a change: restore the whole file if it is as the change left it, otherwise the one item.
 
-        What was there before is put back as it was, also where Home Assistant could not load it then either.
+        What was there before is put back as it was, also where Home Assistant could not load it then either. Raises
+        ChangedSinceError where others have changed the same since.
         """
         intent = self._intent(call, undone.details["id"])
         intent.may_be_off = intent.may_be_broken = True
         intent.expose, intent.undoes = True if undone.details["after"] is None else None, undone.id
-        make = partial(reverse, self._file, self._settler.copies, undone.details)
+        make = partial(restore, self._file, self._settler.copies, undone.details)
         return await self._async_finish(self._async_change(call, intent, make))
 
     async def async_recover(self) -> None:
@@ -143,6 +145,8 @@ class ConfigStore:
                 raise ToolError(_UNCERTAIN.format("An earlier change", self._file.name))
             intent.may_be_off |= self._is_off(item_id)
             entity_id = self._entity_id(item_id)
+            if settings := registered(self._hass, entity_id):
+                intent.change.details[SETTINGS] = settings
             settled = await self._async_settled(intent, make)
         if settled.outcome is ChangeOutcome.NOT_MADE:
             raise ToolError(f"{settled.problem or _FAILED} Everything was put back as it was before.")

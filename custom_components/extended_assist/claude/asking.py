@@ -33,12 +33,12 @@ def told_of_answer(turn: AgentTurn) -> list[str]:
 async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
     """Make the calls that the user has agreed to; the model reads them and their results as if they were its own.
 
-    Returns whether the user was asked anew, because what would be done has changed.
+    Returns whether the user was asked anew, because what would be done has changed or there is more to tell of it.
     """
     hearing = turn.hearing
-    if hearing is None or hearing.heard is not Heard.YES:
+    if hearing is None or hearing.heard not in (Heard.YES, Heard.MORE):
         return False
-    if calls := hearing.agree(turn.chat_log.content):
+    if hearing.heard is Heard.YES and (calls := hearing.agree(turn.chat_log.content)):
         if (request.get("thinking") or {}).get("type") == "enabled":
             # With manual thinking, the service goes on from calls only that the model has thought about.
             request.pop("thinking")
@@ -52,7 +52,7 @@ async def async_speak_question(turn: AgentTurn) -> bool:
     if hearing is None or not hearing.asked or turn.is_paused:
         return False
     hearing.sort(turn.chat_log.content)
-    if (words := hearing.question) is None:
+    if (words := hearing.next_words()) is None:
         return False
     await _async_add(turn, {"role": "assistant", "content": as_words(words)})
     return True

@@ -163,6 +163,13 @@ def leaves(hass: HomeAssistant, step: Step) -> Iterator[Leaf]:
     yield from _acts(hass, step.action, step.entity_ids, step.data, 0)
 
 
+@callback
+def acts_of(hass: HomeAssistant, steps: Any) -> Iterator[Step]:
+    """Yield what the steps of an automation or a script do, in every branch, as what may be done later."""
+    for action, entity_id, data in _steps(hass, steps, 0):
+        yield Step(action, (entity_id,) if entity_id else (), data, frame=(("maybe", ""),))
+
+
 def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: Values, depth: int) -> Iterator[Leaf]:
     """Yield what an action does to each entity."""
     domain, _, service = action.partition(".")

@@ -55,6 +55,8 @@ class Heard(Enum):
 
     YES = "yes"
     NO = "no"
+    MORE = "more"
+    """Go on telling; heard only where there is more to tell."""
     OTHER = "other"
 
 
@@ -79,6 +81,13 @@ def hear(message: str, language: str | None, repeatable: frozenset[str] = frozen
     if unclear or agreed or any(_occurrences(tokens, heard["unclear"])):
         return Heard.OTHER
     return Heard.NO if any(_occurrences(tokens, heard["negation"])) else Heard.OTHER
+
+
+def wants_more(message: str, language: str | None) -> bool:
+    """Return whether a message asks for what is left to be told, and for nothing else: "more", "yes, go on"."""
+    known = known_language(language)
+    polite = _phrases("polite", known) | _phrases("yes", known)
+    return len(message) <= _MAX_HEARD and _is_only(_tokens(message), _phrases("more", known), polite)
 
 
 def repeatable_of(action: str, lines: Iterable[str]) -> frozenset[str]:

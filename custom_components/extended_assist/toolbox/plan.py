@@ -11,6 +11,17 @@ type Frame = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a step that has many, such as a step of an automation."""
+
+    words: str
+    acts: tuple[Step, ...] = ()
+    """What it would do by itself."""
+    says_when: bool = False
+    """Whether it says when all the others are done."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One thing that would be done."""
 
@@ -22,6 +33,17 @@ class Step:
     words: str = ""
     """One complete line for a person, in English."""
     frame: Frame = ()
+    title: str = ""
+    """What it is in one short sentence, where it has parts."""
+    parts: tuple[Part, ...] = ()
+    """What its words say, one by one, so that they can be told in portions."""
+    shown: str = ""
+    """What is shown with its words where they can be read, such as the lines that change."""
+
+    @property
+    def written(self) -> str:
+        """Return its words with what is shown."""
+        return "\n".join(filter(None, (self.words, self.shown)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +62,14 @@ class Plan:
     @property
     def words(self) -> str:
         """Return all that is to be told: one sentence first, then each step that it does not say itself."""
-        lines = [step.words for step in self.steps]
+        lines = [step.written for step in self.steps]
         if len(lines) == 1 and lines[0].startswith(self.sentence):
             return lines[0]
         return "\n".join([self.sentence, *(f"- {line}" for line in lines)])
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the steps: what was told is what is done."""
-        steps = [[step.action, step.entity_ids, step.data, step.words] for step in self.steps]
+        steps = [[step.action, step.entity_ids, step.data, step.written] for step in self.steps]
         return hashlib.sha256(
             json.dumps([self.bound_to, self.is_whole, steps], sort_keys=True, default=str).encode()
         ).hexdigest()

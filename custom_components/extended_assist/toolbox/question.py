@@ -6,7 +6,7 @@ for nothing. To other agents a call that asks tells what it would do, and may be
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import hashlib
 import json
 from time import monotonic
@@ -21,11 +21,12 @@ from ..const import DOMAIN
 from .call import ToolCall
 from .caller import Caller
 from .consequential import leaves
-from .hearing import Heard, hear, repeatable_of, words_for
+from .hearing import Heard, hear, repeatable_of, wants_more, words_for
 from .outside import OwnResult
 from .plan import Plan
 from .policy import NotAllowedError
-from .reason import async_reason_to_ask
+from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
+from .reason import async_reason_to_ask, items_of
 from .telling import async_lines
 
 ANSWER_TIME = 300.0
@@ -56,6 +57,9 @@ class AskedCall:
     """What is told of it, in the user's language."""
     before: list[str]
     """What was told before, where that is not so any more."""
+    title: str
+    items: list[Item]
+    """All of it, one by one, where it is too much to be told at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,9 @@ class OpenQuestion:
     spoken: int
     """How many messages the user had sent."""
     time: float
+    question: PortionedQuestion | None
+    told: int
+    """How many portions of it were told."""
 
     @property
     def repeatable(self) -> frozenset[str]:
@@ -85,12 +92,22 @@ class OpenQuestion:
             and monotonic() - self.time <= ANSWER_TIME
         )
 
+    def hear(self, message: str, language: str) -> Heard:
+        """Return what a message says to it; a yes before all that matters was told asks for more."""
+        heard = hear(message, language, self.repeatable)
+        if heard is Heard.NO or self.question is None or self.told >= len(self.question.portions):
+            return heard
+        is_early = heard is Heard.YES and self.told < self.question.needed
+        return Heard.MORE if is_early or wants_more(message, language) else heard
+
 
 @dataclass(slots=True)
 class Hearing:
     """One turn of our own agent: what the user answered, and what they are to be asked."""
 
     language: str
+    room: int = MAX_READ
+    """Characters that are told at once."""
     heard: Heard = Heard.OTHER
     answered: list[AskedCall] = field(default_factory=list)
     """The calls that the message answers."""
@@ -98,31 +115,38 @@ class Hearing:
     """Calls that the user has agreed to, by the ids under which they are made now."""
     asked: dict[str, AskedCall] = field(default_factory=dict)
     """Calls that ask, each once."""
+    question: PortionedQuestion | None = None
+    told: int = 0
+    """How many portions of it were told."""
     is_told: bool = False
     """Whether the question has reached the user."""
 
     @property
     def note(self) -> str | None:
         """Return what the model is told with a message that did not agree."""
-        if not self.answered or self.heard is Heard.YES:
+        if not self.answered or self.heard in (Heard.YES, Heard.MORE):
             return None
         what = "; ".join(asked.plan.words.replace("\n", " ") for asked in self.answered)
         return (_REFUSED if self.heard is Heard.NO else _DROPPED).format(what=what)
 
-    @property
-    def question(self) -> str | None:
-        """Return the question as it is spoken, or None where the model has to word it."""
-        if (says := words_for(self.language)) is None:
-            return None
-        lines = [line for asked in self.asked.values() for line in asked.lines]
-        before = [line for asked in self.asked.values() for line in asked.before]
-        parts = [says["changed"].format(before="; ".join(before))] if before else []
-        if len(lines) > 1:
-            parts.append(says["count"].format(count=len(lines)))
-            lines = [f"- {line}" for line in lines]
-        elif lines[0][-1:].isalnum():
-            lines = [f"{lines[0]}."]
-        return "\n".join([*parts, *lines, says["shall"]])
+    def next_words(self) -> str | None:
+        """Return what is to be said next of what is asked; None where the model has to word it."""
+        if self.question is None:
+            if (says := words_for(self.language)) is None:
+                return None
+            calls = [*self.asked.values()]
+            lines = [line for asked in calls for line in asked.lines]
+            title = calls[0].title if len(calls) == 1 else says["count"].format(count=len(lines))
+            before = [line for asked in calls for line in asked.before]
+            items = [
+                # Of several calls, each part says of which it is one.
+                replace(item, words=f"{asked.title}: {item.words}") if len(calls) > 1 < len(asked.items) else item
+                for asked in calls
+                for item in asked.items
+            ]
+            self.question = question_of(says, before, lines, items, title=title, room=self.room)
+        self.told += 1
+        return self.question.portions[self.told - 1]
 
     def sort(self, content: Sequence[object]) -> None:
         """Put what is asked into the order of the calls, which run side by side."""
@@ -162,11 +186,14 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str) -> Iterator[H
     for old in [key for key, question in questions.items() if monotonic() - question.time > ANSWER_TIME]:
         del questions[old]
     key = str(caller.conversation_id)
-    hearing = Hearing(language)
+    hearing = Hearing(language, MAX_HEARD if caller.device_id else MAX_READ)
     if (question := questions.pop(key, None)) is not None:
         hearing.answered = question.calls
         if question.is_open(caller):
-            hearing.heard = hear(caller.last_message or "", language, question.repeatable)
+            hearing.heard = question.hear(caller.last_message or "", language)
+        if hearing.heard is Heard.MORE:
+            hearing.asked = {asked.call_id: asked for asked in question.calls}
+            hearing.question, hearing.told = question.question, question.told
     outer = hearings.get(key)
     hearings[key] = hearing
     try:
@@ -176,7 +203,10 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str) -> Iterator[H
         if outer is not None:
             hearings[key] = outer
         if hearing.is_told and hearing.asked:
-            questions[key] = OpenQuestion([*hearing.asked.values()], caller, _messages(caller.chat_log), monotonic())
+            spoken = _messages(caller.chat_log)
+            questions[key] = OpenQuestion(
+                [*hearing.asked.values()], caller, spoken, monotonic(), hearing.question, hearing.told
+            )
 
 
 async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
@@ -196,10 +226,12 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
         raise NotAllowedError(_SAID_NO)
     if told is None and await async_reason_to_ask(call, plan) is None:
         return None
-    lines = await async_lines(call.hass, call.exposure, plan, hearing.language)
-    hearing.asked[_key(call)] = AskedCall(call_id, plan, lines, told.lines if told else [])
-    before = told.plan if told else None
-    return _waiting(plan, before, _SPOKEN if words_for(hearing.language) else _TO_BE_WORDED)
+    is_read = hearing.room >= MAX_READ
+    lines = await async_lines(call.hass, call.exposure, plan, hearing.language, is_read=is_read)
+    title = plan.steps[0].title if len(plan.steps) == 1 else plan.sentence
+    before = told.lines if told else []
+    hearing.asked[_key(call)] = AskedCall(call_id, plan, lines, before, title, items_of(call, plan, lines))
+    return _waiting(plan, told.plan if told else None, _SPOKEN if words_for(hearing.language) else _TO_BE_WORDED)
 
 
 @dataclass(frozen=True, slots=True)

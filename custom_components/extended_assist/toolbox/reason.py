@@ -19,6 +19,7 @@ from .named import is_named, is_said
 from .outside import marks, was_heard
 from .plan import Plan, Step
 from .policy import NotAllowedError
+from .portions import Item
 
 _TASKS: Final = "ai_task"
 _GUARDS: Final = CONSEQUENTIAL_DOMAINS - {"cover", "valve"}
@@ -136,28 +137,55 @@ def could_tell(call: ToolCall) -> bool:
 @callback
 def _is_consequential(call: ToolCall, plan: Plan) -> bool:
     """Return whether a plan does anything consequential, as the options widen and narrow it."""
-    never, always = call.options.policy.never_ask, call.options.policy.always_ask
     tool = _tool_name(call)
-    if tool in always:
+    if tool in call.options.policy.always_ask or any(_does_so(call, step, plan) for step in plan.steps):
         return True
-    for step in plan.steps:
-        for one in [replace(step, entity_ids=(entity_id,)) for entity_id in step.entity_ids] or [step]:
-            names = _names(one)
-            found = [(_names(Step(leaf[0], (leaf[1],))), leaf) for leaf in leaves(call.hass, one)]
-            if names & always or any(inner & always for inner, _ in found):
-                return True
-            if names & never:
-                continue
-            if one.action == f"{DOMAIN}.undo" and names & CONSEQUENTIAL_DOMAINS:
-                return True
-            if plan.bound_to and names & _GUARDS:
-                return True  # Undoing, whichever way it goes.
-            if one.action and any(
-                counts(call.hass, leaf, is_later=is_later(one)) and not inner & never for inner, leaf in found
-            ):
-                return True
     # What a tool of somebody else does is not known; what ours cannot tell may be anything.
-    return not plan.is_whole and tool != _call_name(call) and tool not in never
+    return not plan.is_whole and tool != _call_name(call) and tool not in call.options.policy.never_ask
+
+
+@callback
+def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
+    """Return all that a plan does, one by one, each with whether it must be told before a yes."""
+    # While text from outside is in the conversation, it may have chosen any of it.
+    all_matters = marks(call.caller.chat_log)
+    items = [] if plan.steps else [Item(plan.sentence, matters=True)]
+    for step, line in zip(plan.steps, lines, strict=False):
+        if not step.parts:
+            items.append(Item(line, all_matters or not plan.is_whole or _matters(call, step, plan)))
+            continue
+        found = [any(_matters(call, act, plan) for act in part.acts) for part in step.parts]
+        items += [
+            Item(part.words, all_matters or does or (part.says_when and any(found)))
+            for part, does in zip(step.parts, found, strict=True)
+        ]
+    return items
+
+
+def _matters(call: ToolCall, step: Step, plan: Plan) -> bool:
+    """Return whether the user must have heard of a step before they can agree to a plan: it is consequential, or may be."""
+    return not step.action or _does_so(call, step, plan)
+
+
+def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
+    """Return whether a step of a plan does anything consequential, as the options widen and narrow it."""
+    never, always = call.options.policy.never_ask, call.options.policy.always_ask
+    for one in [replace(step, entity_ids=(entity_id,)) for entity_id in step.entity_ids] or [step]:
+        names = _names(one)
+        found = [(_names(Step(leaf[0], (leaf[1],))), leaf) for leaf in leaves(call.hass, one)]
+        if names & always or any(inner & always for inner, _ in found):
+            return True
+        if names & never:
+            continue
+        if one.action == f"{DOMAIN}.undo" and names & CONSEQUENTIAL_DOMAINS:
+            return True
+        if plan.bound_to and names & _GUARDS:
+            return True  # Undoing, whichever way it goes.
+        if one.action and any(
+            counts(call.hass, leaf, is_later=is_later(one)) and not inner & never for inner, leaf in found
+        ):
+            return True
+    return False
 
 
 def _names(step: Step) -> set[str]:

@@ -62,16 +62,20 @@ def spoken_list(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-async def async_lines(hass: HomeAssistant, exposure: Exposure, plan: Plan, language: str | None) -> list[str]:
+async def async_lines(
+    hass: HomeAssistant, exposure: Exposure, plan: Plan, language: str | None, *, is_read: bool = True
+) -> list[str]:
     """Return a line for each step, in the user's language as far as Home Assistant names its action in it."""
     if not plan.steps:
         return [plan.sentence]
     known = known_language(language)
     if known in (None, "en"):
-        return [step.words.replace(f" ({step.action})", "") for step in plan.steps]
+        return [(step.written if is_read else step.words).replace(f" ({step.action})", "") for step in plan.steps]
     domains = {step.action.split(".")[0] for step in plan.steps if step.action}
     texts = await async_get_translations(hass, known, "services", domains & hass.config.components)
-    return [_line(exposure, step, texts, words_for(known) or {}) for step in plan.steps]
+    lines = [_line(exposure, step, texts, words_for(known) or {}) for step in plan.steps]
+    shown = [step.shown if is_read else "" for step in plan.steps]
+    return ["\n".join(filter(None, both)) for both in zip(lines, shown, strict=True)]
 
 
 def _line(exposure: Exposure, step: Step, texts: Mapping[str, str], says: Mapping[str, str]) -> str:

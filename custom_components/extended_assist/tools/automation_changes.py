@@ -11,7 +11,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import CheckedAutomation, async_check, current, normalized, resolved
+from ..automations.check import MAX_NAME, CheckedAutomation, async_check, current, normalized, resolved
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.edit import add, merged, remove, update
@@ -30,9 +30,9 @@ from ..automations.scenes import SCENE_KEYS
 from ..automations.scripts import check_runs_others_only, free_object_id
 from ..automations.similar import same_names, warnings_of
 from ..automations.store import VerifiedChange, async_get_store
-from ..results import ToolError
+from ..results import ToolError, cut
 from ..toolbox.call import ToolCall
-from ..toolbox.plan import Plan, Step
+from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
@@ -42,6 +42,11 @@ from .scene_changes import plan_new_scene, plan_scene
 DEADLINE = 60.0
 """Seconds that a change may take: Home Assistant reads its whole configuration anew before it loads one automation."""
 
+MAX_WHAT = 600
+"""Characters of what was done in a result: the model has written it, or read it in the question, and reads it in each later round."""
+
+_ALL_OF_IT = "get_automations with details has all of it"
+_UNDONE = "undo_last_change brings it back"
 _ELSEWHERE = (
     "This {} cannot be changed from here: it is written in another file of the configuration, or has no id of "
     "its own. Tell the user to change it there."
@@ -84,9 +89,7 @@ class ChangingTool(ExtendedTool):
         change = await self.async_change(call)
         # What the text of the file does not allow is told before anybody is asked.
         await call.hass.async_add_executor_job(try_change, async_get_store(call.hass, change.file).path, change.make)
-        lines = change.difference.replace("```", "'''")
-        words = "\n".join([change.account, *change.asks, *change.notes, f"```diff\n{lines}\n```"])
-        return Plan((Step(self.name.replace("__", ".", 1), (), {}, words),), change.account)
+        return Plan((change.step(call, self.name.replace("__", ".", 1)),), change.account)
 
     async def async_make(self, call: ToolCall, plan: PlannedChange, *, expose: bool | None = None) -> VerifiedChange:
         """Make a planned change."""
@@ -145,10 +148,18 @@ class AddAutomationTool(ChangingTool):
         if rules is SCRIPT_RULES:
             item_id = free_object_id(call.hass, str(config.get("alias") or ""), state.ids)
         checked = await async_check(call, item_id, config, rules=rules)
-        account = f"Add the {kind} '{config['alias']}': {_told(call, kind, checked.whole)}"
-        make = partial(add, config={"id": item_id, **config}, kind=kind)
-        notes = await _async_warnings(call, checked, item_id, kind)
-        return PlannedChange(item_id, account, diff(None, config), make, notes, rules.file, _asks(call, checked, kind))
+        title = f"Add the {kind} '{config['alias']}'"
+        return PlannedChange(
+            item_id,
+            title,
+            f"{title}: {_told(call, kind, checked.whole)}",
+            diff(None, config),
+            partial(add, config={"id": item_id, **config}, kind=kind),
+            checked.whole,
+            await _async_warnings(call, checked, item_id, kind),
+            rules.file,
+            _asks(call, checked, kind),
+        )
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -158,7 +169,7 @@ class AddAutomationTool(ChangingTool):
         return {
             "added": made.entity_id,
             "id": plan.automation_id,
-            "what": plan.account,
+            "what": cut(plan.account, MAX_WHAT, _ALL_OF_IT),
             **noted([*plan.notes, *loaded(plan.file.domain, expose=expose)]),
         }
 
@@ -204,11 +215,14 @@ class UpdateAutomationTool(ChangingTool):
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
         visible, _ = visible_config(call, automation, state)
         account = _told(call, automation.kind, checked.whole)
+        title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
         return PlannedChange(
             automation_id,
-            f"Change {', '.join(changes)} of the {automation.kind} '{automation.name}'. Then '{checked.config['alias']}': {account}",
+            title,
+            f"{title}. Then '{checked.config['alias']}': {account}",
             diff(visible, merged(visible, changes)),
             partial(update, automation_id=automation_id, changes=changes, kind=automation.kind),
+            checked.whole,
             await _async_warnings(call, checked, automation_id, automation.kind)
             if _TOLD_APART_BY & changes.keys()
             else [],
@@ -221,7 +235,7 @@ class UpdateAutomationTool(ChangingTool):
         """Write what changes."""
         plan = await self.async_change(call)
         made = await self.async_make(call, plan)
-        return {"changed": made.entity_id, "what": plan.account, **noted(plan.notes)}
+        return {"changed": made.entity_id, "what": cut(plan.account, MAX_WHAT, _ALL_OF_IT), **noted(plan.notes)}
 
 
 class RemoveAutomationTool(ChangingTool):
@@ -241,12 +255,16 @@ class RemoveAutomationTool(ChangingTool):
         """Find what would be removed."""
         automation, state = await _async_find(call)
         visible, _ = visible_config(call, automation, state)
+        title = f"Remove the {automation.kind} '{_name(automation)}'"
         return PlannedChange(
             str(automation.id),
-            f"Remove the {automation.kind} '{automation.name}': {_told(call, automation.kind, automation.config)}",
+            title,
+            f"{title}: {_told(call, automation.kind, automation.config)}",
             diff(visible, None),
             partial(remove, automation_id=str(automation.id), kind=automation.kind),
+            automation.config,
             file=FILES[automation.kind],
+            is_removal=True,
         )
 
     @override
@@ -254,7 +272,12 @@ class RemoveAutomationTool(ChangingTool):
         """Remove it."""
         plan = await self.async_change(call)
         made = await self.async_make(call, plan)
-        return {"removed": made.entity_id, "what": plan.account}
+        return {"removed": made.entity_id, "what": cut(plan.account, MAX_WHAT, _UNDONE)}
+
+
+def _name(automation: Automation) -> str:
+    """Return the name of an automation, short enough to be heard."""
+    return automation.name if len(automation.name) <= MAX_NAME else f"{automation.name[: MAX_NAME - 1]}…"
 
 
 async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:

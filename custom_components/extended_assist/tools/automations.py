@@ -99,9 +99,7 @@ async def _async_filtered(call: ToolCall, kind: str) -> list[Automation]:
     """Return the exposed automations, scripts or scenes that the arguments mean."""
     arguments, exposure = call.arguments, call.exposure
     name, entity, area = (arguments.get(key) for key in ("name", "entity", "area"))
-    found = (
-        await async_exposed_automations(call, kind) if name is None else matching_automations(call, name, [kind])
-    )
+    found = await async_exposed_automations(call, kind) if name is None else matching_automations(call, name, [kind])
     wanted = None if entity is None else {item.entity_id for item in exposure.resolve(entity)}
     inside = None if area is None else {item.entity_id for item in exposure.in_area(area)}
     kept: list[Automation] = []

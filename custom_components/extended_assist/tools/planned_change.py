@@ -1,11 +1,13 @@
 """A change of an automation, script or scene that was checked, and what is said of it before it is made."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from homeassistant.core import callback
 from homeassistant.util.json import JsonObjectType
 
+from ..automations.account import parts_of, shown
 from ..automations.config_file import ConfigFile
 from ..automations.edit import Edit
 from ..automations.loading import AUTOMATIONS
@@ -43,14 +45,26 @@ class PlannedChange:
     """A change that was checked and can be made."""
 
     automation_id: str
+    title: str
+    """What would be done in short."""
     account: str
     """What would be done, in words."""
     difference: str
     make: Callable[[str], Edit]
+    whole: Mapping[str, Any]
+    """What there would be, or what would be gone."""
     notes: list[str] = field(default_factory=list)
     file: ConfigFile = AUTOMATIONS
     asks: list[str] = field(default_factory=list)
     """What is said in the question only."""
+    is_removal: bool = False
+
+    def step(self, call: ToolCall, action: str) -> Step:
+        """Return what is asked before an action makes the change."""
+        notes = [*self.asks, *self.notes]
+        parts = parts_of(call, self.file.domain, self.whole, notes, runs=not self.is_removal)
+        words = "\n".join([self.account, *notes])
+        return Step(action, (), {}, words, title=self.title, parts=parts, shown=shown(self.difference))
 
 
 def exposing(kind: str, *, expose: bool) -> str:

@@ -34,11 +34,13 @@ def plan_new_scene(call: ToolCall, scene_id: str, given: Mapping[str, Any]) -> P
     entities = captured(call.hass, call.exposure, given.get(CONF_ENTITIES, []))
     icon = {CONF_ICON: given[CONF_ICON]} if given.get(CONF_ICON) else {}
     scene = checked_scene(given.get(CONF_NAME), entities, {**icon, CONF_METADATA: with_metadata(entities)})
-    account = f"Save the scene '{scene[CONF_NAME]}': {SceneDescriber(call.hass, call.exposure).describe(scene)}"
+    title = f"Save the scene '{scene[CONF_NAME]}'"
+    account = f"{title}: {SceneDescriber(call.hass, call.exposure).describe(scene)}"
     known = exposed_automations(call, SCENES.domain)
     make = partial(add, config={"id": scene_id, **scene}, kind=SCENES.domain)
     notes = same_names(known, scene[CONF_NAME], scene_id)
-    return PlannedChange(scene_id, account, diff(None, scene), make, notes, SCENES, _asks(call, entities))
+    asks = _asks(call, entities)
+    return PlannedChange(scene_id, title, account, diff(None, scene), make, scene, notes, SCENES, asks)
 
 
 def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mapping[str, Any]) -> PlannedChange:
@@ -61,11 +63,14 @@ def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mappi
     checked_scene(after.get(CONF_NAME), whole.get(CONF_ENTITIES) or {}, more)
     visible, _ = visible_config(call, scene, state)
     told = SceneDescriber(call.hass, call.exposure).describe(whole)
+    title = f"Change {', '.join(given)} of the scene '{scene.name}'"
     return PlannedChange(
         str(scene.id),
-        f"Change {', '.join(given)} of the scene '{scene.name}'. Then '{after[CONF_NAME]}': {told}",
+        title,
+        f"{title}. Then '{after[CONF_NAME]}': {told}",
         diff(visible, merged(visible, changes)),
         partial(update, automation_id=str(scene.id), changes=changes, kind=SCENES.domain),
+        whole,
         same_names(exposed_automations(call, SCENES.domain), after[CONF_NAME], scene.id) if CONF_NAME in given else [],
         SCENES,
         _asks(call, entities),
