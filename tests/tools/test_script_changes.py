@@ -14,6 +14,7 @@ from custom_components.extended_assist.tools.actions import PerformActionTool, U
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
+from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
@@ -321,6 +322,7 @@ async def test_undo_says_what_comes_back(
 async def test_not_exposed(hass: HomeAssistant, start_scripts: StartScripts, call_tool: CallTool) -> None:
     """Who does not want a script to be run by everybody keeps it from Assist; that is undone as well."""
     folder = await start_scripts()
+    hass.data[DATA_EXPOSED_ENTITIES].async_set_expose_new_entities("conversation", True)
     added = await call_tool(ADD, script=lighting(), expose=False)
     assert not async_should_expose(hass, "conversation", added["added"])
     assert "not exposed to Assist, so that only the user" in added["notes"][-1]
