@@ -1,4 +1,4 @@
-"""Adding one automation to a file of a thousand: our tool beside a save by Home Assistant's own editor."""
+"""Adding and reading one automation of many: our tools beside Home Assistant's own editor."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -22,10 +22,10 @@ from homeassistant.util.yaml import dump
 from .hass import running_home_assistant
 from .table import Row
 
-_AUTOMATIONS = 1_000
-_TURNS = 12
+_TURNS = {1_000: 12, 3_600: 4}
+"""Turns in a file of so many automations; the larger one has 1.8 MB."""
 _WARM_UP = 2
-_GOAL = 1.2
+_GOAL = 1.0
 _LONGEST_HOLD = 20.0
 """Milliseconds for which the event loop may be held at once."""
 _BEAT = 0.001
@@ -43,13 +43,18 @@ async def run() -> list[Row]:
     """Measure turn by turn, ours and theirs in alternation."""
     async with running_home_assistant(_CONFIGURATION) as hass:
         path = Path(hass.config.path("automations.yaml"))
-        path.write_text(dump([_automation(number) for number in range(_AUTOMATIONS)]))
-        await hass.services.async_call("automation", "reload", blocking=True)
-        for entity_id in hass.states.async_entity_ids():
-            async_expose_entity(hass, "conversation", entity_id, True)
         user = await hass.auth.async_create_user("bench", group_ids=[GROUP_ID_ADMIN])
-        async with _editor(hass, user) as save:
-            return await _measure(hass, _tool(hass, user.id), save)
+        rows: list[Row] = []
+        for count, turns in _TURNS.items():
+            path.write_text(dump([_automation(number) for number in range(count)]))
+            await hass.services.async_call("automation", "reload", blocking=True)
+            for entity_id in hass.states.async_entity_ids():
+                async_expose_entity(hass, "conversation", entity_id, True)
+            async with _editor(hass, user) as editor:
+                ours, get = _tools(hass, user.id)
+                rows += await _measure_adding(hass, {"ours": ours, "theirs": editor.save}, count, turns)
+                rows += await _measure_reading(hass, get, editor, count, turns)
+        return rows
 
 
 def _automation(number: int) -> dict[str, Any]:
@@ -69,52 +74,69 @@ def _automation(number: int) -> dict[str, Any]:
     }
 
 
-type _Save = Callable[[dict[str, Any]], Awaitable[Any]]
+type _Save = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class _Editor:
+    """Home Assistant's editor, through its HTTP API."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        """Take a session that is logged in."""
+        self._session = session
+        self._url = url
+
+    async def save(self, config: dict[str, Any]) -> None:
+        async with self._session.post(self._url + config["id"], json=config) as response:
+            assert response.status == 200, await response.text()
+
+    async def open(self, automation_id: str) -> None:
+        async with self._session.get(self._url + automation_id) as response:
+            assert response.status == 200, await response.text()
 
 
 @asynccontextmanager
-async def _editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Save]:
-    """Return a function that saves through the editor's HTTP API."""
+async def _editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Editor]:
+    """Log in to the editor."""
     client_id = "http://127.0.0.1/"
     token = hass.auth.async_create_access_token(await hass.auth.async_create_refresh_token(user, client_id))
     url = f"http://127.0.0.1:{hass.http.server_port}/api/config/automation/config/"
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session:
-
-        async def save(config: dict[str, Any]) -> None:
-            async with session.post(url + config["id"], json=config) as response:
-                assert response.status == 200, await response.text()
-
-        yield save
+        yield _Editor(session, url)
 
 
-def _tool(hass: HomeAssistant, user_id: str) -> _Save:
-    """Return a function that adds with our tool, as an administrator who is not asked."""
+def _tools(hass: HomeAssistant, user_id: str) -> tuple[_Save, _Save]:
+    """Return functions that add and look with our tools, as an administrator who is not asked."""
     # After Home Assistant has put its folder of custom components in place.
     from custom_components.extended_assist.toolbox.options import ToolboxOptions  # noqa: PLC0415
     from custom_components.extended_assist.toolbox.policy import Policy  # noqa: PLC0415
     from custom_components.extended_assist.tools.automation_changes import AddAutomationTool  # noqa: PLC0415
+    from custom_components.extended_assist.tools.automations import GetAutomationsTool  # noqa: PLC0415
 
-    tool = AddAutomationTool(ToolboxOptions(policy=Policy(ask_first=frozenset())))
+    options = ToolboxOptions(policy=Policy(ask_first=frozenset()))
+    adding, getting = AddAutomationTool(options), GetAutomationsTool(options)
     context = llm.LLMContext("bench", Context(user_id=user_id), "en", "conversation", None)
 
     async def add(config: dict[str, Any]) -> None:
         automation = {key: value for key, value in config.items() if key != "id"}
-        result = await tool.async_call(hass, llm.ToolInput(tool.name, {"automation": automation}), context)
+        result = await adding.async_call(hass, llm.ToolInput(adding.name, {"automation": automation}), context)
         assert not result.error, result.data
 
-    return add
+    async def get(arguments: dict[str, Any]) -> None:
+        result = await getting.async_call(hass, llm.ToolInput(getting.name, arguments), context)
+        assert not result.error, result.data
+
+    return add, get
 
 
-async def _measure(hass: HomeAssistant, add: _Save, save: _Save) -> list[Row]:
+async def _measure_adding(hass: HomeAssistant, kinds: dict[str, _Save], count: int, turns: int) -> list[Row]:
     """Time both until the new automation is loaded, with and without Home Assistant's loading itself."""
     reloading = _Reloads(hass)
-    kinds = {"ours": add, "theirs": save}
     times: dict[str, list[float]] = {f"{name} {part}": [] for name in kinds for part in ("all", "own")}
     held: dict[str, list[float]] = {name: [] for name in times}
-    for turn in range(_TURNS + _WARM_UP):
+    for turn in range(turns + _WARM_UP):
         for name in sorted(kinds, reverse=bool(turn % 2)):
             gc.collect()
-            config = _automation(_AUTOMATIONS + 2 * turn + (name == "ours")) | {"alias": f"{name} {turn}"}
+            config = _automation(count + 2 * turn + (name == "ours")) | {"alias": f"{name} {turn}"}
             reloading.begin()
             start = perf_counter()
             async with _Heartbeat(reloading) as heartbeat:
@@ -127,26 +149,61 @@ async def _measure(hass: HomeAssistant, add: _Save, save: _Save) -> list[Row]:
                 held[f"{name} all"].append(heartbeat.longest * 1000)
                 held[f"{name} own"].append(heartbeat.longest_own * 1000)
     found = {name: median(values) for name, values in times.items()}
-    where = f"add one to {_AUTOMATIONS}"
+    where = f"add one to {count}"
     return [
         Row.of("automations", f"{where}, until it is loaded (ms)", found["ours all"], found["theirs all"], goal=_GOAL),
         Row.of("automations", f"{where}, without the loading (ms)", found["ours own"], found["theirs own"], goal=_GOAL),
         # Between turns a shared machine does other things, so that the largest of all would be theirs.
         Row.of(
             "automations",
-            "longest hold of the event loop (ms), limit",
+            f"{where}, longest hold of the event loop (ms), limit",
             median(held["ours own"]),
             _LONGEST_HOLD,
             goal=1.0,
         ),
         Row.of(
             "automations",
-            "the same while it is loaded (ms)",
+            f"{where}, the same while it is loaded (ms)",
             median(held["ours all"]),
             median(held["theirs all"]),
             goal=None,
         ),
     ]
+
+
+async def _measure_reading(hass: HomeAssistant, get: _Save, editor: _Editor, count: int, turns: int) -> list[Row]:
+    """Time a list and all about one, beside opening one in the editor."""
+    automation_id = _automation(count // 2)["id"]
+    kinds: dict[str, Callable[[], Awaitable[None]]] = {
+        "list them": lambda: get({}),
+        "tell all about one": lambda: get({"name": automation_id, "details": True}),
+        "open": lambda: editor.open(automation_id),
+    }
+    times: dict[str, list[float]] = {name: [] for name in kinds}
+    held: dict[str, list[float]] = {name: [] for name in kinds}
+    reloading = _Reloads(hass)
+    for _ in range(turns):
+        for name, work in kinds.items():
+            gc.collect()
+            start = perf_counter()
+            async with _Heartbeat(reloading) as heartbeat:
+                await work()
+            times[name].append((perf_counter() - start) * 1000)
+            held[name].append(heartbeat.longest * 1000)
+    rows: list[Row] = []
+    for name in ("list them", "tell all about one"):
+        where = f"{name}, of {count}"
+        rows += [
+            Row.of("automations", f"{where} (ms)", median(times[name]), median(times["open"]), goal=_GOAL),
+            Row.of(
+                "automations",
+                f"{where}, longest hold of the event loop (ms), limit",
+                median(held[name]),
+                _LONGEST_HOLD,
+                goal=1.0,
+            ),
+        ]
+    return rows
 
 
 class _Reloads:
