@@ -247,6 +247,11 @@ def _proven(index: YamlIndex, item: IndexedAutomation, changed: str, expected: d
 def _check(text: str, others: list[Meaning], position: int, expected: dict[str, Any] | Meaning, edit: Edit) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
     index = index_yaml(text)
+    anchors = set[str]()
+    for item in index.automations:
+        anchors |= item.anchors
+        if item.aliases - anchors:
+            raise ToolError(_NOT_TEXTUALLY)
     item = index.automations.pop(position)
     _check_others(index, others)
     if (item.meaning if isinstance(expected, list) else load_automation(index, item)) != expected:
