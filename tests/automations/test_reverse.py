@@ -144,6 +144,16 @@ def test_never_twice() -> None:
         undone("[]\n", added)
 
 
+def test_anchor_that_others_use_by_now() -> None:
+    """A part is not set back where another automation has come to use what is there."""
+    change = edit.update(HOUSE, ID, {"mode": "single", "variables": {"x": 1}})
+    theirs = change.text.replace("variables:", "variables: &x") + "- id: '3'\n  variables: *x\n"
+    with pytest.raises(ChangedSinceError, match="without changing more than it"):
+        undone(theirs, change)
+    with pytest.raises(ToolError, match="an anchor"):
+        edit.update(theirs, ID, {"variables": {"x": 2}})
+
+
 def test_anchors_of_others() -> None:
     """What used parts of another automation comes back beside it as it was, and not without it."""
     text = "- id: a\n  alias: A\n  triggers: &x [1]\n- id: '1'\n  alias: B\n  triggers: *x\n"
