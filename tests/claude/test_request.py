@@ -6,10 +6,10 @@ from typing import Any
 from unittest.mock import Mock
 
 from hypothesis import given, settings, strategies as st
+from probatio import to_openapi
 import pytest
 import voluptuous as vol
 
-from custom_components.extended_assist.claude import request
 from custom_components.extended_assist.claude.prefix import Prefix
 from custom_components.extended_assist.claude.request import Rendering, offered_tools, to_messages, to_tools
 from custom_components.extended_assist.claude.responses import Block, ResponseBlocks
@@ -259,8 +259,8 @@ def test_a_conversation_that_goes_on_is_not_gone_through_again() -> None:
 
 def test_tools_of_the_same_parts_are_converted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each conversation has intents in schemas of its own, of the same parts; any other part is another schema."""
-    converted = Mock(wraps=request.to_openapi)
-    monkeypatch.setattr(request, "to_openapi", converted)
+    converted = Mock(wraps=to_openapi)
+    monkeypatch.setattr("custom_components.extended_assist.claude.request.to_openapi", converted)
     key, part = vol.Required("name"), vol.Any("a", "b")
 
     def sent(schema: vol.Schema) -> dict[str, Any]:

@@ -77,10 +77,12 @@ def where_thinking_begins(content: Sequence[conversation.Content], agent_id: str
     found: set[int] = set()
     begin = start
     for index, item in enumerate(islice(content, start, None), start):
-        if (native := own_native(item, agent_id)) is not None:
-            begin = begin if native.continues else index
-            if any(block["type"] in THINKING for block in native.blocks):
-                found.add(begin)
+        if not isinstance(item, conversation.AssistantContent):
+            continue
+        native = own_native(item, agent_id)
+        begin = begin if native and native.continues else index
+        if native and any(block["type"] in THINKING for block in native.blocks):
+            found.add(begin)
     return frozenset(found)
 
 
