@@ -8,9 +8,9 @@ from typing import Any
 
 import voluptuous as vol
 
-from homeassistant.components.recorder import DATA_INSTANCE
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP, EVENT_STATE_CHANGED
 from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.helpers.recorder import DATA_INSTANCE
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
