@@ -20,6 +20,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import get_instance, session_scope
+from homeassistant.util import dt as dt_util
 
 from .database import DATABASE, DOOR, SENSOR, SENSORS, ensure_database
 from .hass import running_home_assistant
@@ -32,7 +33,7 @@ _ROUNDS = 9
 """How often at least."""
 _GOAL, _GOAL_BY_HOURS = 1.2, 0.15
 """The longest that an answer may take as a share of reading the bare rows; the second where hours of statistics help."""
-_ANEW = "ours, nothing known yet"
+_ANEW, _STARTED = "nothing known yet", "after a start"
 """As after a restart: in which hours the sensor said no number has to be looked up in its rows."""
 _MAX_CHARACTERS = 4_000
 _FLAT = 1.02
@@ -84,7 +85,7 @@ def _add(hass: HomeAssistant, entity_id: str, state: str, attributes: dict[str, 
 def _kinds(hass: HomeAssistant, entity_id: str, end: float, days: int) -> dict[str, Kind]:
     """Return the ways in which the question can be answered."""
     # Home Assistant loads the integration under this name; imported before that, it would be another one.
-    from custom_components.extended_assist.recorder.interruptions import async_get_interruptions  # noqa: PLC0415
+    from custom_components.extended_assist.recorder.kept import async_get_kept  # noqa: PLC0415
     from custom_components.extended_assist.tools.history import GetHistoryTool  # noqa: PLC0415
 
     stop = datetime.fromtimestamp(end, UTC)
@@ -123,7 +124,15 @@ def _kinds(hass: HomeAssistant, entity_id: str, end: float, days: int) -> dict[s
         return len(json_dumps(states))
 
     async def anew() -> int:
-        async_get_interruptions(hass)._looked_up.clear()  # noqa: SLF001 - nothing else ever forgets them all
+        (await async_get_kept(hass)).interruptions.forget()
+        return await kinds["ours"]()
+
+    async def started() -> int:
+        found = (await async_get_kept(hass)).interruptions
+        run = get_instance(hass).recorder_runs_manager.recording_start.timestamp()
+        kept = found.async_known(dt_util.utcnow().timestamp(), run, lambda _: True)
+        found.forget()
+        found.async_begin_with(kept)
         return await kinds["ours"]()
 
     span = {"start": start.isoformat(), "end": stop.isoformat()}
@@ -134,7 +143,7 @@ def _kinds(hass: HomeAssistant, entity_id: str, end: float, days: int) -> dict[s
     }
     if entity_id == SENSOR:
         core = {"start_time": span["start"], "end_time": span["end"]}
-        kinds[_ANEW] = anew
+        kinds |= {_ANEW: anew, _STARTED: started}
         kinds["core's tool"] = lambda: tool(CoreHistoryTool(), {"entity_ids": [entity_id], **core})
     return kinds
 
@@ -159,13 +168,14 @@ async def _measure(hass: HomeAssistant, entity_id: str, case: str, end: float, d
     gc.enable()
     rows = []
     for name, found in times.items():
-        if name in ("ours", _ANEW):
+        if name in ("ours", _ANEW, _STARTED):
             continue
         goal = _GOAL if name == "bare rows" else None
         by_hours = name == "bare rows" and entity_id == SENSOR and days == max(_SPANS)
         rows.append(_ratio(f"{case}, other: {name}", times["ours"], found, _GOAL_BY_HOURS if by_hours else goal))
-    if _ANEW in times:
-        rows.append(_ratio(f"{case}, nothing known yet, other: bare rows", times[_ANEW], times["bare rows"], _GOAL))
+    for name in (_ANEW, _STARTED) if _ANEW in times else ():
+        goal = _GOAL_BY_HOURS if name == _STARTED and days == max(_SPANS) else _GOAL
+        rows.append(_ratio(f"{case}, {name}, other: bare rows", times[name], times["bare rows"], goal))
     dump = characters["dump"]
     rows.append(Row.of("history, characters", f"{case}, other: dump", characters["ours"], dump, goal=None))
     rows.append(Row.of("history, characters", f"{case}, other: limit", characters["ours"], _MAX_CHARACTERS, goal=1.0))

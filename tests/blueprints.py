@@ -71,6 +71,8 @@ class Model:
             if self._judge is None:
                 return Turn(fault=Fault("http", status=400))
             return Turn([text(json.dumps(self._judge(instructions)))])
+        if not request_body.get("tools"):
+            return Turn([text("I cannot say.")])
         results = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"]
         if not results:
             self.asked.append(_words(messages[0]))

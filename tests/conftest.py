@@ -160,6 +160,7 @@ async def claude_server(socket_enabled: None) -> AsyncGenerator[ClaudeServer]:
     """Return a running server; give it a scenario with `responder`."""
     async with ClaudeServer(Scenario([])) as server:
         yield server
+        assert server.mistakes == []
 
 
 async def async_set_up(hass: HomeAssistant, server: ClaudeServer, *subentries: ConfigSubentryData) -> MockConfigEntry:

@@ -25,6 +25,7 @@ START_TIMEOUT = 90
 # Seconds until all that runs in the newest environment has ended: half a minute on an idle machine.
 NEWEST_TIMEOUT = 280
 QUESTION = [{"role": "user", "content": "When did the front door last open?"}]
+TOOLS = [{"name": "extended_assist__get_history", "input_schema": {"type": "object"}}]
 
 
 def in_newest[T: Callable[..., Any]](test: T) -> T:
@@ -137,7 +138,7 @@ async def test_scenario_from_the_command_line(
     await asyncio.sleep(0.1)
     url = capsys.readouterr().out.removeprefix("listening on ").strip()
     async with AsyncAnthropic(base_url=url, api_key="other") as client:
-        answer = await client.messages.create(model="claude-haiku-5-5", max_tokens=500, messages=QUESTION)
+        answer = await client.messages.create(model="claude-haiku-5-5", max_tokens=500, messages=QUESTION, tools=TOOLS)
     assert [block.type for block in answer.content] == ["thinking", "text", "tool_use"]
     ended.set()
     await serving

@@ -87,7 +87,10 @@ async def test_results_claim_nothing_that_was_not_seen(
     hass.config_entries.async_update_entry(entry, options=options)
     await hass.config_entries.async_reload(entry.entry_id)
     before = _home(hass)
-    calls, here = Turn([tool_use(case.tool, case.arguments)]), {"device_id": "speaker"}
+    calls, here = (
+        Turn([tool_use(case.tool, case.arguments)], invents=case.reads == "no tool named"),
+        {"device_id": "speaker"},
+    )
     answer = await converse("Please", calls, Turn([text("Hm.")]), **here)
     # A question is spoken without the model, which reads of it with the next message.
     await converse("What?", Turn([text("Hm.")]), conversation_id=answer.conversation_id, **here)

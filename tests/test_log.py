@@ -318,7 +318,7 @@ async def test_tools_that_there_are_not(
 ) -> None:
     """Nor is the name of a tool that a model makes up."""
     for words in (f"{CANARY}_made_up", "extended_assist__canary"):
-        await converse(CANARY, Turn([tool_use(words, {CANARY: CANARY})]), Turn([text(CANARY)]))
+        await converse(CANARY, Turn([tool_use(words, {CANARY: CANARY})], invents=True), Turn([text(CANARY)]))
 
 
 STORED = {
@@ -390,7 +390,7 @@ class _Odd:
         [Turn([text("{canary")])] * 3,
         [Turn([], stop_reason="refusal")] * 3,
         [Turn([text(CANARY)], stop_reason="max_tokens")] * 3,
-        [Turn([tool_use("give_answer", {"name": CANARY})])] * 3,
+        [Turn([tool_use("give_answer", {"name": CANARY})], invents=True)] * 3,
         [Turn(fault=Fault("http", status=400, message=CANARY))] * 4,
         [Turn(fault=Fault("http", status=529, message=CANARY))] * 9,
     ],

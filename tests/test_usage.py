@@ -85,7 +85,7 @@ async def test_sensors(hass: HomeAssistant, entry: MockConfigEntry, converse: Co
     assert set((await shown(hass)).values()) == {0}
     await converse("Hello", answer())
     assert await shown(hass) == COUNTED
-    await converse("Hello", Turn([tool_use("llm__GetDateTime", {})], usage=USAGE), answer())
+    await converse("Hello", Turn([tool_use("extended_assist__get_user_name", {})], usage=USAGE), answer())
     assert await shown(hass) == {kind: 3 * count for kind, count in COUNTED.items()}
     await converse("Hello", answer(fault=Fault("disconnect", after=3)))
     assert (await shown(hass))["input_tokens"] == 40
@@ -188,7 +188,7 @@ async def test_limit_of_the_month(
 async def test_used_up_in_the_middle_of_a_turn(hass: HomeAssistant, entry: MockConfigEntry, converse: Converse) -> None:
     """A turn that has begun is finished."""
     await limit(hass, entry, SUM)
-    result = await converse("Hello", Turn([tool_use("llm__GetDateTime", {})], usage=USAGE), answer())
+    result = await converse("Hello", Turn([tool_use("extended_assist__get_user_name", {})], usage=USAGE), answer())
     assert speech(result) == "Good evening."
     assert await issues(hass) == ["tokens_used_up"]
     (agent,) = entry.subentries.values()

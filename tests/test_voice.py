@@ -117,10 +117,10 @@ async def test_words_before_a_tool_are_spoken_while_it_runs(
     hass: HomeAssistant, recorder: Recorder, claude_server: ClaudeServer, hass_ws_client: WebSocketGenerator
 ) -> None:
     """What is said on the way is heard right away, not after the tools and the second request."""
-    look = Turn([text("One moment, I look."), tool_use("llm__GetDateTime")])
-    claude_server.responder = Scenario([look, Turn([text("It is noon.")], delay=0.5)])
-    await speak(hass, hass_ws_client, "What time is it?")
-    assert recorder.words == "One moment, I look. It is noon."
+    look = Turn([text("One moment, I look."), tool_use("extended_assist__get_user_name")])
+    claude_server.responder = Scenario([look, Turn([text("You are Ann.")], delay=0.5)])
+    await speak(hass, hass_ws_client, "Who am I?")
+    assert recorder.words == "One moment, I look. You are Ann."
     assert recorder.heard[-1][0] - recorder.heard[0][0] > 0.4
 
 
@@ -137,7 +137,7 @@ async def test_the_end_is_heard_too(
     await change_agent(hass, entry, fallback_agent=fallback)
     broken = Turn([text(FIRST + REST)], fault=Fault("disconnect", after=11))
     claude_server.responder = Scenario([broken])
-    events = await speak(hass, hass_ws_client, "What time is it?")
+    events = await speak(hass, hass_ws_client, "Who am I?")
     (end,) = (event["data"]["intent_output"] for event in events if event["type"] == "intent-end")
     said = end["response"]["speech"]["plain"]["speech"]
     assert ("broke off" in said) is (fallback is None)
@@ -150,7 +150,7 @@ async def test_failure_is_shown_and_spoken_once(
 ) -> None:
     """Where nothing was said yet, the cause is the whole answer and no part of one: dialogs would show it twice."""
     claude_server.responder = Scenario([Turn(fault=Fault("http", status=402))])
-    events = await speak(hass, hass_ws_client, "What time is it?")
+    events = await speak(hass, hass_ws_client, "Who am I?")
     (end,) = (event["data"]["intent_output"] for event in events if event["type"] == "intent-end")
     assert recorder.words == end["response"]["speech"]["plain"]["speech"]
     assert "no credit" in recorder.words
@@ -161,6 +161,6 @@ async def test_short_answers_are_spoken_once(
     hass: HomeAssistant, recorder: Recorder, claude_server: ClaudeServer, hass_ws_client: WebSocketGenerator
 ) -> None:
     """An answer too short to stream is spoken whole."""
-    claude_server.responder = Scenario([Turn([text("It is noon.")])])
-    await speak(hass, hass_ws_client, "What time is it?")
+    claude_server.responder = Scenario([Turn([text("You are Ann.")])])
+    await speak(hass, hass_ws_client, "Who am I?")
     assert recorder.words == "It is noon."

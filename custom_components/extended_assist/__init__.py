@@ -28,7 +28,7 @@ from .functions.manager import async_load_functions, async_perform_function, unl
 from .functions.tool import CALL_FUNCTION
 from .issues import async_resolve_orphaned, async_watch_others
 from .name_index import async_get_names
-from .recorder.interruptions import async_get_interruptions
+from .recorder.kept import async_get_kept
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
 
@@ -67,7 +67,7 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions, and notice from the beginning when sensors say no number."""
     async_register_actions(hass)
-    async_get_interruptions(hass)
+    await async_get_kept(hass)
     return True
 
 
@@ -114,6 +114,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
         await (await async_get_journal(hass)).async_clear()
         await async_forget(hass)
         await (await async_get_meters(hass)).async_clear()
+        await (await async_get_kept(hass)).async_clear()
 
 
 async def _async_forget_meters(hass: HomeAssistant) -> None:

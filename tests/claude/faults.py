@@ -8,7 +8,7 @@ from tests.claude_server.stream import Issuer, events
 CONTENT = [
     thinking("Which lamp?"),
     text("I look."),
-    tool_use("llm__GetDateTime"),
+    tool_use("extended_assist__get_user_name"),
     tool_use("extended_assist__get_entities", {"name": "lamp"}),
 ]
 WHOLE = events(Issuer().message(Turn(CONTENT), {"model": "m"}, {"input_tokens": 1}), Turn(CONTENT))

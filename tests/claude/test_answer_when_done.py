@@ -227,7 +227,9 @@ FAIL = {
 async def test_goes_on(say: Say, claude_server: ClaudeServer, chat_log: FindLog) -> None:
     """Wherever something fails, cannot be seen or has to be read, the model is asked as ever, and told why."""
     for name, content in FAIL.items():
-        result = await say("Do it", Turn(content), Turn([text(AFTER_ALL)]), anew=True)
+        result = await say(
+            "Do it", Turn(content, invents=name == "an unknown tool"), Turn([text(AFTER_ALL)]), anew=True
+        )
         assert speech(result) == AFTER_ALL, name
         log = chat_log(str(result.conversation_id))
         assert_every_call_has_a_result(log)
@@ -339,7 +341,7 @@ async def test_news_of_earlier_calls(hass: HomeAssistant, say: Say, monkeypatch:
 
     hass.services.async_register("light", "turn_on", wait, service.schema)
     monkeypatch.setattr(PerformActionTool, "deadline", 0.2)
-    assert speech(await say("Light", Turn([ON, when_done()]), Turn([text(AFTER_ALL)]))) == AFTER_ALL
+    assert speech(await say("Light", Turn([ON, when_done()], invents=True), Turn([text(AFTER_ALL)]))) == AFTER_ALL
     monkeypatch.setattr(PerformActionTool, "deadline", 5.0)
 
     async def lock(_: Any) -> None:
@@ -424,7 +426,7 @@ async def test_where_it_is_offered(
     await change_agent(hass, entry, **{CONF_ANSWER_WHEN_DONE: False})
     await say("Hello", hello)
     assert ANSWER_WHEN_DONE not in names_sent(claude_server)
-    wished = await say("Light", Turn([ON, when_done()]), Turn([text(AFTER_ALL)]))
+    wished = await say("Light", Turn([ON, when_done()], invents=True), Turn([text(AFTER_ALL)]))
     assert speech(wished) == AFTER_ALL
     unregister = llm.async_register_api(hass, NamedAPI(hass, []))
     await change_agent(hass, entry, **{CONF_ANSWER_WHEN_DONE: True, "llm_hass_api": ["named"]})

@@ -179,5 +179,5 @@ async def test_changing_instructions_still_share_the_tools(
 async def test_lifetimes(converse: Converse, home: None, claude_server: ClaudeServer, choose: Choose) -> None:
     """All four marks of a request in a conversation, in the order that the server checks."""
     await choose("1h")
-    await converse("Hello", Turn([tool_use("llm__GetDateTime", {})]), Turn([text("Late.")]))
+    await converse("Hello", Turn([tool_use("extended_assist__get_user_name", {})]), Turn([text("Late.")]))
     assert list(marks(claude_server.message_requests[-1]).values()) == ["1h", "1h", "5m", "5m"]

@@ -19,6 +19,7 @@ from tests.talking import FindLog, assert_every_call_has_a_result, change_agent,
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
 GET_ENTITIES = "extended_assist__get_entities"
+USER_NAME = "extended_assist__get_user_name"
 
 
 async def test_plain_answer(converse: Converse, claude_server: ClaudeServer) -> None:
@@ -119,7 +120,9 @@ async def test_bad_call_teaches_and_the_turn_goes_on(
     converse: Converse, claude_server: ClaudeServer, chat_log: FindLog, block: dict[str, object], words: str
 ) -> None:
     """A call that cannot be made goes back as an error beside one that can, and the model answers in the end."""
-    result = await converse("?", Turn([block, tool_use("llm__GetDateTime", {})]), Turn([text("Sorted.")]))
+    result = await converse(
+        "?", Turn([block, tool_use(USER_NAME)], invents="Nearest" in words), Turn([text("Sorted.")])
+    )
     assert speech(result) == "Sorted."
     results = claude_server.message_requests[-1]["messages"][-1]["content"]
     assert [item.get("is_error", False) for item in results] == [True, False]
@@ -191,7 +194,7 @@ async def test_round_limit_ends_with_an_answer(
 ) -> None:
     """After the last round one request is made in which no tool may be called."""
     await change_agent(hass, entry, max_tool_rounds=2)
-    call = Turn([tool_use("llm__GetDateTime", {})])
+    call = Turn([tool_use(USER_NAME)])
     result = await converse("Loop", call, call, Turn([text("Enough.")]))
     assert speech(result) == "Enough."
     assert [request.get("tool_choice") for request in claude_server.message_requests] == [None, None, {"type": "none"}]
@@ -202,7 +205,7 @@ async def test_round_limit_with_a_server_that_calls_on(
 ) -> None:
     """A server that calls tools although it may not gets no further round, and the user a sentence."""
     await change_agent(hass, entry, max_tool_rounds=2)
-    result = await converse("Loop", *[Turn([tool_use("llm__GetDateTime", {})])] * 3)
+    result = await converse("Loop", *[Turn([tool_use(USER_NAME)])] * 3)
     assert "within 2 rounds" in speech(result)
     assert_every_call_has_a_result(chat_log(result.conversation_id))
 

@@ -3,13 +3,16 @@
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from unittest.mock import Mock
 
 from hypothesis import given, settings, strategies as st
+from probatio import to_openapi
 import pytest
 import voluptuous as vol
 
-from custom_components.extended_assist.claude.request import offered_tools, to_messages, to_tools
-from custom_components.extended_assist.claude.responses import ResponseBlocks
+from custom_components.extended_assist.claude.prefix import Prefix
+from custom_components.extended_assist.claude.request import Rendering, offered_tools, to_messages, to_tools
+from custom_components.extended_assist.claude.responses import Block, ResponseBlocks
 from homeassistant.components.conversation import (
     AssistantContent,
     Content,
@@ -191,3 +194,88 @@ def test_what_goes_without_saying_is_not_said() -> None:
         },
         "required": ["additionalProperties"],
     }
+
+
+_WORDS = st.sampled_from(["Hello", "", "And now?"])
+_PARTS = st.sampled_from(["user", "words", "thought", "calls", "rest", "other"])
+
+
+def _grown(parts: list[tuple[str, str]]) -> list[Content]:
+    """Return a conversation of any parts, in any order: results, or none of them, and responses of several parts."""
+    content: list[Content] = []
+    for number, (part, words) in enumerate(parts):
+        said: Block = {"type": "text", "text": words or "?"}
+        call: Block = {"type": "tool_use", "id": f"call_{number}", "name": "look", "input": {}}
+        blocks = {
+            "words": [said],
+            "thought": [{"type": "thinking", "thinking": words, "signature": "s"}, said],
+            "calls": [{"type": "thinking", "thinking": words, "signature": "s"}, call],
+            "rest": [{"type": "thinking", "thinking": words, "signature": "s"}, said],
+        }.get(part)
+        if part == "user":
+            content.append(UserContent(content=words))
+        elif blocks is None:
+            content.append(_assistant(OTHER, words, [f"call_{number}"], external=False))
+        else:
+            native = ResponseBlocks(MODEL, blocks, continues=part == "rest", prefix=words)
+            calls = [llm.ToolInput("look", {}, id=f"call_{number}")] if part == "calls" else None
+            content.append(AssistantContent(agent_id=OURS, content=words, tool_calls=calls, native=native))
+        if part in ("calls", "other") and words:
+            content.append(_result(f"call_{number}", error=False))
+    return content
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(_PARTS, _WORDS), max_size=12), st.data())
+def test_a_conversation_that_grows(parts: list[tuple[str, str]], data: st.DataObject) -> None:
+    """What a request takes over from the one before is what it would be when made anew, and so is its digest."""
+    content = _grown([("user", "Hello"), *parts])
+    rendering = None
+    for end in sorted({len(content), *data.draw(st.lists(st.integers(1, len(content)), max_size=4))}):
+        prefix = Prefix("instructions")
+        if rendering is None or not rendering.goes_on(content[:end], prefix):
+            rendering = Rendering(OURS, MODEL, {}, lambda _: None, prefix)
+        rendering.add(content[:end])
+        anew = Rendering(OURS, MODEL, {}, lambda _: None, Prefix("instructions"))
+        anew.add(content[:end])
+        told: list[Block] = [{"type": "text", "text": "(Go on.)"}]
+        assert rendering.whole(told) == anew.whole(told)
+        assert rendering.whole() == anew.whole()
+    assert rendering is not None
+    assert not rendering.goes_on([*content[:-1], replace(content[-1])], Prefix("instructions"))
+    assert not rendering.goes_on(content, Prefix("others"))
+
+
+def test_a_conversation_that_goes_on_is_not_gone_through_again() -> None:
+    """Rounds of a turn are added to the messages that there are."""
+    content = _grown([("user", "Hello"), ("calls", "Hello"), ("calls", "Hello"), ("words", "Hello")])
+    told: list[UserContent] = []
+    rendering = Rendering(OURS, MODEL, {}, told.append, Prefix())
+    for end in (1, 3, 5, 6):
+        assert rendering.goes_on(content[:end], Prefix())
+        rendering.add(content[:end])
+    assert told == [content[0]]
+
+
+def test_tools_of_the_same_parts_are_converted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each conversation has intents in schemas of its own, of the same parts; any other part is another schema."""
+    converted = Mock(wraps=to_openapi)
+    monkeypatch.setattr("custom_components.extended_assist.claude.request.to_openapi", converted)
+    key, part = vol.Required("name"), vol.Any("a", "b")
+
+    def sent(schema: vol.Schema) -> dict[str, Any]:
+        tool = Mock(spec=llm.Tool, description="", parameters=schema)
+        tool.name = "test_tools_of_the_same_parts"
+        instance = Mock(spec=llm.APIInstance, tools=[tool], custom_serializer=None)
+        return dict(to_tools(instance)[0]["input_schema"])
+
+    first = sent(vol.Schema({key: part}))
+    assert sent(vol.Schema({key: part})) == first
+    assert converted.call_count == 1
+    for other in (
+        vol.Schema({key: vol.Any("a", "c")}),
+        vol.Schema({key: part, vol.Optional("more"): str}),
+        vol.Schema({vol.Required("name", description="Said."): part}),
+        vol.Schema({key: part}, extra=vol.ALLOW_EXTRA),
+    ):
+        assert sent(other) != first

@@ -116,7 +116,11 @@ async def test_what_strangers_write_does_not_move_the_house(
     """After a search, what acts waits for the user's own word, even within the response that searched."""
     act = tool_use("intent__HassTurnOn", {"name": "Lamp"})
     before = [search(), found()]
-    turns = [Turn([*before, act])] if same_response else [Turn([*before, tool_use("llm__GetDateTime")]), Turn([act])]
+    turns = (
+        [Turn([*before, act])]
+        if same_response
+        else [Turn([*before, tool_use("extended_assist__get_user_name")]), Turn([act])]
+    )
     here: dict[str, Any] = {"device_id": "speaker"}
     result = await converse("Weather?", *turns, **here)
     assert surfing == []
@@ -130,7 +134,8 @@ async def test_what_strangers_write_does_not_move_the_house(
 async def test_calls_side_by_side(converse: Converse, claude_server: ClaudeServer, surfing: list[Any]) -> None:
     """A tool of ours that is called before the result of a search comes in still gets its result in the right place."""
     mixed = Turn(
-        [tool_use("llm__GetDateTime"), search(), found(), text("Now I know the weather.")], stop_reason="tool_use"
+        [tool_use("extended_assist__get_user_name"), search(), found(), text("Now I know the weather.")],
+        stop_reason="tool_use",
     )
     result = await converse("Time and weather?", mixed, Turn([text("Noon and sunny.")]))
     assert speech(result) == "Noon and sunny."
@@ -174,7 +179,7 @@ async def test_a_tool_that_does_not_exist_is_no_stranger(converse: Converse, sur
     """A misspelt name is our own error, after which the right call needs no question."""
     await converse(
         "Turn on the lamp",
-        Turn([tool_use("intent__TurnOn", {"name": "Lamp"})]),
+        Turn([tool_use("intent__TurnOn", {"name": "Lamp"})], invents=True),
         Turn([tool_use("intent__HassTurnOn", {"name": "Lamp"})]),
         Turn([text("Done.")]),
     )

@@ -13,7 +13,7 @@ import json
 from time import monotonic
 from typing import Any
 
-from .stream import tokens
+from .stream import tokens_of
 
 type Body = dict[str, Any]
 
@@ -99,8 +99,9 @@ def _blocks(body: Body) -> Iterator[Block]:
             digest.update(json.dumps(body.get("tool_choice")).encode())
         mark = content.get("cache_control")
         plain = {key: value for key, value in content.items() if key != "cache_control"}
-        digest.update(json.dumps([path, plain]).encode())
-        size += tokens(plain)
+        written = json.dumps(plain)
+        digest.update(f"{path} {written}".encode())
+        size += tokens_of(written)
         place += not (kind in _ONE_PLACE and kind == before)
         before = kind
         yield Block(place, digest.hexdigest(), size, mark.get("ttl", "5m") if mark else None)

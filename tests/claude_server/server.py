@@ -18,7 +18,7 @@ from .request_types import check_count_tokens, check_message, prepare
 from .rules.rule import REFUSAL_AGAIN, Refusal, Request
 from .rules.thinking import BINDING_BETA, transformations
 from .stream import Event, Issuer, cut, events, whole
-from .turn import ERROR_TYPES, Fault, Responder, Turn
+from .turn import ERROR_TYPES, Fault, NotOfferedError, Responder, Turn
 
 LOGGER = logging.getLogger(__name__)
 
@@ -61,6 +61,8 @@ class ClaudeServer:
         self.requests: list[RecordedRequest] = []
         self.refusals: list[str] = []
         """What requests were refused with, by the server itself rather than by a test."""
+        self.mistakes: list[str] = []
+        """What was scripted and no model could do; a test that made one fails."""
         self.on_request: Callable[[RecordedRequest], None] | None = None
         self.url = ""
         self.cache = PromptCache()
@@ -128,6 +130,9 @@ class ClaudeServer:
                 return response
             self._authenticate(request)
             return await handler(request)
+        except NotOfferedError as err:
+            self.mistakes.append(str(err))
+            return self._error(Fault("http", message=str(err), headers={"x-should-retry": "false"}))
         except Refusal as refusal:
             self.refusals.append(str(refusal))
             headers = {RULE_HEADER: refusal.rule}
@@ -205,6 +210,8 @@ class ClaudeServer:
             dropped = transformations(known)
             omits_thinking = self._omits_thinking and not known.shows_thinking
             turn = await self.responder.respond(body)
+            if invented := turn.invented(body):
+                raise NotOfferedError(invented)
         except Refusal as refusal:
             if refusal.status != REFUSAL_AGAIN:
                 raise

@@ -80,7 +80,12 @@ class Issuer:
 
 def tokens(value: Any) -> int:
     """Estimate tokens, at four characters of JSON each; never less than one."""
-    return max(1, len(json.dumps(value)) // 4)
+    return tokens_of(json.dumps(value))
+
+
+def tokens_of(written: str) -> int:
+    """Estimate the tokens of JSON as it is written."""
+    return max(1, len(written) // 4)
 
 
 def whole(message: dict[str, Any], turn: Turn) -> dict[str, Any]:

@@ -30,6 +30,16 @@ ERROR_TYPES = {
 DEFAULT_CHUNK = 12
 
 
+class NotOfferedError(Exception):
+    """A turn that calls tools which its request has not offered."""
+
+    def __init__(self, names: list[str]) -> None:
+        """Take their names."""
+        super().__init__(
+            f"The turn calls {', '.join(names)}, which was not offered; one that is to do so says invents=True."
+        )
+
+
 @dataclass(frozen=True)
 class Fault:
     """Something that goes wrong with an answer.
@@ -79,6 +89,8 @@ class Turn:
     pace: float = 0
     chunk: int = DEFAULT_CHUNK
     fault: Fault | None = None
+    invents: bool = False
+    """Whether it may call tools that it was not offered, as a model may; else that is a mistake of whoever wrote it."""
 
     def __post_init__(self) -> None:
         """Refuse what could not be sent, where it was written."""
@@ -96,6 +108,12 @@ class Turn:
         if self.stop_reason:
             return self.stop_reason
         return "tool_use" if any(block["type"] == "tool_use" for block in self.content) else "end_turn"
+
+    def invented(self, request_body: dict[str, Any]) -> list[str]:
+        """Return the tools that it calls without having been offered them."""
+        offered = {tool.get("name") for tool in request_body.get("tools") or []}
+        called = [block["name"] for block in self.content if block["type"] == "tool_use"]
+        return [] if self.invents else [name for name in called if name not in offered]
 
 
 class Responder(Protocol):

@@ -11,6 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from tests.automating import FREE, StartHome, switching
 from tests.claude_server import Turn, text
@@ -36,6 +37,8 @@ async def test_what_is_left_behind(
     """Each file is there before, and afterwards as its row says."""
     path: Path = await start_home("[]\n")
     await converse("Hello", Turn([text("Hi")]))
+    # No recorder runs here that could be asked.
+    await Store(hass, 1, "extended_assist.interruptions").async_save({"run": 0.0, "sensors": []})
     perform = TOOLS["perform_action"](ToolboxOptions.of(entry.options, entry.entry_id))
     await call_tool(perform, **SWITCH)
     await call_tool(perform, **SWITCH, delay=3_600)

@@ -48,7 +48,7 @@ def ask(converse: Converse, claude_server: ClaudeServer) -> Ask:
     async def call(name: str, arguments: dict[str, Any] | None = None, *, error: bool = False, **more: Any) -> Any:
         await converse(
             "Do it.",
-            Turn([tool_use(name, arguments or {})]),
+            Turn([tool_use(name, arguments or {})], invents=more.pop("invents", False)),
             Turn([text("Done.")]),
             **({"device_id": "a satellite"} | more),
         )

@@ -130,7 +130,7 @@ async def try_all(install: Install, ask: Ask, heard: Heard, every: list[dict[str
             await install(named(settings, str(index)))
         for x in given:
             with suppress(AssertionError, StopIteration):
-                await ask(f"{NAME}_{index}", {"x": x})
+                await ask(f"{NAME}_{index}", {"x": x}, invents=True)
         assert heard() == [], settings
 
 

@@ -16,10 +16,17 @@ from sqlalchemy.orm import Session
 
 from custom_components.extended_assist.recorder import hours
 from custom_components.extended_assist.recorder.hours import Hourly, read_span
-from custom_components.extended_assist.recorder.interruptions import Interruptions, _interrupts
+from custom_components.extended_assist.recorder.interruptions import Interruptions, Kept, LookedUp, interrupts
+from custom_components.extended_assist.recorder.kept import _read, _written
 from custom_components.extended_assist.recorder.numbers import Numbers, read_numbers
 from custom_components.extended_assist.recorder.states import find_rows
-from homeassistant.components.recorder.db_schema import States, Statistics, StatisticsMeta, StatisticsShortTerm
+from homeassistant.components.recorder.db_schema import (
+    RecorderRuns,
+    States,
+    Statistics,
+    StatisticsMeta,
+    StatisticsShortTerm,
+)
 from homeassistant.components.recorder.models import StatisticMeanType
 from homeassistant.components.sensor.recorder import _entity_history_to_float_and_state, _time_weighted_arithmetic_mean
 from homeassistant.core import Event, EventStateChangedData, State
@@ -149,7 +156,13 @@ def write(database: Engine, course: Course) -> str:
 
 def noticed(entity_id: str, rows: list[Recorded], since: float) -> Interruptions:
     """Return what was noticed of rows since a moment."""
-    interruptions = Interruptions(since)
+    return notice(Interruptions(since), entity_id, rows, since, math.inf)
+
+
+def notice(
+    interruptions: Interruptions, entity_id: str, rows: list[Recorded], since: float, until: float
+) -> Interruptions:
+    """Let what happened between two moments be noticed."""
     states = [
         State(
             entity_id, row.state or "", json.loads(row.attributes), last_updated=dt_util.utc_from_timestamp(row.moment)
@@ -157,10 +170,10 @@ def noticed(entity_id: str, rows: list[Recorded], since: float) -> Interruptions
         for row in rows
     ]
     for old, new in zip([None, *states], states, strict=False):
-        if new.last_updated_timestamp >= since:
+        if since <= new.last_updated_timestamp < until:
             data: EventStateChangedData = {"entity_id": entity_id, "old_state": old, "new_state": new}
             event = Event("state_changed", data, time_fired_timestamp=new.last_updated_timestamp + 0.001)
-            if _interrupts(data):
+            if interrupts(data):
                 interruptions.async_notice(event)
     return interruptions
 
@@ -244,6 +257,53 @@ def test_as_of_the_rows(database: Engine, seed: int) -> None:
         assert not found.hourly
         same(found.numbers, expected)
         assert served == [expected_hours(course, start, cut)]
+
+
+RUN = BEGIN + 0.25
+"""When the recorder's run in these databases began."""
+
+
+def begin_run(database: Engine) -> None:
+    """Write that the recorder runs."""
+    with Session(database) as session:
+        session.execute(insert(RecorderRuns).values(start=dt_util.utc_from_timestamp(RUN)))
+        session.commit()
+
+
+@EVERY_DATABASE
+@settings(FRUGAL, max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_over_restarts(database: Engine, seed: int) -> None:
+    """With what was kept when Home Assistant stopped, or before it crashed, or of another database, it is the same."""
+    random = Random(seed)
+    course = random_course(random)
+    entity_id = write(database, course)
+    begin_run(database)
+    kept: Kept | None = None
+    if random.random() < 0.2:  # As if nothing had ever happened, in another database.
+        with Session(database) as session:
+            number = find_series(session, entity_id).metadata_id
+        kept = Kept(RUN - 1_000, {number: LookedUp(entity_id, BEGIN, END, frozenset())})
+    moments = sorted(random.uniform(BEGIN, END + HOUR) for _ in range(random.randint(2, 8)))
+    for began, asked, stopped in zip(moments, moments[1:], moments[2:], strict=False):
+        interruptions = Interruptions(began)
+        if kept:
+            interruptions.async_begin_with(_read(json.loads(json.dumps(_written(kept)))) or kept)
+        notice(interruptions, entity_id, course.rows, began, asked)
+        start = BEGIN + random.choice([0.0, 1_234.5, 8_000.0])
+        cut = min(END, asked // HOUR * HOUR)
+        with Session(database) as session, of_any_density() as served:
+            rows = find_rows(session, find_series(session, entity_id), start, cut) if start < cut else None
+            if rows:
+                found = read_span(session, rows, Hourly(entity_id, "°C", interruptions), rows.start, cut)
+                same(found.numbers, read_numbers(session, rows))
+                # The hour in which a sensor appeared does not serve, whatever it said.
+                assert set(served[0]) <= set(expected_hours(course, start, cut))
+        if random.random() < 0.5:
+            kept = interruptions.async_known(asked, RUN, lambda _: True)
+        notice(interruptions, entity_id, course.rows, asked, stopped)
+        if random.random() < 0.7:
+            kept = interruptions.async_known(stopped, RUN, lambda _: True)
 
 
 def write_regular(database: Engine, unit: str = "°C") -> tuple[str, list[Recorded]]:

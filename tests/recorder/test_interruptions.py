@@ -4,14 +4,16 @@ import math
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, insert
 from sqlalchemy.orm import Session
 
 from custom_components.extended_assist.recorder import interruptions as module
 from custom_components.extended_assist.recorder.engine import SQLITE
-from custom_components.extended_assist.recorder.interruptions import Interruptions, async_get_interruptions
+from custom_components.extended_assist.recorder.interruptions import Interruptions, Kept
+from custom_components.extended_assist.recorder.kept import async_get_kept
 from custom_components.extended_assist.recorder.states import Series
-from homeassistant.core import HomeAssistant
+from homeassistant.components.recorder.db_schema import RecorderRuns
+from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State
 from homeassistant.util import dt as dt_util
 from tests.databases import EVERY_DATABASE
 
@@ -42,7 +44,7 @@ async def test_noticed(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> N
     at(0.5)
     hass.states.async_set("sensor.room", "20", MEASURED)
     hass.states.async_set("sensor.old", "20", MEASURED)
-    interruptions = async_get_interruptions(hass)
+    interruptions = (await async_get_kept(hass)).interruptions
     for hour, state in ((2.5, "21"), (3.5, "unavailable"), (5.2, "unknown"), (7.1, "21.5"), (8.1, "nan"), (8.2, "7")):
         at(hour)
         hass.states.async_set("sensor.room", state, MEASURED)
@@ -117,3 +119,155 @@ def test_noticed_in_part(database: Engine, looked_up: list[tuple[float, float]])
             looked_up.clear()
             Interruptions((BEGIN + since) * HOUR).read(session, series, entity_id, BEGIN * HOUR, (BEGIN + 6) * HOUR)
             assert looked_up == spans
+
+
+RUN = 1_700_000_000.123
+OTHER_RUN = RUN + 5
+
+
+def begin_run(database: Engine) -> None:
+    """Write that the recorder runs."""
+    with Session(database) as session:
+        session.execute(insert(RecorderRuns).values(start=dt_util.utc_from_timestamp(RUN)))
+        session.commit()
+
+
+class Runs:
+    """One sensor over several runs of Home Assistant."""
+
+    def __init__(self, database: Engine, texts: dict[float, str], spans: list[tuple[float, float]]) -> None:
+        """Write what it said at some hours."""
+        self.entity_id = record(database, [Recorded((BEGIN + hour) * HOUR, text) for hour, text in texts.items()])
+        self._database = database
+        self._spans = spans
+        self.changes = 0
+        self.interruptions = Interruptions()
+
+    def start(self, hour: float, kept: Kept | None = None) -> None:
+        """Begin a run at an hour, with what was kept."""
+
+        def changed() -> None:
+            self.changes += 1
+
+        self.interruptions = Interruptions((BEGIN + hour) * HOUR, changed)
+        if kept:
+            self.interruptions.async_begin_with(kept)
+
+    def ask(self, start: int, end: int) -> tuple[set[int], list[tuple[float, float]]]:
+        """Return the interrupted hours, and the spans of which rows were read."""
+        self._spans.clear()
+        with Session(self._database) as session:
+            series = find_series(session, self.entity_id)
+            begin, stop = (BEGIN + start) * HOUR, (BEGIN + end) * HOUR
+            return hours(self.interruptions.read(session, series, self.entity_id, begin, stop)), [*self._spans]
+
+    def say(self, hour: float, old: str | None, new: str | None) -> None:
+        """Let the sensor say something, which is noticed."""
+        moment = dt_util.utc_from_timestamp((BEGIN + hour) * HOUR)
+        old_state, new_state = (
+            None if text is None else State(self.entity_id, text, MEASURED, last_updated=moment) for text in (old, new)
+        )
+        data: EventStateChangedData = {"entity_id": self.entity_id, "old_state": old_state, "new_state": new_state}
+        self.interruptions.async_notice(Event("state_changed", data, time_fired_timestamp=moment.timestamp()))
+
+    def stop(self, hour: float, *, run: float = RUN, is_there: bool = True) -> Kept:
+        """Return what is kept at an hour."""
+        return self.interruptions.async_known((BEGIN + hour) * HOUR, run, lambda _: is_there)
+
+
+@pytest.fixture
+def runs(database: Engine, looked_up: list[tuple[float, float]]) -> Runs:
+    """Return a sensor that was interrupted in hours 1 and 5."""
+    begin_run(database)
+    texts = {0.1: "20", 1.5: "unavailable", 1.6: "21", 5.2: "unknown", 5.3: "7", 20.5: "8"}
+    return Runs(database, texts, looked_up)
+
+
+@EVERY_DATABASE
+def test_only_the_gap_is_read(runs: Runs) -> None:
+    """After a start, the rows since the last full hour that was kept are read, and no others."""
+    runs.start(4.5)
+    assert runs.ask(0, 4) == ({1}, [(0, 4)])
+    assert runs.changes == 1
+    runs.ask(0, 5)  # In the hour in which all began to be noticed, not all was.
+    runs.say(5.2, "21", "unknown")
+    runs.say(5.3, "unknown", "7")
+    kept = runs.stop(8.9)
+    runs.start(9.5, kept)
+    assert runs.ask(0, 12) == ({1, 5}, [(8, 10)])
+    runs.start(9.5, runs.stop(9.9))  # A start right after it.
+    assert runs.ask(0, 9) == ({1, 5}, [])
+
+
+@EVERY_DATABASE
+def test_after_a_crash(runs: Runs) -> None:
+    """What was noticed and not kept is among the rows of the gap."""
+    runs.start(4.5)
+    runs.ask(0, 5)
+    kept = runs.stop(5.1)
+    runs.say(5.2, "21", "unknown")
+    runs.start(9.5, kept)
+    assert runs.ask(0, 12) == ({1, 5}, [(5, 10)])
+
+
+@EVERY_DATABASE
+def test_another_database(runs: Runs) -> None:
+    """What was kept of a run that the database knows nothing of does not count, and is not taken for its own."""
+    runs.start(4.5)
+    runs.ask(0, 5)
+    kept = runs.stop(8.9, run=OTHER_RUN)
+    runs.start(9.5, kept)
+    assert runs.stop(9.9) == kept  # Nobody has looked.
+    assert runs.ask(0, 12) == ({1, 5}, [(0, 10)])
+
+
+@EVERY_DATABASE
+def test_renamed(runs: Runs) -> None:
+    """What is not there under its id goes on under another, where it was not noticed: it is known up to what was read."""
+    runs.start(4.5)
+    runs.ask(0, 5)
+    kept = runs.stop(8.9, is_there=False)
+    runs.start(9.5, kept)
+    assert runs.ask(0, 12) == ({1, 5}, [(5, 10)])
+    runs.say(10.5, None, "7")  # Something has this id anew.
+    runs.start(15.5, runs.stop(15.2))
+    assert runs.ask(0, 12) == ({1, 5, 10}, [(10, 12)])
+
+
+@EVERY_DATABASE
+def test_clock_jumps(runs: Runs) -> None:
+    """A clock that was ahead tells nothing of hours to come, and one that goes back is seen at once."""
+    runs.start(4.5)
+    runs.ask(0, 5)
+    ahead = runs.stop(400.0)
+    assert ahead.end == (BEGIN + 400) * HOUR
+    # It goes back while Home Assistant runs: what was kept is put right as soon as there is something to tell.
+    before = runs.changes
+    runs.say(5.2, "21", "unknown")
+    assert runs.changes == before + 1
+    assert runs.stop(5.25).end == (BEGIN + 5) * HOUR
+    runs.say(6.2, "21", "unknown")
+    assert runs.changes == before + 1
+    # It goes back while Home Assistant does not run: what was noticed counts, and what is kept ends before.
+    runs.start(5.1, ahead)
+    assert runs.stop(5.25).end == (BEGIN + 5) * HOUR
+    runs.say(5.2, "21", "unknown")
+    assert runs.ask(0, 7)[0] == {1, 5}
+    assert runs.stop(7.2).end <= (BEGIN + 7) * HOUR
+    # It goes ahead: the hours between are among the rows.
+    runs.start(4.5)
+    runs.ask(0, 5)
+    kept = runs.stop(5.1)
+    runs.start(300.5, kept)
+    assert runs.ask(0, 12) == ({1, 5}, [(5, 12)])
+
+
+@EVERY_DATABASE
+def test_only_so_much_is_kept(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a sensor with many interruptions the latest are kept, and what was before them is read again."""
+    runs.start(9.5)
+    runs.ask(0, 9)
+    monkeypatch.setattr(module, "_MOST_KEPT", 1)
+    kept = runs.stop(11.5)
+    runs.start(11.5, kept)
+    assert runs.ask(0, 9) == ({1, 5}, [(0, 5)])

@@ -1,7 +1,7 @@
 """Keep a long conversation within what the model can read, in the request only: the chat log stays whole."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
 from homeassistant.helpers import llm
@@ -53,24 +53,11 @@ class _Window:
     """Everything before this is dropped; it is the border of a turn."""
     cleared: int = 0
     """Every tool result before this is cleared."""
-    round: int = 0
-    """Where the last round of tool results begins; the model has not read them yet."""
-    borders: list[int] = field(default_factory=list)
-    """Where the turns after the first begin."""
 
     @property
     def tokens(self) -> int:
         """Return an estimate of the request's tokens."""
         return int(self.total * self.ratio)
-
-    def take(self, index: int) -> None:
-        """Add an item."""
-        item = self.content[index]
-        self.total += self.sizes[index]
-        if isinstance(item, UserContent) and index:
-            self.borders.append(index)
-        if not isinstance(item, ToolResultContent):
-            self.round = index + 1
 
     def correct(self, item: AssistantContent) -> None:
         """Learn from what the server counted for the request that an item answers."""
@@ -78,18 +65,25 @@ class _Window:
             low, high = _PLAUSIBLE
             self.ratio = min(max(item.native.tokens / self.total, low), high)
 
-    def shrink(self, limit: int) -> None:
-        """Clear older tool results and then, if that is not enough, drop older turns."""
+    def shrink(self, limit: int, end: int) -> None:
+        """Clear older tool results before an item and then, if that is not enough, drop older turns."""
         goal = int(limit * LOW_MARK)
-        while self.tokens > goal and self.cleared < self.round:
+        last = end
+        # The model has not read the last round of results yet.
+        while last and isinstance(self.content[last - 1], ToolResultContent):
+            last -= 1
+        while self.tokens > goal and self.cleared < last:
             if isinstance(self.content[self.cleared], ToolResultContent) and self.cleared >= self.start:
                 self.total -= max(0, self.sizes[self.cleared] - _CLEARED_SIZE)
                 self.sizes[self.cleared] = min(self.sizes[self.cleared], _CLEARED_SIZE)
             self.cleared += 1
         if self.tokens <= limit * WORDS_MARK:
             return
-        while self.tokens > goal and self.borders:
-            border = self.borders.pop(0)
+        for border in range(self.start + 1, end):
+            if self.tokens <= goal:
+                break
+            if not isinstance(self.content[border], UserContent):
+                continue
             self.total -= sum(self.sizes[self.start : border])
             self.start = border
 
@@ -106,11 +100,13 @@ def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, 
         if isinstance(item, AssistantContent):
             # Here a request was sent, with everything that came before.
             if window.tokens > limit:
-                window.shrink(limit)
+                window.shrink(limit, index)
             window.correct(item)
-        window.take(index)
+        window.total += measured[index]
     if window.tokens > limit:
-        window.shrink(limit)
+        window.shrink(limit, len(content))
+    if not (window.cleared or window.start):
+        return Fitted(list(content), window.tokens)
     left = [
         replace(item, result=_CLEARED)
         if index < window.cleared and isinstance(item, ToolResultContent) and _measured(item, sizes) > _CLEARED_SIZE

@@ -190,6 +190,8 @@ def _changed_lines(before: str, now: str) -> list[str] | None:
     That is so where lines change places, where one of several that are the same goes or comes, and where a line says
     something of another one that it is indented under.
     """
+    if before == now:
+        return []
     old, new = list(_lines(before)), list(_lines(now))
     known, holding = frozenset(old), frozenset(new)
     gone = [line for line in dict.fromkeys(old) if line not in holding]

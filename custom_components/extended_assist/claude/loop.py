@@ -28,7 +28,7 @@ from .options import CONTEXT_EDITING, inspected, model_fields
 from .prefix import Prefix
 from .present import Present
 from .repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
-from .request import offered_tools, system_prompt, to_messages
+from .request import Rendering, offered_tools, system_prompt
 from .responses import Block, has_thinking, told_of_refusal, without_refused, without_thinking
 from .shown import filter_for
 from .stream import ResponseStream
@@ -204,6 +204,7 @@ async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseSt
 def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: Repairs, words: str) -> Fitted | None:
     """Take out of a request what the server may not have accepted; return what to send now, or None for nothing."""
     model, tools = turn.options.model, request.get("tools", [])
+    turn.rendering = None  # What it was made of may change here.
     asks_to_think = "thinking" in request or "effort" in request.get("output_config", {})
     has_thought = has_thinking(turn.chat_log.content, turn.agent_id)
     repair, tool = repairs.next(words, tools, has_thought=has_thought, asks_to_think=asks_to_think)
@@ -247,6 +248,8 @@ def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) ->
         if isinstance(item, conversation.UserContent) and id(item) not in turn.sizes:
             turn.sizes[id(item)] = size_of(item) + len(turn.ledger.note(item) or "")
     fitted = fit(content, overhead, limit, turn.sizes)
+    if fitted.content and fitted.content[0] is content[0]:
+        return fitted  # What goes, goes from the beginning.
     kept = {id(item) for item in fitted.content}
     # What was told with messages that are left out still holds.
     if told := turn.ledger.lasting(item for item in content if id(item) not in kept):
@@ -269,26 +272,18 @@ def _told_at_the_end(turn: AgentTurn, last: str) -> list[Block]:
 
 def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]) -> tuple[bytes, str]:
     """Return the body of a request, and the number of what it holds; what it was made of is not needed any more."""
-    prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
-    messages = to_messages(
-        content,
-        turn.agent_id,
-        request["model"],
-        turn.attachments,
-        note=turn.ledger.note,
-        prefix=prefix if turn.options.binds else None,
-    )
-    if told := _told_at_the_end(turn, messages[-1]["role"]):
-        if messages[-1]["role"] == "user":
-            messages[-1]["content"].extend(told)
-        else:
-            messages.append({"role": "user", "content": told})
-        prefix.add("user", told)
+    prefix = None
+    if turn.options.binds:
+        prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
+    if turn.rendering is None or not turn.rendering.goes_on(content, prefix):
+        turn.rendering = Rendering(turn.agent_id, request["model"], turn.attachments, turn.ledger.note, prefix)
+    turn.rendering.add(content)
+    messages, digest = turn.rendering.whole(_told_at_the_end(turn, turn.rendering.last_role))
     body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)
     if LOGGER.isEnabledFor(logging.DEBUG):
         body = inspected(body, turn.options, turn.ledger.last_id)
     # What comes from the encoder takes the room of all its buffer, and is held until the response has ended; a copy fits.
-    return bytes(memoryview(json_bytes({**body, "stream": True}))), prefix.digest
+    return bytes(memoryview(json_bytes({**body, "stream": True}))), digest
 
 
 async def _async_request(

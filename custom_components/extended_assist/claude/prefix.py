@@ -20,17 +20,40 @@ class Prefix:
 
     def __init__(self, *beginning: Any) -> None:
         """Begin with what stands before all messages."""
-        self._digest = blake2b(json_bytes(beginning), digest_size=16)
+        self.beginning = json_bytes(beginning)
+        self._digest = blake2b(self.beginning, digest_size=16)
+        self._added: list[Any] = []
 
     def add(self, role: str, blocks: Iterable[dict[str, Any]]) -> None:
         """Add to it; how blocks are grouped to messages makes no difference."""
-        for block in blocks:
-            self._digest.update(json_bytes([role, _short(block)]))
+        self._added += _flat(role, blocks)
 
     @property
     def digest(self) -> str:
         """The number."""
+        if self._added:
+            self._digest.update(_written(self._added))
+            self._added = []
         return self._digest.hexdigest()
+
+    def digest_with(self, role: str, blocks: Iterable[dict[str, Any]]) -> str:
+        """Return the number of this and more, which is not added."""
+        known = self.digest
+        if not (more := _flat(role, blocks)):
+            return known
+        digest = self._digest.copy()
+        digest.update(_written(more))
+        return digest.hexdigest()
+
+
+def _flat(role: str, blocks: Iterable[dict[str, Any]]) -> list[Any]:
+    """Return blocks, each behind its role."""
+    return [one for block in blocks for one in (role, _short(block) if "source" in block else block)]
+
+
+def _written(added: list[Any]) -> bytes:
+    """Return what is added as bytes; without brackets, what comes in one go is what comes in several."""
+    return json_bytes(added)[1:-1] + b","
 
 
 def _short(block: dict[str, Any]) -> Any:

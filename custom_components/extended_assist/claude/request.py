@@ -1,7 +1,9 @@
 """From a chat log to the messages of a request."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import is_
 from pathlib import Path
 import re
 from typing import Any, Literal, TypedDict
@@ -16,7 +18,7 @@ from homeassistant.helpers.json import json_dumps
 
 from ..const import LOGGER
 from .prefix import THINKING, Prefix
-from .responses import Block, ResponseBlocks, continues, prefix_of
+from .responses import Block, ResponseBlocks, own_native, where_thinking_begins
 from .tool_keys import KeyNames, exchanged
 
 
@@ -59,42 +61,107 @@ def to_messages(
     """Return the messages for everything after the system prompt.
 
     attachments are what was read of files, by path; note gives what is told with a message of the user. prefix is what stands
-    before the messages, and has them added: thinking before which anything has changed is left out.
+    before the messages: thinking before which anything has changed is left out.
 
     Whatever the log holds, the outcome is valid: it starts with the user, roles alternate, and every tool call is
     followed by its result.
     """
-    messages: list[Message] = []
-    results: list[Block] = []
-    call_ids: set[str] = set()
-    thinks = True
+    rendering = Rendering(agent_id, model, attachments or {}, note, prefix)
+    rendering.add(content)
+    return rendering.whole()[0]
 
-    def append(role: Literal["user", "assistant"], blocks: list[Block]) -> None:
-        _append(messages, role, blocks)
-        if prefix:
-            prefix.add(role, blocks)
 
-    for index, item in enumerate(content):
-        if isinstance(item, conversation.UserContent):
-            append("user", results)
-            results = []
-            append("user", _user_blocks(item, attachments or {}, note(item)))
-        elif isinstance(item, conversation.AssistantContent):
-            if not messages:
-                append("user", [_text(_ASSISTANT_FIRST)])
-            if not continues(item, agent_id):
-                append("user", results)
-                results = []
-                thinks = prefix is None or prefix_of(item) == prefix.digest
-            blocks = _assistant_blocks(item, agent_id, model)
-            called = {block["id"] for block in blocks if block["type"] == "tool_use"}
+class Rendering:
+    """The messages of a conversation; of one that has grown, those that were there are taken as they are."""
+
+    def __init__(
+        self,
+        agent_id: str,
+        model: str,
+        attachments: Mapping[Path, Block],
+        note: Callable[[conversation.UserContent], str | None],
+        prefix: Prefix | None = None,
+    ) -> None:
+        """Take what messages are made with."""
+        self.prefix = prefix
+        self._agent_id = agent_id
+        self._model = model
+        self._attachments = attachments
+        self._note = note
+        self._content: list[conversation.Content] = []
+        self._messages: list[Message] = []
+        self._results: list[Block] = []
+        """Results of calls, which a further part of the response that made these comes before."""
+        self._call_ids: set[str] = set()
+        self._thinks = True
+
+    def goes_on(self, content: Sequence[conversation.Content], prefix: Prefix | None) -> bool:
+        """Return whether a conversation behind a prefix is this one with more at its end."""
+        known = len(self._content)
+        if len(content) < known or not all(map(is_, self._content, content, strict=False)):
+            return False
+        if (self.prefix and self.prefix.beginning) != (prefix and prefix.beginning):
+            return False
+        following = content[known] if len(content) > known else None
+        native = own_native(following, self._agent_id) if following else None
+        # A result, or a further part of a response, belongs to what was gone through.
+        return not isinstance(following, conversation.ToolResultContent) and not (native and native.continues)
+
+    def add(self, content: Sequence[conversation.Content]) -> None:
+        """Take in what a conversation holds beyond what it held before."""
+        known = len(self._content)
+        self._content = list(content)
+        bound = where_thinking_begins(self._content, self._agent_id, known) if self.prefix else frozenset()
+        for index in range(known, len(self._content)):
+            item = self._content[index]
+            if isinstance(item, conversation.UserContent):
+                self._append("user", [*self._results, *_user_blocks(item, self._attachments, self._note(item))])
+                self._results = []
+            elif isinstance(item, conversation.AssistantContent):
+                self._add_response(item, index, is_bound=index in bound)
+
+    def _add_response(self, item: conversation.AssistantContent, index: int, *, is_bound: bool) -> None:
+        """Take in a response, or a part of one."""
+        if not self._messages:
+            self._append("user", [_text(_ASSISTANT_FIRST)])
+        native = own_native(item, self._agent_id)
+        if native is None or not native.continues:
+            self._append("user", self._results)
+            self._results = []
+            self._thinks = not is_bound or self.prefix is None or (native and native.prefix) == self.prefix.digest
+        blocks = _assistant_blocks(item, native, self._model)
+        if called := {block["id"] for block in blocks if block["type"] == "tool_use"}:
             calls = [call.id for call in item.tool_calls or () if call.id in called]
-            blocks = _with_fit_calls(blocks, call_ids)
-            append("assistant", blocks if thinks else [block for block in blocks if block["type"] not in THINKING])
+            blocks = _with_fit_calls(blocks, self._call_ids)
             sent = [block["id"] for block in blocks if block["type"] == "tool_use"]
-            results += _results(dict(zip(sent, calls, strict=False)), content[index + 1 :])
-    append("user", results)
-    return messages
+            following = islice(self._content, index + 1, None)
+            self._results += _results(dict(zip(sent, calls, strict=False)), following)
+        self._append("assistant", blocks if self._thinks else [one for one in blocks if one["type"] not in THINKING])
+
+    def _append(self, role: Literal["user", "assistant"], blocks: list[Block]) -> None:
+        """Add blocks, to the last message where the role is the same."""
+        if not blocks:
+            return
+        if self._messages and self._messages[-1]["role"] == role:
+            self._messages[-1]["content"].extend(blocks)
+        else:
+            self._messages.append({"role": role, "content": blocks})
+        if self.prefix:
+            self.prefix.add(role, blocks)
+
+    @property
+    def last_role(self) -> Literal["user", "assistant"]:
+        """The role of the last message."""
+        return "user" if self._results else self._messages[-1]["role"]
+
+    def whole(self, told: Sequence[Block] = ()) -> tuple[list[Message], str]:
+        """Return the messages, with what is told behind them this time, and the digest of all that is sent."""
+        messages, last = list(self._messages), [*self._results, *told]
+        if last and messages and messages[-1]["role"] == "user":
+            messages[-1] = {"role": "user", "content": [*messages[-1]["content"], *last]}
+        elif last:
+            messages.append({"role": "user", "content": last})
+        return messages, self.prefix.digest_with("user", last) if self.prefix else ""
 
 
 def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Block], note: str | None) -> list[Block]:
@@ -105,25 +172,15 @@ def _user_blocks(item: conversation.UserContent, attachments: Mapping[Path, Bloc
     return [*files, *told, _text(words or _NO_WORDS)] if words or not files else [*files, *told]
 
 
-def _append(messages: list[Message], role: Literal["user", "assistant"], blocks: list[Block]) -> None:
-    """Add blocks, to the last message where the role is the same."""
-    if not blocks:
-        return
-    if messages and messages[-1]["role"] == role:
-        messages[-1]["content"].extend(blocks)
-    else:
-        messages.append({"role": role, "content": blocks})
-
-
 def _text(text: str) -> Block:
     """Return a text block."""
     return {"type": "text", "text": text}
 
 
-def _assistant_blocks(item: conversation.AssistantContent, agent_id: str, model: str) -> list[Block]:
+def _assistant_blocks(item: conversation.AssistantContent, native: ResponseBlocks | None, model: str) -> list[Block]:
     """Return the assistant's words and calls: as they came from this agent, rebuilt from another's."""
-    if isinstance(item.native, ResponseBlocks) and item.agent_id == agent_id:
-        return [block for block in item.native.blocks if item.native.model == model or block["type"] not in THINKING]
+    if native is not None:
+        return [block for block in native.blocks if native.model == model or block["type"] not in THINKING]
     blocks = [_text(item.content)] if item.content and item.content.strip() else []
     blocks += [
         {"type": "tool_use", "id": call.id, "name": call.tool_name, "input": call.tool_args}
@@ -150,7 +207,7 @@ def _with_fit_calls(blocks: list[Block], taken: set[str]) -> list[Block]:
     return fit
 
 
-def _results(calls: Mapping[str, str], following: Sequence[conversation.Content]) -> list[Block]:
+def _results(calls: Mapping[str, str], following: Iterable[conversation.Content]) -> list[Block]:
     """Return one result for every call, taken from what follows it in the log; calls are the ids there, by those sent."""
     found: dict[str, llm.ToolResult] = {}
     for item in following:
@@ -234,7 +291,7 @@ def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Conver
     known, description = _converted.get(tool.name), _described(tool)
     if (
         known is None
-        or known.parameters is not tool.parameters
+        or not _are_same(known.parameters, tool.parameters)
         or known.serializer is not serializer
         or known.tool.get("description") != description
     ):
@@ -249,6 +306,18 @@ def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Conver
             described = known.tool
         known = _converted[tool.name] = _Converted(tool.parameters, serializer, described, keys)
     return known
+
+
+def _are_same(one: vol.Schema, other: vol.Schema) -> bool:
+    """Return whether two schemas are of the same parts: an intent's are put into a schema of its own for every conversation."""
+    if one is other:
+        return True
+    if not (type(one) is type(other) is vol.Schema and isinstance(one.schema, dict) and isinstance(other.schema, dict)):
+        return False
+    return (one.required, one.extra, len(one.schema)) == (other.required, other.extra, len(other.schema)) and all(
+        key is known and part is known_part
+        for (key, part), (known, known_part) in zip(one.schema.items(), other.schema.items(), strict=True)
+    )
 
 
 def _described(tool: llm.Tool) -> str:

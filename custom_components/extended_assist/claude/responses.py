@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import Any
 
 from homeassistant.components import conversation
@@ -31,16 +31,13 @@ class ResponseBlocks:
     """Whether the server declined the turn, so that it must not be sent again."""
 
 
-def prefix_of(item: conversation.AssistantContent) -> str:
-    """Return the digest of the request that an item answers."""
-    return item.native.prefix if isinstance(item.native, ResponseBlocks) else ""
-
-
 def without_refused(content: Sequence[conversation.Content], agent_id: str) -> list[conversation.Content]:
     """Return a conversation without the turns that the server declined: it would decline whatever comes after them.
 
     https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
     """
+    if not any(native.refused for native in _own(content, agent_id)):
+        return list(content)
     kept: list[conversation.Content] = []
     start, is_refused = 0, False
     for item in content:
@@ -75,6 +72,20 @@ def has_thinking(content: Sequence[conversation.Content], agent_id: str) -> bool
     return any(block["type"] in THINKING for native in _own(content, agent_id) for block in native.blocks)
 
 
+def where_thinking_begins(content: Sequence[conversation.Content], agent_id: str, start: int = 0) -> frozenset[int]:
+    """Return where in a conversation the responses of an agent begin in any part of which there is thinking."""
+    found: set[int] = set()
+    begin = start
+    for index, item in enumerate(islice(content, start, None), start):
+        if not isinstance(item, conversation.AssistantContent):
+            continue
+        native = own_native(item, agent_id)
+        begin = begin if native and native.continues else index
+        if native and any(block["type"] in THINKING for block in native.blocks):
+            found.add(begin)
+    return frozenset(found)
+
+
 def without_thinking(content: Sequence[conversation.Content], agent_id: str) -> None:
     """Forget all thinking of an agent in a conversation, for good."""
     for native in _own(content, agent_id):
@@ -84,11 +95,11 @@ def without_thinking(content: Sequence[conversation.Content], agent_id: str) -> 
 def _own(content: Sequence[conversation.Content], agent_id: str) -> Iterator[ResponseBlocks]:
     """Yield the responses of an agent in a conversation."""
     for item in content:
-        if (native := _own_native(item, agent_id)) is not None:
+        if (native := own_native(item, agent_id)) is not None:
             yield native
 
 
-def _own_native(item: conversation.Content, agent_id: str) -> ResponseBlocks | None:
+def own_native(item: conversation.Content, agent_id: str) -> ResponseBlocks | None:
     """Return the response of an agent that an item is, or None."""
     if not isinstance(item, conversation.AssistantContent) or item.agent_id != agent_id:
         return None
@@ -97,11 +108,5 @@ def _own_native(item: conversation.Content, agent_id: str) -> ResponseBlocks | N
 
 def _is_refusal(item: conversation.Content, agent_id: str) -> bool:
     """Return whether the server declined a turn with an item."""
-    native = _own_native(item, agent_id)
+    native = own_native(item, agent_id)
     return native is not None and native.refused
-
-
-def continues(item: conversation.Content, agent_id: str) -> bool:
-    """Return whether an item is a further part of the response before it."""
-    native = _own_native(item, agent_id)
-    return native is not None and native.continues

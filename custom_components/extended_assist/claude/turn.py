@@ -14,6 +14,7 @@ from ..toolbox.question import Hearing
 from .ledger import ConversationLedger
 from .options import AgentOptions
 from .refused import Refused
+from .request import Rendering
 from .responses import Block
 from .retry import Patience, Retry
 from .tool_keys import KeyNames
@@ -54,6 +55,8 @@ class AgentTurn:
     """What the server refused before."""
     sizes: dict[int, int] = field(default_factory=dict)
     """What was measured of the chat log, for the next request."""
+    rendering: Rendering | None = None
+    """The messages of its last request, which those of the next begin with."""
     attachments: dict[Path, Block] = field(default_factory=dict)
     keys: Mapping[str, KeyNames] = field(default_factory=dict)
     """Names of parameters that were exchanged, by tool."""

@@ -1,11 +1,11 @@
 """The hours in which a sensor said something else than a number, which no statistic tells.
 
 Finding them among its rows takes half the time of reading all of these. So they are noticed as they happen, and what was
-looked up of the time before is remembered: what is recorded of a past hour does not change.
+looked up of the time before is remembered, also over restarts: what is recorded of a past hour does not change.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 import math
 from typing import Any
@@ -13,12 +13,10 @@ from typing import Any
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
-from homeassistant.const import EVENT_STATE_CHANGED
-from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
-from homeassistant.helpers.singleton import singleton
+from homeassistant.components.recorder.db_schema import RecorderRuns
+from homeassistant.core import Event, EventStateChangedData, State, callback
 from homeassistant.util import dt as dt_util
 
-from ..const import DOMAIN
 from .engine import Engine
 from .periods import HOUR
 from .states import STATES, Series, as_number, find_rows, within
@@ -27,26 +25,57 @@ _MOST = 1_000
 """Rows without a number; a sensor that has more of them is read row by row."""
 _REMEMBERED = 500
 """Sensors of which is remembered what was looked up."""
+_MOST_KEPT = 300
+"""Interrupted hours of a sensor that are kept over a restart, the latest; what was before them is looked up again."""
+_SAME_RUN = 0.001
+"""Seconds by which databases round when a run of the recorder began."""
 
 
 @dataclass(frozen=True, slots=True)
-class _LookedUp:
-    """What the rows of a span say; start and end are full hours, in seconds since the epoch."""
+class LookedUp:
+    """What the rows of a span say of a sensor; start and end are full hours, in seconds since the epoch."""
 
+    entity_id: str
     start: float
     end: float
     hours: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was known when it was written, by the recorder's number of each sensor."""
+
+    run: float
+    """When the recorder's run of that time began; a database in which there is no such run is another one."""
+    sensors: dict[int, LookedUp]
+
+    @property
+    def end(self) -> float:
+        """The moment up to which something is known."""
+        return max((known.end for known in self.sensors.values()), default=0.0)
+
+    def up_to(self, moment: float) -> Kept:
+        """Return what is known of the full hours before a moment; what a clock tells of later ones was wrong once."""
+        last = moment // HOUR * HOUR
+        cut = {key: replace(known, end=min(known.end, last)) for key, known in self.sensors.items()}
+        return Kept(self.run, {key: known for key, known in cut.items() if known.start < known.end})
+
+
 class Interruptions:
     """Hours, counted from the epoch, in which there was something else than a number, or may have been."""
 
-    def __init__(self, noticed_from: float = math.inf) -> None:
-        """Begin with nothing; noticed_from is the moment from which on all that happens is noticed."""
+    def __init__(self, noticed_from: float = math.inf, changed: Callable[[], None] = lambda: None) -> None:
+        """Begin with nothing; noticed_from is the moment from which on all that happens is noticed.
+
+        changed is called, from any thread, when there is more to keep.
+        """
         self.noticed_from = noticed_from
+        self._changed = changed
+        self._kept: Kept | None = None
+        self._kept_until = 0.0
         self._appeared: dict[str, float] = {}
         self._noticed: dict[str, set[int]] = {}
-        self._looked_up: dict[int, _LookedUp] = {}
+        self._looked_up: dict[int, LookedUp] = {}
 
     @callback
     def async_notice(self, event: Event[EventStateChangedData]) -> None:
@@ -60,27 +89,82 @@ class Interruptions:
             self._appeared[entity_id] = moment
             self._noticed.pop(entity_id, None)
         self._noticed.setdefault(entity_id, set()).add(_hour(moment))
+        if moment < self._kept_until:  # The clock went back.
+            self._changed()
+
+    @callback
+    def async_begin_with(self, kept: Kept) -> None:
+        """Take what was kept of the time before."""
+        self._kept, self._kept_until = kept, kept.end
+        # Where the clock went back, there is something after the moment from which on all is noticed.
+        self.noticed_from = max(self.noticed_from, kept.end)
+
+    def forget(self) -> None:
+        """Forget what was looked up."""
+        self._kept = None
+        self._looked_up.clear()
+
+    @callback
+    def async_known(self, now: float, run: float, is_there: Callable[[str], bool]) -> Kept:
+        """Return what is to be kept of the full hours before now: what was looked up, and what was noticed since.
+
+        A sensor that is not there under its id any more may go on under another one, where that was not noticed.
+        """
+        if self._kept is not None:  # Nobody has looked yet whether it is of this database.
+            self._kept_until = min(self._kept_until, now)
+            return self._kept.up_to(now)
+        known: dict[int, LookedUp] = {}
+        for metadata_id, one in self._looked_up.copy().items():
+            noticed = frozenset(self._noticed.get(one.entity_id, ()))
+            is_whole = is_there(one.entity_id) and one.end >= self._noticed_since(one.entity_id)
+            hours = sorted(one.hours | noticed)
+            start = one.start
+            if len(hours) > _MOST_KEPT:
+                hours = hours[-_MOST_KEPT:]
+                start = max(start, float(hours[0] * HOUR))
+            end = now // HOUR * HOUR if is_whole else one.end
+            known[metadata_id] = LookedUp(one.entity_id, start, end, frozenset(hours))
+        kept = Kept(run, known).up_to(now)
+        self._kept_until = kept.end
+        return kept
+
+    def _noticed_since(self, entity_id: str) -> float:
+        """Return the first full hour from which on everything about a sensor was noticed."""
+        since = max(self.noticed_from, self._appeared.get(entity_id, 0))
+        return since if math.isinf(since) else math.ceil(since / HOUR) * HOUR
 
     def read(self, session: Session, series: Series, entity_id: str, start: float, end: float) -> set[int] | None:
         """Return the interrupted hours from one full hour to another, or None where there are too many to be told."""
-        noticed_from = max(self.noticed_from, self._appeared.get(entity_id, 0))
-        until = end if noticed_from >= end else max(start, math.ceil(noticed_from / HOUR) * HOUR)
-        looked_up = self._look_up(session, series, start, until) if start < until else ()
+        if self._kept is not None:
+            self._take_kept(session, self._kept)
+        until = min(end, max(start, self._noticed_since(entity_id)))
+        looked_up = self._look_up(session, series, entity_id, start, until) if start < until else ()
         return None if looked_up is None else {*looked_up, *self._noticed.get(entity_id, set()).copy()}
 
-    def _look_up(self, session: Session, series: Series, start: float, end: float) -> Iterable[int] | None:
+    def _take_kept(self, session: Session, kept: Kept) -> None:
+        """Take over what was kept, where it is of this database."""
+        if session.execute(_run(), _moments_near(kept.run)).first():
+            for metadata_id, known in kept.sensors.items():
+                self._looked_up.setdefault(metadata_id, known)
+        self._kept = None
+
+    def _look_up(
+        self, session: Session, series: Series, entity_id: str, start: float, end: float
+    ) -> Iterable[int] | None:
         """Return what the rows say, where that is not remembered yet."""
-        known = self._looked_up.pop(series.metadata_id, None)
+        before = known = self._looked_up.pop(series.metadata_id, None)
         if known is None or start > known.end or end < known.start:
-            known = _LookedUp(start, start, frozenset())
+            known = LookedUp(entity_id, start, start, frozenset())
         missing = ((start, known.start), (known.end, end))
         for begin, stop in missing:
             if begin < stop:
                 found = _read(session, series, begin, stop)
                 if found is None:
                     return None
-                known = _LookedUp(min(begin, known.start), max(stop, known.end), known.hours | found)
-        self._looked_up[series.metadata_id] = known
+                known = LookedUp(entity_id, min(begin, known.start), max(stop, known.end), known.hours | found)
+        self._looked_up[series.metadata_id] = known = replace(known, entity_id=entity_id)
+        if known != before:
+            self._changed()
         if len(self._looked_up) > _REMEMBERED:
             del self._looked_up[next(iter(self._looked_up))]
         return known.hours
@@ -120,8 +204,24 @@ def _without_number(engine: Engine) -> Select[Any]:
     return rows.where(engine.may_be_no_number(table.state)).limit(bindparam("most"))
 
 
+@cache
+def _run() -> Select[Any]:
+    """Select a run of the recorder that began between two moments."""
+    return select(RecorderRuns.run_id).where(
+        RecorderRuns.start >= bindparam("first"), RecorderRuns.start <= bindparam("last")
+    )
+
+
+def _moments_near(run: float) -> dict[str, Any]:
+    """Return the moments between which a run began."""
+    return {
+        "first": dt_util.utc_from_timestamp(run - _SAME_RUN),
+        "last": dt_util.utc_from_timestamp(run + _SAME_RUN),
+    }
+
+
 @callback
-def _interrupts(data: EventStateChangedData) -> bool:
+def interrupts(data: EventStateChangedData) -> bool:
     """Return whether a sensor with statistics began or ceased to say a number."""
     if not data["entity_id"].startswith("sensor."):
         return False
@@ -132,12 +232,3 @@ def _interrupts(data: EventStateChangedData) -> bool:
 def _is_number(state: State | None) -> bool:
     """Return whether a state is a number."""
     return state is not None and as_number(state.state) is not None
-
-
-@singleton(f"{DOMAIN}_interruptions")
-@callback
-def async_get_interruptions(hass: HomeAssistant) -> Interruptions:
-    """Return what is known of interruptions; what happens from the first call on is noticed."""
-    interruptions = Interruptions(dt_util.utcnow().timestamp())
-    hass.bus.async_listen(EVENT_STATE_CHANGED, interruptions.async_notice, event_filter=_interrupts)
-    return interruptions

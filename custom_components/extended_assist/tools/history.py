@@ -15,7 +15,7 @@ from .. import domains
 from ..exposure import ExposedEntity
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
-from ..recorder.interruptions import async_get_interruptions
+from ..recorder.kept import async_get_kept
 from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
 from ..results import ToolError, format_time, size
@@ -97,7 +97,7 @@ class GetHistoryTool(ExtendedTool):
                 errors[entity.entity_id] = f"{entity.name} is excluded from the recorder, so its past is not kept."
                 continue
             try:
-                subjects.append(_subject(call, entity, attribute))
+                subjects.append(await _async_subject(call, entity, attribute))
             except ToolError as err:
                 errors[entity.entity_id] = str(err)
         answers, oldest = await async_read(hass, read_history, subjects, question)
@@ -184,7 +184,7 @@ def _cursor(cursor: str | None) -> float | None:
     return number
 
 
-def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Subject:
+async def _async_subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Subject:
     """Return the entity as the recorder is asked about it: its kind, unit and latest value."""
     state = entity.state
     unit = state.attributes.get("unit_of_measurement")
@@ -208,5 +208,5 @@ def _subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Su
         live=Live(since=state.last_updated_timestamp, value=value),
         changed=state.last_updated_timestamp if attribute is not None else state.last_changed_timestamp,
         unit=None if unit is None else str(unit),
-        interruptions=async_get_interruptions(call.hass),
+        interruptions=(await async_get_kept(call.hass)).interruptions,
     )

@@ -141,7 +141,7 @@ async def _web(talk: Talk) -> None:
 
 
 async def _deprecated_tools(talk: Talk) -> None:
-    result = await talk.say("?", Turn([tool_use("no_such_tool")]), Turn([text("Sorted.")]))
+    result = await talk.say("?", Turn([tool_use("no_such_tool")], invents=True), Turn([text("Sorted.")]))
     assert speech(result) == "Sorted."
 
 
