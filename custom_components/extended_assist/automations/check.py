@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 import json
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 import voluptuous as vol
 
@@ -19,7 +19,7 @@ from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
-from ..walk import texts_in
+from ..walk import place_of, texts_in
 from .describe import SECRET
 from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
@@ -33,6 +33,8 @@ KEYS = (
     *("trigger_variables", "initial_state", "trace", "use_blueprint"),
 )
 """Keys of an automation that may be given; its id is not among them."""
+PARTS = ("trigger_variables", "variables", "triggers", "conditions", "actions")
+"""Keys whose values read or move something."""
 
 _REFUSED_TRIGGERS = {
     "webhook": "whoever knows its address could set it off, from outside too",
@@ -43,10 +45,6 @@ _REFUSED_TRIGGERS = {
     "persistent_notification": "notifications can be about what is not exposed",
     "geo_location": "it would follow what is not exposed",
 }
-_HIDDEN = (
-    "This automation also uses something that is not exposed or cannot be checked, so it cannot be changed here. Tell the "
-    "user to change it in Home Assistant."
-)
 _FOREIGN_TAG = ("!secret", "!include", "!input", "!env_var")
 
 
@@ -76,15 +74,20 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
         raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
     if unknown := [key for key in config if key not in KEYS]:
         raise ToolError(f"Unknown: {', '.join(unknown)}. An automation has {', '.join(KEYS)}.")
-    for text, _ in texts_in(config, keys=True):
+    return config
+
+
+def refuse_untold(config: Mapping[str, Any]) -> None:
+    """Refuse what stands in the place of something that is not told, and tags."""
+    for text, path in texts_in(config, keys=True):
+        place = place_of("", path).removeprefix(".")
         if text in (SECRET, NOT_EXPOSED):
             raise ToolError(
-                f"'{text}' stands in the place of what is not told. Leave the part that holds it out of the changes, or ask "
-                "the user for what belongs there."
+                f"{place}: '{text}' stands in the place of what is not told. Leave this part out of the changes, or give "
+                "the trigger, condition or step that holds it just as it was told; or ask the user for what belongs there."
             )
         if text.startswith(_FOREIGN_TAG):
-            raise ToolError(f"'{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
-    return config
+            raise ToolError(f"{place}: '{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
 
 
 def current(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,42 +111,57 @@ def resolved(written: Any, loaded: Any) -> Any:
     return written
 
 
-async def async_check(
-    call: ToolCall, automation_id: str, config: dict[str, Any], given: Iterable[str] | None = None
-) -> CheckedAutomation:
-    """Return an automation that may be written; raises ToolError with the place and the reason.
+async def async_check(call: ToolCall, automation_id: str, config: dict[str, Any]) -> CheckedAutomation:
+    """Return an automation that may be written; raises ToolError with the place and the reason."""
+    check_name(config)
+    whole = await async_substituted(call, config)
+    walker = walker_for(call, whole)
+    try:
+        await async_walk(walker, whole)
+    except ToolError as err:
+        if "use_blueprint" not in config:
+            raise
+        refuse_blueprint(call, err)
+    await async_validate(call, automation_id, config)
+    return CheckedAutomation(config, whole, walker.entity_ids)
 
-    Of what the caller did not give, it is not told what is wrong with it: that could name what is not exposed.
-    """
+
+def check_name(config: Mapping[str, Any]) -> None:
+    """Refuse an automation without a name, or with one that is none."""
     if not str(config.get("alias") or "").strip():
         raise ToolError("Give the automation a name, as 'alias'.")
     if len(str(config["alias"])) > MAX_NAME:
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
-    said = set(KEYS if given is None else given)
-    whole = await _async_substituted(call, config, said)
+
+
+def walker_for(call: ToolCall, whole: Mapping[str, Any], names: Iterable[str] = ()) -> SequenceWalker:
+    """Return what checks the parts of an automation, which knows its variables."""
+    return SequenceWalker(
+        call, keep=True, variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ()), *names]
+    )
+
+
+async def async_walk(walker: SequenceWalker, whole: Mapping[str, Any]) -> None:
+    """Check all parts of an automation; raises ToolError with the place and the reason."""
     for key in ("triggers", "actions"):
         if key not in whole:
             raise ToolError(f"An automation needs '{key}'.")
-    walker = SequenceWalker(
-        call, keep=True, variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ())]
-    )
-    is_own = "use_blueprint" not in config
-    for key in ("trigger_variables", "variables", "triggers", "conditions", "actions"):
-        if not whole.get(key):
-            continue
-        try:
-            await _async_walk(walker, key, whole[key])
-        except ToolError as err:
-            if key in said and is_own:
-                raise
-            if not is_own and "use_blueprint" in said and _may_tell(call, err):
-                raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
-            raise ToolError(_HIDDEN) from err
-    await _async_validate(call, automation_id, config, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids)
+    for key in PARTS:
+        if whole.get(key):
+            await async_walk_part(walker, key, whole[key])
 
 
-async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
+def refuse_blueprint(call: ToolCall, err: ToolError) -> NoReturn:
+    """Raise a ToolError with why a blueprint cannot be used, as far as that may be told."""
+    if _may_tell(call, err):
+        raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
+    raise ToolError(
+        "use_blueprint: the blueprint with these inputs also uses something that is not exposed or cannot be checked. Tell "
+        "the user to set it up in Home Assistant."
+    ) from None
+
+
+async def async_walk_part(walker: SequenceWalker, key: str, value: Any) -> None:
     """Check one part of an automation."""
     match key:
         case "triggers":
@@ -163,7 +181,7 @@ async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
             await walker.async_values(value, key)
 
 
-async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[str]) -> dict[str, Any]:
+async def async_substituted(call: ToolCall, config: dict[str, Any], *, tell: bool = True) -> dict[str, Any]:
     """Return the configuration of an automation, with the inputs put into its blueprint where it uses one."""
     if not is_blueprint_instance_config(config):
         return config
@@ -180,11 +198,11 @@ async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[s
         inputs = await blueprints.async_inputs_from_config(config)
         found: dict[str, Any] = inputs.async_substitute()
     except (BlueprintException, HomeAssistantError, vol.Invalid) as err:
-        raise ToolError(_told(call, err, tell="use_blueprint" in said)) from err
+        raise ToolError(_told(call, err, tell=tell)) from err
     return current(found)
 
 
-async def _async_validate(call: ToolCall, automation_id: str, config: dict[str, Any], *, tell: bool) -> None:
+async def async_validate(call: ToolCall, automation_id: str, config: dict[str, Any], *, tell: bool = True) -> None:
     """Let Home Assistant validate an automation."""
     try:
         await async_validate_config_item(call.hass, automation_id, {"id": automation_id, **config})

@@ -6,6 +6,7 @@ Each change is proven by reading the result: all other automations mean what the
 from collections.abc import Mapping
 import dataclasses
 from dataclasses import dataclass
+import re
 from typing import Any
 
 from homeassistant.util.yaml import dump
@@ -20,6 +21,9 @@ OLDER_KEYS = {"triggers": "trigger", "conditions": "condition", "actions": "acti
 
 _NOT_TEXTUALLY = "This automation cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this automation hold {reason}, which would be lost. Tell the user to change them by hand."
+_COMMENT = re.compile(r"\s#")
+"""What begins a comment, unless it is in a text."""
+_BRACES = "it is written in one pair of braces, with {reason} in it, which would be lost"
 _UNWRITABLE = "A text in this automation cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
@@ -119,14 +123,21 @@ def _own_lines(index: YamlIndex, item: IndexedAutomation, expected: str | None) 
     return start, end
 
 
-def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
-    """Change some keys of an automation; None removes a key."""
+def update(
+    text: str, automation_id: str, changes: Mapping[str, Any], expected: Mapping[str, Any] | None = None
+) -> Edit:
+    """Change some keys of an automation, if it still holds what is expected; None removes a key."""
     index = index_yaml(text)
     item = _find(index, automation_id)
-    if not item.on_lines:
-        raise ToolError("This automation is written in one pair of braces. Tell the user to change it by hand.")
-    before = load_automation(index, item)
+    try:
+        before = loadable(index, item)
+    except ToolError as err:
+        raise ToolError(f"This automation cannot be changed here: {err}. Tell the user to change it by hand.") from err
+    if expected is not None and before != expected:
+        raise ToolError("This automation was changed by somebody else meanwhile. Look at it again.")
     after = merged(before, changes)
+    if not item.on_lines:
+        return _on_lines(index, item, after)
     new: list[str] = []
     edits: list[tuple[int, int, str]] = []
     for key, value in changes.items():
@@ -150,6 +161,26 @@ def update(text: str, automation_id: str, changes: Mapping[str, Any]) -> Edit:
     for start, end, part in sorted(edits, reverse=True):
         changed = f"{changed[:start]}{part}{changed[end:]}"
     return _proven(index, item, changed, after)
+
+
+def loadable(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]:
+    """Return the data of an automation that can be changed in the text; raises ToolError with the reason for another one."""
+    config = load_automation(index, item)
+    if item.on_lines:
+        return config
+    fixed = "an anchor" if item.anchors else next((part.fixed for part in item.keys if part.fixed), "")
+    if not fixed and _COMMENT.search(index.text, item.start, item.end):
+        fixed = "a comment"
+    if fixed:
+        raise ToolError(_BRACES.format(reason=fixed))
+    return config
+
+
+def _on_lines(index: YamlIndex, item: IndexedAutomation, after: dict[str, Any]) -> Edit:
+    """Write an automation that is in one pair of braces on lines of its own."""
+    block = indented(dump(after), _column(index, item)).strip()
+    text = index.text
+    return _proven(index, item, f"{text[: item.start]}{_line_breaks(block, text)}{text[item.end :]}", after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,13 +70,20 @@ class AutomationStore:
         return str(self._last_id)
 
     async def async_change(
-        self, call: ToolCall, automation_id: str, make: Callable[[str], Edit], *, may_be_off: bool = False
+        self,
+        call: ToolCall,
+        automation_id: str,
+        make: Callable[[str], Edit],
+        *,
+        may_be_off: bool = False,
+        may_be_broken: bool = False,
     ) -> VerifiedChange:
         """Change one automation; raises ToolError, with everything as it was before, when it cannot be done.
 
-        Once begun, it is finished or put back, also when nobody waits for it any more.
+        One that Home Assistant could not load before may stay so. Once begun, it is finished or put back, also when nobody waits for it any more.
         """
-        return await self._async_finish(self._async_change(call, automation_id, make, may_be_off=may_be_off))
+        work = self._async_change(call, automation_id, make, may_be_off=may_be_off, may_be_broken=may_be_broken)
+        return await self._async_finish(work)
 
     async def async_restore(self, call: ToolCall, details: dict[str, Any]) -> VerifiedChange:
         """Undo a change: restore the whole file if it is as the change left it, otherwise the one automation.

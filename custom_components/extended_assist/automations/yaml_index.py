@@ -271,7 +271,7 @@ def load_automation(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]
         (data,) = yaml.load(index.text[start:end], Loader=_AutomationLoader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, TypeError) as err:
         reason = "it uses parts of other automations (anchors)" if item.aliases else "it cannot be read by itself"
-        raise ToolError(f"This automation cannot be changed here: {reason}.") from err
+        raise ToolError(reason) from err
     if not isinstance(data, dict):
-        raise ToolError("This automation cannot be changed here: it is not an object.")
+        raise ToolError("it is not an object")
     return data

@@ -1,9 +1,9 @@
 """Add, change and remove automations, and undo that."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import override
+from typing import Any, override
 
 import voluptuous as vol
 
@@ -13,13 +13,16 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import KEYS, CheckedAutomation, async_check, current, normalized, resolved
+from ..automations.additions import async_check_change, newer
+from ..automations.check import KEYS, CheckedAutomation, async_check, normalized, refuse_untold
 from ..automations.describe import AutomationDescriber
 from ..automations.difference import diff
 from ..automations.edit import Edit, add, merged, remove, update
 from ..automations.query import Automation, FileState, exposed_automations, find_automation, read_file, visible_config
+from ..automations.secret_values import SecretValues
 from ..automations.similar import warnings_of
 from ..automations.store import VerifiedChange, async_get_store
+from ..automations.units import put_back
 from ..results import ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.plan import Plan, Step
@@ -29,10 +32,6 @@ from ..toolbox.tool import ExtendedTool
 DEADLINE = 60.0
 """Seconds that a change may take: Home Assistant reads its whole configuration anew before it loads one automation."""
 
-_ELSEWHERE = (
-    "This automation cannot be changed from here: it is written in another file of the configuration, or has no id of "
-    "its own. Tell the user to change it there."
-)
 _SYNTAX = (
     "In Home Assistant's current syntax, e.g. {'alias': 'Porch at sunset', 'triggers': [{'trigger': 'sun', 'event': "
     "'sunset'}], 'conditions': [], 'actions': [{'action': 'light.turn_on', 'target': {'entity_id': 'light.porch'}}], "
@@ -52,6 +51,8 @@ class PlannedChange:
     difference: str
     make: Callable[[str], Edit]
     notes: list[str] = field(default_factory=list)
+    is_broken: bool = False
+    """Whether Home Assistant could not load the automation as it is, so that it need not be able to afterwards."""
 
 
 class ChangingTool(ExtendedTool):
@@ -81,7 +82,9 @@ class ChangingTool(ExtendedTool):
 
     async def async_make(self, call: ToolCall, plan: PlannedChange) -> VerifiedChange:
         """Make a planned change."""
-        return await async_get_store(call.hass).async_change(call, plan.automation_id, plan.make)
+        return await async_get_store(call.hass).async_change(
+            call, plan.automation_id, plan.make, may_be_broken=plan.is_broken
+        )
 
 
 class AddAutomationTool(ChangingTool):
@@ -101,6 +104,7 @@ class AddAutomationTool(ChangingTool):
         """Check the new automation."""
         store = async_get_store(call.hass)
         config = normalized(call.arguments["automation"])
+        refuse_untold(config)
         state = await call.hass.async_add_executor_job(read_file, store.path)
         if state.problem:
             raise ToolError(state.problem)
@@ -147,21 +151,22 @@ class UpdateAutomationTool(ChangingTool):
         """Check the automation as it would be."""
         automation, state = await _async_find(call)
         # A length in the schema would tell the model that a text or a list will do.
-        if not (changes := normalized(call.arguments["changes"])):
+        if not (given := normalized(call.arguments["changes"])):
             raise ToolError("There is nothing in 'changes'. Give at least one part with its new value.")
-        automation_id, written = str(automation.id), state.config or {}
-        before = written if "use_blueprint" in written else resolved(written, automation.config)
-        wanted = current(merged(before, changes))
-        wanted.pop("id", None)
-        checked = await async_check(call, automation_id, wanted, changes)
+        automation_id, written = str(automation.id), state.configs[str(automation.id)]
         visible, _ = visible_config(call, automation, state)
-        account = AutomationDescriber(call.hass, call.exposure).describe(checked.whole)
+        changes = put_back(given, newer(visible), newer(written))
+        refuse_untold(changes)
+        checked = await async_check_change(call, automation, written, changes)
+        account = _described(call, checked.whole, state)
+        name = checked.config.get("alias", automation.name)
         return PlannedChange(
             automation_id,
-            f"Change {', '.join(changes)} of the automation '{automation.name}'. Then '{checked.config['alias']}': {account}",
-            diff(visible, merged(visible, changes)),
-            partial(update, automation_id=automation_id, changes=changes),
+            f"Change {', '.join(changes)} of the automation '{automation.name}'. Then '{name}': {account}",
+            diff(visible, merged(visible, given)),
+            partial(update, automation_id=automation_id, changes=changes, expected=written),
             await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else [],
+            is_broken=not automation.loaded.available,
         )
 
     @override
@@ -169,7 +174,8 @@ class UpdateAutomationTool(ChangingTool):
         """Write what changes."""
         plan = await self.async_change(call)
         made = await self.async_make(call, plan)
-        return {"changed": made.entity_id, "what": plan.account, **_noted(plan.notes)}
+        problems = [f"As before: {made.problem}"] if made.problem else []
+        return {"changed": made.entity_id, "what": plan.account, **_noted([*plan.notes, *problems])}
 
 
 class RemoveAutomationTool(ChangingTool):
@@ -184,9 +190,9 @@ class RemoveAutomationTool(ChangingTool):
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
         """Find what would be removed."""
-        automation, state = await _async_find(call)
+        automation, state = await _async_find(call, to_remove=True)
         visible, _ = visible_config(call, automation, state)
-        account = AutomationDescriber(call.hass, call.exposure).describe(automation.config)
+        account = _described(call, automation.config, state)
         return PlannedChange(
             str(automation.id),
             f"Remove the automation '{automation.name}': {account}",
@@ -202,15 +208,22 @@ class RemoveAutomationTool(ChangingTool):
         return {"removed": made.entity_id, "what": plan.account}
 
 
-async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
+async def _async_find(call: ToolCall, *, to_remove: bool = False) -> tuple[Automation, FileState]:
     """Return the automation that the arguments mean, and what the file holds of it."""
     automation = find_automation(call, call.arguments["automation"])
-    state = await call.hass.async_add_executor_job(read_file, async_get_store(call.hass).path, automation.id)
-    if state.problem:
-        raise ToolError(state.problem)
-    if state.config is None:
-        raise ToolError(state.reason or _ELSEWHERE)
+    state = await call.hass.async_add_executor_job(read_file, async_get_store(call.hass).path, [automation.id])
+    if reason := state.reason(automation.id):
+        if state.problem:
+            raise ToolError(reason)
+        if not (to_remove and automation.id in state.removable):
+            raise ToolError(f"This automation cannot be changed here: {reason}. Tell the user to change it there.")
     return automation, state
+
+
+def _described(call: ToolCall, config: Mapping[str, Any], state: FileState) -> str:
+    """Return an automation in words, without what its tags stand for."""
+    without = SecretValues(call.exposure, config, state.secrets).without(config)
+    return AutomationDescriber(call.hass, call.exposure).describe(without)
 
 
 async def _async_warnings(call: ToolCall, checked: CheckedAutomation, automation_id: str) -> list[str]:

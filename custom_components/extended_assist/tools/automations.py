@@ -21,6 +21,7 @@ from ..automations.query import (
     read_file,
     visible_config,
 )
+from ..automations.secret_values import SecretValues
 from ..automations.store import async_get_store
 from ..exposure import normalize
 from ..results import fit_rows, format_time, to_csv
@@ -29,6 +30,12 @@ from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _HEADER = ("name", "entity_id", "id", "state", "last_triggered", "can_be_changed", "what")
+_LEFT_OUT = (
+    "Parts that name what is not exposed are left out. They can stay: what is beside them can be changed where that gives "
+    "them no more to do; give a whole trigger, condition or step that holds such a part just as it is told here."
+)
+_MAX_ROWS = 200
+"""Rows of an answer, however large its budget is: for each, a part of the file is read."""
 _NOTES = 300
 """Characters kept free for what is said beside the rows."""
 
@@ -69,12 +76,13 @@ class GetAutomationsTool(ExtendedTool):
         arguments, store = call.arguments, async_get_store(call.hass)
         if arguments.get("details") and "name" in arguments:
             automation = find_automation(call, arguments["name"])
-            state = await call.hass.async_add_executor_job(read_file, store.path, automation.id)
+            state = await call.hass.async_add_executor_job(read_file, store.path, [automation.id])
             return await _async_details(call, automation, state)
         found = _filtered(call)
-        state = await call.hass.async_add_executor_job(read_file, store.path)
+        offset = arguments.get("offset", 0)
+        page = [automation.id for automation in found[offset : offset + _MAX_ROWS]]
+        state = await call.hass.async_add_executor_job(read_file, store.path, page)
         if arguments.get("details") and len(found) == 1:
-            state = await call.hass.async_add_executor_job(read_file, store.path, found[0].id)
             return await _async_details(call, found[0], state)
         return _listed(call, found, state)
 
@@ -96,7 +104,7 @@ def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonOb
     """Return one line for each automation."""
     offset = call.arguments.get("offset", 0)
     describer = AutomationDescriber(call.hass, call.exposure, tells_recipients=False)
-    rows = (_row(automation, state, describer) for automation in found[offset:])
+    rows = (_row(call, automation, state, describer) for automation in found[offset : offset + _MAX_ROWS])
     kept = fit_rows(rows, call.budget - _NOTES - len(state.problem or ""))
     answer: JsonObjectType = {"count": len(found)}
     if kept:
@@ -105,16 +113,18 @@ def _listed(call: ToolCall, found: list[Automation], state: FileState) -> JsonOb
         answer["more"] = f"{len(found) - end} more: call again with offset {end}."
     if state.problem:
         answer["note"] = state.problem
-    elif any(automation.id not in state.editable for automation in found):
+    elif any(state.reason(automation.id) for automation in found[offset:end]):
         answer["note"] = (
-            "What cannot be changed is written in other files, or has no id: only the user can change it there."
+            "What cannot be changed, and says nothing else, is written in other files, or has no id: only the user can "
+            "change it there. All of them can be turned on and off."
         )
     return answer
 
 
-def _row(automation: Automation, state: FileState, describer: AutomationDescriber) -> tuple[str, ...]:
+def _row(call: ToolCall, automation: Automation, state: FileState, describer: AutomationDescriber) -> tuple[str, ...]:
     """Return the line for an automation."""
     shown = automation.state
+    secrets = SecretValues(call.exposure, automation.config, state.secrets)
     triggered = shown.attributes.get("last_triggered")
     return (
         automation.name,
@@ -122,8 +132,8 @@ def _row(automation: Automation, state: FileState, describer: AutomationDescribe
         automation.id or "",
         "invalid" if shown.state == STATE_UNAVAILABLE else shown.state,
         format_time(triggered) if triggered else "never",
-        "yes" if automation.id in state.editable else "no",
-        describer.in_short(automation.config),
+        state.can_be_changed(automation.id),
+        describer.in_short(secrets.without(automation.config)),
     )
 
 
@@ -132,14 +142,16 @@ async def _async_details(call: ToolCall, automation: Automation, state: FileStat
     row = dict(
         zip(
             _HEADER,
-            _row(automation, state, AutomationDescriber(call.hass, call.exposure, tells_recipients=False)),
+            _row(call, automation, state, AutomationDescriber(call.hass, call.exposure, tells_recipients=False)),
             strict=True,
         )
     )
     config, left_out = visible_config(call, automation, state)
     answer: dict[str, Any] = {**row, "configuration": config}
-    if left_out:
-        answer["note"] = "Parts that name what is not exposed are left out; the user has to change this automation."
-    if runs := await async_last_runs(call, automation):
+    if reason := state.reason(automation.id):
+        answer["note"] = f"It cannot be changed here: {reason}."
+    elif left_out:
+        answer["note"] = _LEFT_OUT
+    if runs := await async_last_runs(call, automation, state):
         answer["last_runs"] = runs
     return answer
