@@ -34,6 +34,7 @@ _SUGGESTIONS = 4
 _COMMON_NAMES = frozenset({"", "home", "home assistant"})
 """Names of entities that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
+_MARKS = re.compile(r"[^\w.]+|\.(?!\w)|(?<!\w)\.")
 _PLAIN = frozenset({bool, int, float})
 _SHOWN = (int, float, bytes, date, time, timedelta, Enum)
 
@@ -271,24 +272,32 @@ class Exposure:
 
     def names_hidden(self, text: str) -> bool:
         """Return whether a text that Home Assistant wrote, such as an error, holds the id or name of a hidden entity."""
-        folded = f" {normalize(re.sub(r'[^\w.]+', ' ', text))} "
         if self._names_hidden_id(text.lower()):
             return True
-        return any(f" {name} " in folded for name in self._hidden_names)
+        folded, names = f" {_folded(text)} ", self._hidden_names
+        return any(f" {name} " in folded for word in {*folded.split()} & names.keys() for name in names[word])
 
     @cached_property
-    def _hidden_names(self) -> set[str]:
-        """Return the names of hidden entities that are no names of exposed ones."""
-        known = {normalize(name) for entity in self.entities.values() for name in entity.names} | _COMMON_NAMES
+    def _hidden_names(self) -> dict[str, list[str]]:
+        """Return the names of hidden entities that are no names of exposed ones, by their first words."""
+        known = {_folded(name) for entity in self.entities.values() for name in entity.names} | _COMMON_NAMES
         hidden = {
-            normalize(state.name) for state in self._hass.states.async_all() if not self.is_exposed(state.entity_id)
+            _folded(state.name) for state in self._hass.states.async_all() if not self.is_exposed(state.entity_id)
         }
-        return hidden - known
+        found: dict[str, list[str]] = {}
+        for name in hidden - known:
+            found.setdefault(name.split(" ")[0], []).append(name)
+        return found
 
     def _is_hidden(self, entity_id: str) -> bool:
         """Return whether an id belongs to an entity that exists and is not exposed."""
         exists = self._hass.states.get(entity_id) is not None or entity_id in er.async_get(self._hass).entities
         return exists and not self.is_exposed(entity_id)
+
+
+def _folded(text: str) -> str:
+    """Return the words of a text as names are compared, without marks; a dot within a word stays."""
+    return normalize(_MARKS.sub(" ", text))
 
 
 def _is_external(statistic_id: str) -> bool:
