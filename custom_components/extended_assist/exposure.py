@@ -37,6 +37,7 @@ _SLICE = 200
 _COMMON_NAMES = frozenset({"", "home", "home assistant"})
 """Names of entities that are words of everyday sentences."""
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
+_MARKS = re.compile(r"[^\w.]+|\.(?!\w)|(?<!\w)\.")
 _PLAIN = frozenset({bool, int, float})
 _SHOWN = (int, float, bytes, date, time, timedelta, Enum)
 
@@ -277,10 +278,10 @@ class Exposure:
 
     def names_hidden(self, text: str) -> bool:
         """Return whether a text that Home Assistant wrote, such as an error, holds the id or name of a hidden entity."""
-        folded = f" {normalize(re.sub(r'[^\w.]+', ' ', text))} "
         if self._names_hidden_id(text.lower()):
             return True
-        return any(f" {name} " in folded for name in self._hidden_names)
+        folded, names = f" {_folded(text)} ", self._hidden_names
+        return any(f" {name} " in folded for word in {*folded.split()} & names.keys() for name in names[word])
 
     async def async_prepare(self) -> None:
         """Look at the whole home in slices, so that names_hidden and others need not do so at once."""
@@ -290,31 +291,39 @@ class Exposure:
                 self._hidden_names = hidden
 
     @cached_property
-    def _hidden_names(self) -> set[str]:
-        """Return the names of hidden entities that are no names of exposed ones."""
+    def _hidden_names(self) -> dict[str, list[str]]:
+        """Return the names of hidden entities that are no names of exposed ones, by their first words."""
         *_, hidden = self._look()
-        return hidden or set()
+        return hidden or {}
 
-    def _look(self) -> Iterator[set[str] | None]:
-        """Yield None after each slice of the home, and in the end the names that are hidden ones only."""
+    def _look(self) -> Iterator[dict[str, list[str]] | None]:
+        """Yield None after each slice of the home, and in the end the names that are hidden ones only, by their first words."""
         found: dict[str, ExposedEntity] = {}
         known, hidden = set(_COMMON_NAMES), set()
         for states in batched(self._hass.states.async_all(), _SLICE, strict=False):
             for state in states:
                 if self._should_expose(state):
                     found[state.entity_id] = entity = self._describe(state)
-                    known.update(map(normalize, entity.names))
+                    known.update(map(_folded, entity.names))
                 else:
-                    hidden.add(normalize(state.name))
+                    hidden.add(_folded(state.name))
             yield None
         self.ids = frozenset(found)
         self.entities = {entity_id: found[entity_id] for entity_id in sorted(found)}
-        yield hidden - known
+        names: dict[str, list[str]] = {}
+        for name in hidden - known:
+            names.setdefault(name.split(" ")[0], []).append(name)
+        yield names
 
     def _is_hidden(self, entity_id: str) -> bool:
         """Return whether an id belongs to an entity that exists and is not exposed."""
         exists = self._hass.states.get(entity_id) is not None or entity_id in er.async_get(self._hass).entities
         return exists and not self.is_exposed(entity_id)
+
+
+def _folded(text: str) -> str:
+    """Return the words of a text as names are compared, without marks; a dot within a word stays."""
+    return normalize(_MARKS.sub(" ", text))
 
 
 def _is_external(statistic_id: str) -> bool:

@@ -223,7 +223,7 @@ async def test_whole(hass: HomeAssistant, start_home: StartHome) -> None:
     await start_home()
     describer = AutomationDescriber(hass, Exposure(hass, "conversation"))
     for seed in range(200):
-        config = _varied(Random(seed))
+        config = varied(Random(seed))
         words = describer.describe(config)
         assert "something not exposed" not in words
         changed = list(_with_one_change(config))
@@ -231,7 +231,7 @@ async def test_whole(hass: HomeAssistant, start_home: StartHome) -> None:
         assert [path for path, other in changed if describer.describe(other) == words] == [], seed
 
 
-def _varied(random: Random) -> dict[str, Any]:
+def varied(random: Random) -> dict[str, Any]:
     """Return an automation of random parts, in one another."""
     return {
         "triggers": random.choices(SEEN_TRIGGERS, k=random.randint(1, 2)),

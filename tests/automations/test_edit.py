@@ -150,7 +150,13 @@ def test_same_id_twice() -> None:
 @pytest.mark.parametrize(
     ("text", "changes", "reason"),
     [
-        ("- {id: '1', alias: A}\n", {"alias": "B"}, "one pair of braces"),
+        ("- {id: '1', alias: &a A}\n", {"alias": "B"}, "one pair of braces, with an anchor in it"),
+        (
+            "- {id: '1', alias: A,  # mine\n   mode: single}\n",
+            {"alias": "B"},
+            "one pair of braces, with a comment in it",
+        ),
+        ("- {id: '1', alias: !secret a}\n", {"mode": "single"}, "one pair of braces, with the tag !secret in it"),
         ("- id: '1'\n  mode: single\n  mode: queued\n", {"mode": "restart"}, "without changing more than it"),
         ("- alias: A  # mine\n  id: '1'\n", {"alias": None}, "a comment, which would be lost"),
         ("- id: '1'\n  description: |  # mine\n    text\n", {"description": "x"}, "a comment, which would be lost"),
@@ -162,6 +168,23 @@ def test_update_refused(text: str, changes: dict[str, Any], reason: str) -> None
     """What cannot be changed alone is refused for a reason."""
     with pytest.raises(ToolError, match=reason):
         edit.update(text, "1", changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- {id: '1', alias: A}\n", "- id: '1'\n  alias: B\n"),
+        ("- {id: '1', alias: A}  # mine\n- id: '2'\n", "- id: '1'\n  alias: B  # mine\n- id: '2'\n"),
+        (
+            "  -\n    {id: '1', alias: A, actions: [a, {b: c}]}",
+            "  -\n    id: '1'\n    alias: B\n    actions:\n    - a\n    - b: c",
+        ),
+        ("- {id: '1',\r\n  alias: A}\r\n", "- id: '1'\r\n  alias: B\r\n"),
+    ],
+)
+def test_update_in_braces(text: str, expected: str) -> None:
+    """What is written in one pair of braces is written on lines of its own, where nothing is lost."""
+    assert edit.update(text, "1", {"alias": "B"}).text == expected
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t"), max_size=40)

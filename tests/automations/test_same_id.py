@@ -103,7 +103,7 @@ def test_files_that_include_one_another(tmp_path: Path) -> None:
     (tmp_path / "configuration.yaml").write_text("automation: !include_dir_list many\n")
     for name in "abc":
         (tmp_path / "many" / f"{name}.yaml").write_text("- !include_dir_list ../many\n- id: one\n")
-    assert len(other_places(tmp_path, "one")) == 3
+    assert len(other_places(tmp_path, {"one"})["one"]) == 3
 
 
 async def test_twice_in_the_file(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:

@@ -17,7 +17,6 @@ from custom_components.extended_assist.tools.automation_changes import MAX_WHAT,
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
-from homeassistant.helpers.json import json_dumps
 from tests.automating import (
     ADD,
     CONFIGURATION,
@@ -205,28 +204,6 @@ async def test_update_what_is_elsewhere(old_home: File, call_tool: CallTool) -> 
         error = await call_tool(tool, automation="Else", error=True, **arguments)
         assert "it is written in another file" in error["error"]
     assert old_home.read_bytes() == before
-
-
-async def test_update_of_what_uses_hidden_things(
-    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, llm_context: llm.LLMContext
-) -> None:
-    """An automation that also moves what is hidden cannot be changed, and what that is is not told."""
-    path = await start_home(
-        "- id: '1'\n  alias: A\n  triggers: []\n  actions:\n  - action: input_boolean.toggle\n"
-        "    target: {entity_id: input_boolean.zebra}\n"
-    )
-    expose(hass, "automation.a")
-    before = path.read_bytes()
-    error = await call_tool(UPDATE, automation="A", changes={"alias": "B"}, error=True)
-    assert "also uses something that is not exposed" in error["error"]
-    assert "zebra" not in json_dumps(error)
-    preview = await UPDATE.async_call(hass, llm.ToolInput(UPDATE.name, {}), llm_context)
-    assert preview.error
-    assert path.read_bytes() == before
-    fine = [{"action": "input_boolean.turn_on", "target": {"entity_id": PORCH}}]
-    changed = await call_tool(UPDATE, automation="A", changes={"actions": fine})
-    assert "zebra" not in json_dumps(changed)
-    assert "zebra" not in path.read_text()
 
 
 async def test_off_stays_off(hass: HomeAssistant, old_home: File, call_tool: CallTool) -> None:

@@ -204,8 +204,9 @@ async def test_what_a_reader_may_hear(hass: HomeAssistant, start_home: StartHome
     assert config["actions"][1]["data"] == {"message": "Home", "target": "(secret)"}
     assert not [told for told in ("4711", "4930123456") if told in f"{listed}{details}"]
     before = path.read_bytes()
+    config["actions"][0]["data"]["more"] = True
     refused = await call_tool(UPDATE, error=True, automation="Off", changes={"actions": config["actions"]})
-    assert "'(secret)' stands in the place of what is not told" in refused["error"]
+    assert "actions[0].data.code: '(secret)' stands in the place of what is not told" in refused["error"]
     assert path.read_bytes() == before
 
 
@@ -275,7 +276,7 @@ async def test_anchors(hass: HomeAssistant, start_home: StartHome, call_tool: Ca
     )
     expose(hass, "automation.b")
     data = await call_tool(GET, name="B", details=True)
-    assert data["can_be_changed"] == "no"
+    assert data["can_be_changed"] == "no: it uses parts of other automations (anchors)"
     assert data["configuration"]["triggers"] == []
     error = await call_tool(UPDATE, automation="B", changes={"alias": "C"}, error=True)
     assert "it uses parts of other automations (anchors)" in error["error"]

@@ -10,12 +10,23 @@ from .describe_scripts import DESCRIBERS
 
 
 def parts_of(
-    call: ToolCall, kind: str, config: Mapping[str, Any], notes: Iterable[str] = (), *, runs: bool = True
+    call: ToolCall,
+    kind: str,
+    config: Mapping[str, Any],
+    notes: Iterable[str] = (),
+    *,
+    told: Mapping[str, Any] | None = None,
+    runs: bool = True,
 ) -> tuple[Part, ...]:
-    """Return when it runs, its steps with what each would do, and notes; one that does not run does nothing."""
-    when, steps, rest = DESCRIBERS[kind](call.hass, call.exposure).pieces(config)
+    """Return when it runs, its steps with what each would do, and notes; one that does not run does nothing.
+
+    The words are those of what is told, where secrets were taken out of it.
+    """
+    describer = DESCRIBERS[kind](call.hass, call.exposure)
+    when, steps, rest = describer.pieces(config if told is None else told)
+    acts = [tuple(acts_of(call.hass, [step])) for _, step in describer.pieces(config)[1]] if runs else [()] * len(steps)
     parts = [Part(words, says_when=True) for words in when if words]
-    parts += [Part(words, tuple(acts_of(call.hass, [step])) if runs else ()) for words, step in steps if words]
+    parts += [Part(words, does) for (words, _), does in zip(steps, acts, strict=True) if words]
     return (*parts, *(Part(words) for words in (rest, *notes) if words))
 
 

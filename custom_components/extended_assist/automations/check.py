@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 import json
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 import voluptuous as vol
 
@@ -18,7 +18,7 @@ from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
-from ..walk import texts_in
+from ..walk import place_of, texts_in
 from .describe import SECRET
 from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
@@ -74,20 +74,20 @@ def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dic
     if unknown := [key for key in config if key not in rules.keys]:
         has = f"{rules.file.noun.capitalize()} has {', '.join(rules.keys)}."
         raise ToolError(f"Unknown: {', '.join(unknown)}. {has}")
-    check_texts(config)
     return config
 
 
-def check_texts(config: Mapping[str, Any]) -> None:
-    """Raise ToolError for texts that stand for others, which would be written as they are."""
-    for text, _ in texts_in(config, keys=True):
+def refuse_untold(config: Mapping[str, Any]) -> None:
+    """Refuse what stands in the place of something that is not told, and tags."""
+    for text, path in texts_in(config, keys=True):
+        place = place_of("", path).removeprefix(".")
         if text in (SECRET, NOT_EXPOSED):
             raise ToolError(
-                f"'{text}' stands in the place of what is not told. Leave the part that holds it out of the changes, or ask "
-                "the user for what belongs there."
+                f"{place}: '{text}' stands in the place of what is not told. Leave this part out of the changes, or give "
+                "the trigger, condition or step that holds it just as it was told; or ask the user for what belongs there."
             )
         if text.startswith(_FOREIGN_TAG):
-            raise ToolError(f"'{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
+            raise ToolError(f"{place}: '{text.split()[0]}' cannot be used here. Leave what holds it as it is.")
 
 
 def current(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,42 +115,66 @@ async def async_check(
     call: ToolCall,
     automation_id: str,
     config: dict[str, Any],
-    given: Iterable[str] | None = None,
     rules: Rules = AUTOMATION_RULES,
+    given: Iterable[str] | None = None,
 ) -> CheckedAutomation:
     """Return an automation or script that may be written; raises ToolError with the place and the reason.
 
-    Of what the caller did not give, it is not told what is wrong with it: that could name what is not exposed.
+    Where only some keys are given by the caller, nothing is told of what the others hold.
     """
+    check_name(config, rules)
+    said = set(rules.keys if given is None else given)
+    whole = await async_substituted(call, config, rules, tell="use_blueprint" in said)
+    check_needed(whole, rules)
+    walker = walker_for(call, whole)
+    for key in rules.walked:
+        try:
+            await async_walk_part(walker, key, whole.get(key))
+        except ToolError as err:
+            if "use_blueprint" in config and "use_blueprint" in said:
+                refuse_blueprint(call, err)
+            if "use_blueprint" not in config and key in said:
+                raise
+            raise ToolError(_HIDDEN.format(rules.kind)) from err
+    await async_validate(call, automation_id, config, rules, tell=said >= config.keys())
+    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions))
+
+
+def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:
+    """Refuse an automation or script without a name, or with one that is none."""
     if not str(config.get("alias") or "").strip():
         raise ToolError(f"Give the {rules.kind} a name, as 'alias'.")
     if len(str(config["alias"])) > MAX_NAME:
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
-    said = set(rules.keys if given is None else given)
-    whole = await _async_substituted(call, config, said, rules)
+
+
+def walker_for(call: ToolCall, whole: Mapping[str, Any], names: Iterable[str] = ()) -> SequenceWalker:
+    """Return what checks the parts of an automation or script, which knows its variables and fields."""
+    own = [name for key in ("variables", "trigger_variables", "fields") for name in whole.get(key) or ()]
+    return SequenceWalker(call, keep=True, variables=[*own, *names])
+
+
+def check_needed(whole: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:
+    """Refuse what has no part that it needs."""
     for key in rules.needed:
         if key not in whole:
             raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'.")
-    variables = [name for key in ("variables", "trigger_variables", "fields") for name in whole.get(key) or ()]
-    walker = SequenceWalker(call, keep=True, variables=variables)
-    is_own = "use_blueprint" not in config
-    for key in rules.walked:
-        if not whole.get(key):
-            continue
-        try:
-            await _async_walk(walker, key, whole[key])
-        except ToolError as err:
-            if key in said and is_own:
-                raise
-            if not is_own and "use_blueprint" in said and _may_tell(call, err):
-                raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
-            raise ToolError(_HIDDEN.format(rules.kind)) from err
-    await _async_validate(call, automation_id, config, rules, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions))
 
 
-async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
+def refuse_blueprint(call: ToolCall, err: ToolError) -> NoReturn:
+    """Raise a ToolError with why a blueprint cannot be used, as far as that may be told."""
+    if _may_tell(call, err):
+        raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
+    raise ToolError(
+        "use_blueprint: the blueprint with these inputs also uses something that is not exposed or cannot be checked. Tell "
+        "the user to set it up in Home Assistant."
+    ) from None
+
+
+async def async_walk_part(walker: SequenceWalker, key: str, value: Any) -> None:
     """Check one part of an automation or script."""
+    if not value:
+        return
     match key:
         case "triggers":
             for index, trigger in enumerate(value if isinstance(value, list) else [value]):
@@ -172,7 +196,9 @@ async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
             await walker.async_values(value, key)
 
 
-async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[str], rules: Rules) -> dict[str, Any]:
+async def async_substituted(
+    call: ToolCall, config: dict[str, Any], rules: Rules = AUTOMATION_RULES, *, tell: bool = True
+) -> dict[str, Any]:
     """Return a configuration, with the inputs put into its blueprint where it uses one."""
     if not is_blueprint_instance_config(config):
         return config
@@ -189,14 +215,14 @@ async def _async_substituted(call: ToolCall, config: dict[str, Any], said: set[s
         inputs = await blueprints.async_inputs_from_config(config)
         found: dict[str, Any] = inputs.async_substitute()
     except (BlueprintException, HomeAssistantError, vol.Invalid) as err:
-        raise ToolError(_told(call, err, rules, tell="use_blueprint" in said)) from err
+        raise ToolError(_told(call, err, rules, tell=tell)) from err
     return current(found) if rules is AUTOMATION_RULES else found
 
 
-async def _async_validate(
-    call: ToolCall, automation_id: str, config: dict[str, Any], rules: Rules, *, tell: bool
+async def async_validate(
+    call: ToolCall, automation_id: str, config: dict[str, Any], rules: Rules = AUTOMATION_RULES, *, tell: bool = True
 ) -> None:
-    """Let Home Assistant validate what would be written."""
+    """Let Home Assistant validate an automation or script."""
     try:
         await rules.async_validate(call.hass, automation_id, config)
     except (vol.Invalid, HomeAssistantError) as err:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 import contextlib
 import dataclasses
 from dataclasses import dataclass
+import re
 from typing import Any
 
 from homeassistant.util.yaml import dump
@@ -18,6 +19,7 @@ from .yaml_index import (
     IndexedAutomation,
     IndexedKey,
     Meaning,
+    UnchangeableError,
     YamlIndex,
     indented,
     index_yaml,
@@ -40,6 +42,10 @@ _USED = (
     "Others would change with this {}, since they use a part of it through an anchor: those that begin in {}. Tell the user to "
     "write out in full what they use."
 )
+_COMMENT = re.compile(r"\s#")
+"""What begins a comment, unless it is in a text."""
+_BRACES = "it is written in one pair of braces, with {reason} in it, which would be lost"
+_CHANGED_SINCE = "This {} was changed by somebody else meanwhile. Look at it again."
 _UNWRITABLE = "A text in this {} cannot be kept in Home Assistant's YAML files. Word it differently."
 
 
@@ -94,9 +100,15 @@ def remove(text: str, automation_id: str, kind: str = "automation") -> Edit:
     return _changed(text, kind, lambda outline: _remove(outline, automation_id))
 
 
-def update(text: str, automation_id: str, changes: Mapping[str, Any], kind: str = "automation") -> Edit:
-    """Change some keys of an item; None removes a key."""
-    return _changed(text, kind, lambda outline: _update(outline, automation_id, changes))
+def update(
+    text: str,
+    automation_id: str,
+    changes: Mapping[str, Any],
+    kind: str = "automation",
+    expected: Mapping[str, Any] | None = None,
+) -> Edit:
+    """Change some keys of an item, if it still holds what is expected; None removes a key."""
+    return _changed(text, kind, lambda outline: _update(outline, automation_id, changes, expected))
 
 
 def put_back(text: str, automation_id: str, block: str, keys: Collection[str], kind: str = "automation") -> Edit:
@@ -212,14 +224,18 @@ def _exchanged(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
     return "".join([*pieces, text[position:]])
 
 
-def _update(outline: Outline, automation_id: str, changes: Mapping[str, Any]) -> Edit:
+def _update(
+    outline: Outline, automation_id: str, changes: Mapping[str, Any], expected: Mapping[str, Any] | None
+) -> Edit:
     """Change the lines of some keys of an automation."""
     part = outline.part_of(automation_id)
     index, item, text = part.index, part.item, part.index.text
-    if not item.on_lines:
-        raise ToolError(_IN_BRACES.format(index.kind))
-    before = load_automation(index, item)
+    before = loadable(index, item)
+    if expected is not None and before != expected:
+        raise ToolError(_CHANGED_SINCE.format(index.kind))
     after = merged(before, changes)
+    if not item.on_lines:
+        return _on_lines(part, after)
     new: list[str] = []
     edits: list[tuple[int, int, str]] = []
     for key, value in changes.items():
@@ -240,6 +256,26 @@ def _update(outline: Outline, automation_id: str, changes: Mapping[str, Any]) ->
         indent = " " * _column(index, item)
         edits.append((end, end, line_break + "".join(f"{indent}{line}{_line_break(text)}" for line in new)))
     return _proven(part, _exchanged(text, edits), after)
+
+
+def loadable(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]:
+    """Return the data of an automation that can be changed in the text; raises ToolError with the reason for another one."""
+    config = load_automation(index, item)
+    if item.on_lines:
+        return config
+    fixed = "an anchor" if item.anchors else next((part.fixed for part in item.keys if part.fixed), "")
+    if not fixed and _COMMENT.search(index.text, item.start, item.end):
+        fixed = "a comment"
+    if fixed:
+        raise UnchangeableError(index.kind, _BRACES.format(reason=fixed))
+    return config
+
+
+def _on_lines(part: Part, after: dict[str, Any]) -> Edit:
+    """Write an automation that is in one pair of braces on lines of its own."""
+    index, item, text = part.index, part.item, part.index.text
+    block = indented(dump(after), _column(index, item)).strip()
+    return _proven(part, f"{text[: item.start]}{_line_breaks(block, text)}{text[item.end :]}", after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,12 +31,14 @@ from ..walk import texts_in
 from . import COMPONENT
 from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
+from .edit import loadable
 from .file import MAX_BYTES, decode, read
 from .loading_scripts import loaded_entities
-from .outline import Outline, outline_of
+from .outline import outline_of
 from .places import exposed_places
 from .same_id import other_places
-from .yaml_index import Tagged, index_yaml, load_automation
+from .secret_values import SecretValues
+from .yaml_index import Tagged, UnchangeableError, index_yaml, load_automation
 
 MAX_TRACES = 3
 """Runs that are told of, the last ones."""
@@ -44,10 +46,12 @@ MAX_TRACES = 3
 NOT_EXPOSED = "(not exposed)"
 _SLICE = 200
 """Automations that are looked at in one go while Home Assistant does other things, too."""
+ELSEWHERE = "it is written in another file of the configuration, or has no id of its own"
 _ABOUT = REFERENCES | {CONF_TARGET}
+_SAME_IDS = "{} {}s in the file have its id, of which Home Assistant loads one"
 _SAME_ID = (
-    "Another automation has the same id, in {}. Home Assistant loads only one of them, so that a change could do nothing, or "
-    "bring the other one about. Tell the user to give each an id of its own."
+    "another automation has the same id, in {}, and Home Assistant loads only one of them, so that a change could do nothing, "
+    "or bring the other one about"
 )
 _KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
 _OUTCOMES = {
@@ -95,18 +99,34 @@ class Automation:
 
 @dataclass(slots=True)
 class FileState:
-    """The ids in the file of automations that can be changed, and the configuration of one of them."""
+    """What the file of automations says of those that were asked for."""
 
-    editable: set[str] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
     """All ids in it."""
     problem: str | None = None
-    """Why a new automation could not be written, if so."""
-    config: dict[str, Any] | None = None
-    """One automation as it is written, tags as they are."""
-    reason: str | None = None
-    """Why that one cannot be changed, if so."""
+    """Why nothing at all could be written, if so."""
+    configs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Those that can be changed by their ids, as they are written, tags as they are."""
+    fixed: dict[str, str] = field(default_factory=dict)
+    """Parts of these that can only be left as they are, with the reasons."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why the others that are in the file cannot be changed."""
+    removable: set[str] = field(default_factory=set)
+    """Those that are in the file once, whatever they hold."""
     secrets: set[str] = field(default_factory=set)
+
+    def reason(self, automation_id: str | None) -> str | None:
+        """Return why an automation cannot be changed, or None where it can: the one answer for the list and for changes."""
+        if self.problem or automation_id in self.configs:
+            return self.problem
+        return self.reasons.get(str(automation_id), ELSEWHERE)
+
+    def can_be_changed(self, automation_id: str | None) -> str:
+        """Return whether an automation can be changed, for a list."""
+        if reason := self.reason(automation_id):
+            return "no" if self.problem or reason == ELSEWHERE else f"no: {reason}"
+        fixed = self.fixed.get(str(automation_id))
+        return f"yes, but for {fixed}" if fixed else "yes"
 
 
 async def async_exposed_automations(call: ToolCall, kind: str = AUTOMATION_DOMAIN) -> list[Automation]:
@@ -185,8 +205,8 @@ def find_automation(call: ToolCall, text: str, kinds: Collection[str] = (AUTOMAT
     return matches[0]
 
 
-def read_file(path: Path, wanted: str | None = None, kind: str = AUTOMATION_DOMAIN) -> FileState:
-    """Read the file of automations, scripts or scenes and secrets.yaml, and load the wanted one from it; blocks."""
+def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOMATION_DOMAIN) -> FileState:
+    """Read secrets.yaml, and what the file of automations, scripts or scenes says of some by their ids; blocks."""
     state = FileState(secrets=_secrets(path.parent))
     try:
         outline = outline_of(decode(read(path))[1], kind)
@@ -198,22 +218,26 @@ def read_file(path: Path, wanted: str | None = None, kind: str = AUTOMATION_DOMA
         return state
     ids = Counter(known for known in outline.ids if known is not None)
     state.ids = set(ids)
-    state.editable = {automation_id for automation_id, count in ids.items() if count == 1}
-    if wanted in ids:
+    asked = {known for known in wanted if known is not None and known in ids}
+    places = other_places(path.parent, asked) if kind == AUTOMATION_DOMAIN else {}
+    for item_id in asked:
+        if ids[item_id] > 1:
+            state.reasons[item_id] = _SAME_IDS.format(ids[item_id], kind)
+            continue
+        if item_id in places:
+            state.reasons[item_id] = _SAME_ID.format(" and ".join(places[item_id]))
+            continue
+        state.removable.add(item_id)
+        part = outline.part_of(item_id)
         try:
-            state.config = _written(path.parent, outline, str(wanted))
-        except ToolError as err:
-            state.reason = str(err)
-            state.editable.discard(str(wanted))
+            state.configs[item_id] = loadable(part.index, part.item)
+        except UnchangeableError as err:
+            state.reasons[item_id] = err.reason
+        if fixed := [
+            f"{named.key} ({named.fixed})" for named in part.item.keys if named.fixed and named.key != CONF_ID
+        ]:
+            state.fixed[item_id] = ", ".join(fixed)
     return state
-
-
-def _written(config_dir: Path, outline: Outline, automation_id: str) -> dict[str, Any]:
-    """Return the data of one automation in the file; raises ToolError when it cannot be read by itself, or is not the only one."""
-    if outline.kind == AUTOMATION_DOMAIN and (places := other_places(config_dir, automation_id)):
-        raise ToolError(_SAME_ID.format(" and ".join(places)))
-    part = outline.part_of(automation_id)
-    return load_automation(part.index, part.item)
 
 
 def _secrets(folder: Path) -> set[str]:
@@ -237,24 +261,24 @@ def visible_block(call: ToolCall, block: str | None, kind: str = AUTOMATION_DOMA
     except ToolError, ValueError:
         return None
     config.pop(CONF_ID, None)
-    return dict(_VisibleConfig(call, frozenset(), is_free=not names_hidden(call.exposure, config)).value(config))
+    secrets = SecretValues(call.exposure, config)
+    return dict(_VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config)).value(config))
 
 
 def visible_config(call: ToolCall, automation: Automation, state: FileState) -> tuple[dict[str, Any], bool]:
     """Return the configuration as it may be told, and whether anything is left out because it is not exposed."""
-    own = state.config is not None
-    config = dict(state.config if state.config is not None else automation.config)
+    own = str(automation.id) in state.configs
+    config = dict(state.configs[str(automation.id)] if own else automation.config)
     config.pop(CONF_ID, None)
-    visible = _VisibleConfig(
-        call, frozenset() if own else frozenset(state.secrets), is_free=not names_hidden(call.exposure, config)
-    )
+    secrets = SecretValues(call.exposure, config, state.secrets)
+    visible = _VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config))
     return visible.value(config), visible.left_out
 
 
 class _VisibleConfig:
     """Leaves out of a configuration what may not be told."""
 
-    def __init__(self, call: ToolCall, secrets: frozenset[str], *, is_free: bool) -> None:
+    def __init__(self, call: ToolCall, secrets: SecretValues, *, is_free: bool) -> None:
         """Take the texts that are secret, and whether no text names anything hidden."""
         self._call = call
         self._secrets = secrets
@@ -274,14 +298,12 @@ class _VisibleConfig:
             return told
         if isinstance(value, list):
             return [self.value(item, key) for item in value]
-        if getattr(value, "__config_file__", "").endswith(SECRET_YAML) or (
-            value is not None and str(value) in self._secrets
-        ):
+        if not isinstance(value, Tagged) and self._secrets.is_secret(value):
             return SECRET
         if isinstance(value, str) and not self._may_tell(value, key):
             self.left_out = True
             return NOT_EXPOSED
-        return value
+        return self._secrets.text(value) if isinstance(value, str) and not isinstance(value, Tagged) else value
 
     def _entry(self, name: Any, item: Any) -> tuple[Any, Any]:
         """Return a name with its value as both may be told; what stands under something hidden is hidden with it."""
@@ -300,14 +322,15 @@ class _VisibleConfig:
         return self._is_free or " " not in text or not self._call.exposure.names_hidden(text)
 
 
-async def async_last_runs(call: ToolCall, automation: Automation) -> list[JsonObjectType]:
+async def async_last_runs(call: ToolCall, automation: Automation, state: FileState) -> list[JsonObjectType]:
     """Return the last runs of an automation in short, newest first."""
+    secrets = SecretValues(call.exposure, automation.config, state.secrets)
     if automation.id is None:
         return []
     hass, key = call.hass, f"{automation.kind}.{automation.id}"
     traces = await async_list_traces(hass, automation.kind, key)
     traces.sort(key=lambda trace: str(trace["timestamp"]["start"]), reverse=True)
-    return [_run(call, await _async_whole(hass, key, trace)) for trace in traces[:MAX_TRACES]]
+    return [_run(call, secrets, await _async_whole(hass, key, trace)) for trace in traces[:MAX_TRACES]]
 
 
 async def _async_whole(hass: HomeAssistant, key: str, trace: dict[str, Any]) -> dict[str, Any]:
@@ -315,21 +338,22 @@ async def _async_whole(hass: HomeAssistant, key: str, trace: dict[str, Any]) -> 
     return dict(await async_get_trace(hass, key, trace["run_id"]))
 
 
-def _run(call: ToolCall, trace: dict[str, Any]) -> JsonObjectType:
+def _run(call: ToolCall, secrets: SecretValues, trace: dict[str, Any]) -> JsonObjectType:
     """Return start, trigger, result and error of one run."""
     started = trace["timestamp"]["start"]
     if isinstance(started, str):  # A run before the last restart.
         started = dt_util.parse_datetime(started, raise_on_error=True)
     run: JsonObjectType = {"at": format_time(started)}
     if trigger := trace.get("trigger"):
-        run["trigger"] = str(trigger) if not call.exposure.names_hidden(str(trigger)) else NOT_EXPOSED
+        run["trigger"] = secrets.error(str(trigger)) if not call.exposure.names_hidden(str(trigger)) else NOT_EXPOSED
     outcome = "not_triggered" if trace.get("not_triggered") else trace.get("script_execution")
     if outcome == "failed_conditions":
         run["result"] = f"did not run: {_failed_condition(trace['trace'])}"
     else:
         run["result"] = _OUTCOMES.get(str(outcome), "is running" if trace["state"] == "running" else str(outcome))
     if error := trace.get("error"):
-        run["error"] = str(error) if not call.exposure.names_hidden(str(error)) else "(names what is not exposed)"
+        is_hidden = call.exposure.names_hidden(str(error))
+        run["error"] = "(names what is not exposed)" if is_hidden else secrets.error(str(error))
     if outcome != "finished" and (step := trace.get("last_step")) and str(step).startswith(("action/", "sequence/")):
         run["last_step"] = step
     return run

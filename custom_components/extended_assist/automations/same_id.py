@@ -1,6 +1,6 @@
 """Automations of other files that have an id, too: of all with one id, Home Assistant loads only the first."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 import os
@@ -20,9 +20,12 @@ _KEY = re.compile(r"automation( .*)?")
 _TEXT = "tag:yaml.org,2002:str"
 
 
-def other_places(config_dir: Path, automation_id: str) -> list[str]:
-    """Return the files and lines in which other automations than that of the editor's file have an id; blocks."""
-    return sorted(set(_Search(config_dir.resolve(), automation_id).places()))
+def other_places(config_dir: Path, automation_ids: Collection[str]) -> dict[str, list[str]]:
+    """Return the files and lines in which other automations than those of the editor's file have some ids; blocks."""
+    found: dict[str, set[str]] = {}
+    for automation_id, place in _Search(config_dir.resolve(), automation_ids).places() if automation_ids else ():
+        found.setdefault(automation_id, set()).add(place)
+    return {automation_id: sorted(places) for automation_id, places in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +39,21 @@ class _Place:
 class _Search:
     """Follows what configuration.yaml includes, in the ways that Home Assistant knows."""
 
-    def __init__(self, config_dir: Path, automation_id: str) -> None:
-        """Take the folder, and the id to look for."""
+    def __init__(self, config_dir: Path, automation_ids: Collection[str]) -> None:
+        """Take the folder, and the ids to look for."""
         self._folder = config_dir
-        self._id = automation_id
+        self._ids = automation_ids
         self._seen: set[Path] = set()
         self._own = (config_dir / AUTOMATION_CONFIG_PATH).resolve()
 
-    def places(self) -> Iterator[str]:
-        """Yield where the id is."""
+    def places(self) -> Iterator[tuple[str, str]]:
+        """Yield each id with where it is."""
         for root in self._read(self._folder / YAML_CONFIG_FILE):
             for automation in self._automations(root):
                 for key, value in _entries(automation.node):
-                    if key == CONF_ID and value.tag == _TEXT and value.value == self._id:
+                    if key == CONF_ID and value.tag == _TEXT and value.value in self._ids:
                         line = automation.node.start_mark.line + 1
-                        yield f"{os.path.relpath(automation.path, self._folder)}, line {line}"
+                        yield value.value, f"{os.path.relpath(automation.path, self._folder)}, line {line}"
 
     def _automations(self, root: _Place) -> Iterator[_Place]:
         """Yield the automations of a configuration or package."""
@@ -95,7 +98,7 @@ class _Search:
                 yield from self._resolved(root)
 
     def _read(self, path: Path) -> Iterator[_Place]:
-        """Yield the root of a file, the first time only, if the id can be in it, or in what it includes."""
+        """Yield the root of a file, the first time only, if one of the ids can be in it, or in what it includes."""
         if path in self._seen:
             return
         self._seen.add(path)
@@ -104,7 +107,7 @@ class _Search:
                 text = file.read(MAX_BYTES)
             if path == self._own:
                 text = _including(text)
-            if self._id not in text and "!include" not in text:
+            if "!include" not in text and not any(one in text for one in self._ids):
                 return
             root = yaml.compose(text, Loader=yaml.CSafeLoader)
         except OSError, UnicodeDecodeError, yaml.YAMLError:

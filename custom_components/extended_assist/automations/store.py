@@ -86,14 +86,15 @@ class ConfigStore:
         make: Callable[[str], Edit],
         *,
         may_be_off: bool = False,
+        may_be_broken: bool = False,
         expose: bool | None = None,
     ) -> VerifiedChange:
         """Change one item; raises ToolError, with everything as it was before, when it cannot be done.
 
-        Once begun, it is finished or put back, also when nobody waits for it any more.
+        One that Home Assistant could not load before may stay so. Once begun, it is finished or put back, also when nobody waits for it any more.
         """
         intent = self._intent(call, item_id)
-        intent.may_be_off, intent.expose = may_be_off, expose
+        intent.may_be_off, intent.may_be_broken, intent.expose = may_be_off, may_be_broken, expose
         if expose is False:
             intent.change.details[UNSEEN] = True
         return await self._async_finish(self._async_change(call, intent, make))

@@ -21,7 +21,15 @@ KEYED = frozenset({"script"})
 _TEXT = "tag:yaml.org,2002:str"
 _RESOLVER = yaml.CSafeLoader("")
 _CANNOT_READ = "The file of {}s cannot be changed: {}. Tell the user, who can mend it in a text editor."
-_CANNOT_CHANGE = "This {} cannot be changed here: {}."
+
+
+class UnchangeableError(ToolError):
+    """An item cannot be changed in the text."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        """Take what it is, and why."""
+        super().__init__(f"This {kind} cannot be changed here: {reason}. Tell the user to change it by hand.")
+        self.reason = reason
 
 
 class Tagged(str):
@@ -328,9 +336,9 @@ def load_automation(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]
         (data,) = found.values() if index.is_keyed else found
     except (yaml.YAMLError, ValueError, TypeError, AttributeError) as err:
         reason = f"it uses parts of other {index.kind}s (anchors)" if item.aliases else "it cannot be read by itself"
-        raise ToolError(_CANNOT_CHANGE.format(index.kind, reason)) from err
+        raise UnchangeableError(index.kind, reason) from err
     if not isinstance(data, dict):
-        raise ToolError(_CANNOT_CHANGE.format(index.kind, "it is not an object"))
+        raise UnchangeableError(index.kind, "it is not an object")
     return data
 
 

@@ -1,4 +1,4 @@
-"""Which actions are consequential: one reviewed table, and what scripts and scenes lead to as far as it is plain."""
+"""Which actions are consequential: one reviewed table, and what scripts, scenes and automations lead to as far as it is plain."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 import re
@@ -20,6 +20,11 @@ from .plan import Step
 type Values = Mapping[str, Any]
 type Leaf = tuple[str, str, Values]
 """An action, the one entity that it moves, and its values; empty texts for what there is none of or what cannot be read."""
+
+TRIGGER: Final = "automation.trigger"
+"""Triggering by hand, which does what an automation does whether or not its conditions hold, unless told otherwise."""
+_SAYS_MORE: Final = frozenset({"back", "does", "skips"})
+"""Frames of a line that say nothing of when it is done."""
 
 _OPENINGS: Final = frozenset({"door", "garage", "gate"})
 """Kinds of covers through which somebody can come in; blinds, shutters and windows are none."""
@@ -92,7 +97,7 @@ def _goes_off(state: State | None, _data: Values) -> bool:
 _TABLE: Final[Mapping[str, Callable[[State | None, Values], bool]]] = {
     "alarm_control_panel.alarm_disarm": _always,
     "alarm_control_panel.alarm_trigger": _always,
-    "automation.trigger": _always,
+    TRIGGER: _always,
     "cover.open_cover": _opens,
     "cover.set_cover_position": _opens_by_position,
     "cover.toggle": _opens_by_toggle,
@@ -141,7 +146,7 @@ def is_consequential(hass: HomeAssistant, step: Step) -> bool:
 
 def is_later(step: Step) -> bool:
     """Return whether a step is for later, or follows others: what the entities are now says nothing of then."""
-    return any(kind != "back" for kind, _ in step.frame)
+    return any(kind not in _SAYS_MORE for kind, _ in step.frame)
 
 
 @callback
@@ -186,11 +191,13 @@ def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: V
     for entity_id in _moved(hass, entity_ids):
         own = entity_id.partition(".")[0]
         if own == "script" and domain in _MOVE_OTHERS and service != "turn_off":
-            yield from _script(hass, entity_id, depth)
+            yield from _run(hass, entity_id, "script", depth)
         elif own == "scene" and service == "turn_on":
             yield from _scene(hass, entity_id)
         else:
             yield _own_action(entity_id, action), entity_id, data
+            if own == "automation" and action == TRIGGER:
+                yield from _run(hass, entity_id, "action_script", depth)
 
 
 def _moved(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
@@ -245,10 +252,10 @@ def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
     yield "scene.turn_on" if plain else "", entity_id, {}
 
 
-def _script(hass: HomeAssistant, entity_id: str, depth: int) -> Iterator[Leaf]:
-    """Yield what the steps of a script do, in every branch."""
-    component: EntityComponent[Any] | None = hass.data.get("script")
-    script = getattr(component.get_entity(entity_id), "script", None) if component else None
+def _run(hass: HomeAssistant, entity_id: str, attribute: str, depth: int) -> Iterator[Leaf]:
+    """Yield what the steps of a script or an automation do, in every branch."""
+    component: EntityComponent[Any] | None = hass.data.get(entity_id.partition(".")[0])
+    script = getattr(component.get_entity(entity_id), attribute, None) if component else None
     if script is None or depth == _MAX_DEPTH:
         yield "", entity_id, {}
         return

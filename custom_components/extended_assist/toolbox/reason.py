@@ -14,7 +14,7 @@ from ..entry_issues import NOBODY_TO_ASK, async_raise_entry_issue
 from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
-from .consequential import CONSEQUENTIAL_DOMAINS, counts, is_later, leaves
+from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, counts, is_later, leaves
 from .named import is_named, is_said
 from .outside import marks, was_heard
 from .plan import Plan, Step
@@ -175,7 +175,8 @@ def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
         found = [(_names(Step(leaf[0], (leaf[1],))), leaf) for leaf in leaves(call.hass, one)]
         if names & always or any(inner & always for inner, _ in found):
             return True
-        if names & never:
+        # Not to be asked about triggering says nothing of what one automation does.
+        if names & never and (one.action != TRIGGER or never & {*one.entity_ids}):
             continue
         if one.action == f"{DOMAIN}.undo" and names & CONSEQUENTIAL_DOMAINS:
             return True

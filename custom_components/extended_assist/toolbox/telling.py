@@ -11,6 +11,7 @@ from homeassistant.helpers.translation import async_get_translations
 from ..exposure import Exposure
 from ..groups import is_group, members_of
 from .call import ToolCall
+from .consequential import TRIGGER, leaves
 from .hearing import known_language, words_for
 from .plan import Frame, Plan, Step
 
@@ -20,6 +21,7 @@ _ALWAYS_NAMED = frozenset(
     {"alarm_control_panel", "automation", "button", "cover", "lock", "scene", "script", "siren", "valve"}
 )
 """Kinds of entities that are named however many there are."""
+_UNTOLD = "something that cannot be told"
 
 
 def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
@@ -39,7 +41,24 @@ def step_for(
     moved: dict[str, None] = {}
     for entity_id in entity_ids:
         moved |= dict.fromkeys([entity_id, *(members_of(hass, entity_id) if is_group(hass, entity_id) else ())])
+    if action == TRIGGER:
+        frame = (*frame, *_triggered(call, moved, data))
     return framed(exposure, Step(action, tuple(moved), data, describe(exposure, action, moved, data)), frame)
+
+
+def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any]) -> Frame:
+    """Return what is said of automations that are triggered by hand: what they do, and that their conditions are skipped."""
+    done: dict[str, dict[str, None]] = {}
+    for action, entity_id, _ in leaves(call.hass, Step(TRIGGER, tuple(entity_ids), data)):
+        if action == TRIGGER and entity_id in entity_ids:
+            continue
+        entity = call.exposure.entity(entity_id) if entity_id else None
+        is_told = bool(action) and (entity is not None or not entity_id) and not call.exposure.names_hidden(action)
+        verb = action.partition(".")[2].replace("_", " ") if is_told else _UNTOLD
+        done.setdefault(verb, {}).update({entity.name: None} if is_told and entity else {})
+    parts = [f"{verb} {spoken_list(list(names)[:MAX_NAMED])}".strip() for verb, names in done.items()]
+    frame: Frame = (("does", "; ".join(parts)),) if parts else ()
+    return frame if data.get("skip_condition") is False else (*frame, ("skips", ""))
 
 
 def framed(exposure: Exposure, step: Step, frame: Frame) -> Step:

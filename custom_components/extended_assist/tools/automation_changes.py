@@ -11,7 +11,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.check import MAX_NAME, CheckedAutomation, async_check, current, normalized, resolved
+from ..automations.additions import async_check_change, newer
+from ..automations.check import MAX_NAME, CheckedAutomation, async_check, normalized, refuse_untold
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.edit import add, merged, remove, update
@@ -28,8 +29,10 @@ from ..automations.query import (
 from ..automations.rules import AUTOMATION_RULES, RULES, SCRIPT_RULES
 from ..automations.scenes import SCENE_KEYS
 from ..automations.scripts import check_runs_others_only, free_object_id
+from ..automations.secret_values import SecretValues
 from ..automations.similar import same_names, warnings_of
 from ..automations.store import VerifiedChange, async_get_store
+from ..automations.units import put_back
 from ..results import ToolError, cut
 from ..toolbox.call import ToolCall
 from ..toolbox.plan import Plan
@@ -47,10 +50,6 @@ MAX_WHAT = 600
 
 _ALL_OF_IT = "get_automations with details has all of it"
 _UNDONE = "undo_last_change brings it back"
-_ELSEWHERE = (
-    "This {} cannot be changed from here: it is written in another file of the configuration, or has no id of "
-    "its own. Tell the user to change it there."
-)
 _SYNTAX = (
     "In Home Assistant's current syntax, e.g. {'alias': 'Porch at sunset', 'triggers': [{'trigger': 'sun', 'event': "
     "'sunset'}], 'conditions': [], 'actions': [{'action': 'light.turn_on', 'target': {'entity_id': 'light.porch'}}], "
@@ -94,8 +93,10 @@ class ChangingTool(ExtendedTool):
     async def async_make(self, call: ToolCall, plan: PlannedChange, *, expose: bool | None = None) -> VerifiedChange:
         """Make a planned change."""
         store = async_get_store(call.hass, plan.file)
-        made = await store.async_change(call, plan.automation_id, plan.make, expose=expose)
-        plan.notes += [made.problem] if made.problem else []
+        made = await store.async_change(
+            call, plan.automation_id, plan.make, may_be_broken=plan.is_broken, expose=expose
+        )
+        plan.notes += [f"As before: {made.problem}"] if made.problem else []
         return made
 
 
@@ -131,7 +132,7 @@ class AddAutomationTool(ChangingTool):
             raise ToolError(f"{kind.capitalize()}s are not set up in Home Assistant. Tell the user.")
         await call.exposure.async_prepare()
         store = async_get_store(call.hass, file)
-        state = await call.hass.async_add_executor_job(read_file, store.path, None, kind)
+        state = await call.hass.async_add_executor_job(read_file, store.path, (), kind)
         if state.problem:
             raise ToolError(state.problem)
         if file is SCENES:
@@ -145,6 +146,7 @@ class AddAutomationTool(ChangingTool):
         """Check a new automation or script."""
         rules = RULES[kind]
         config = normalized(call.arguments[kind], rules)
+        refuse_untold(config)
         if rules is SCRIPT_RULES:
             item_id = free_object_id(call.hass, str(config.get("alias") or ""), state.ids)
         checked = await async_check(call, item_id, config, rules=rules)
@@ -204,30 +206,31 @@ class UpdateAutomationTool(ChangingTool):
             return plan_scene(call, automation, state, call.arguments["changes"])
         rules = RULES[automation.kind]
         # A length in the schema would tell the model that a text or a list will do.
-        if not (changes := normalized(call.arguments["changes"], rules)):
+        if not (given := normalized(call.arguments["changes"], rules)):
             raise ToolError("There is nothing in 'changes'. Give at least one part with its new value.")
-        automation_id, written = str(automation.id), state.config or {}
-        before = written if "use_blueprint" in written else resolved(written, automation.config)
-        wanted = current(merged(before, changes)) if rules is AUTOMATION_RULES else merged(before, changes)
-        wanted.pop("id", None)
-        checked = await async_check(call, automation_id, wanted, changes, rules)
+        automation_id, written = str(automation.id), state.configs[str(automation.id)]
+        visible, _ = visible_config(call, automation, state)
+        changes = put_back(given, newer(visible), newer(written))
+        refuse_untold(changes)
+        checked = await async_check_change(call, automation, written, changes)
         if rules is SCRIPT_RULES:
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
-        visible, _ = visible_config(call, automation, state)
-        account = _told(call, automation.kind, checked.whole)
+        told = _without_secrets(call, checked.whole, state)
         title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
         return PlannedChange(
             automation_id,
             title,
-            f"{title}. Then '{checked.config['alias']}': {account}",
-            diff(visible, merged(visible, changes)),
-            partial(update, automation_id=automation_id, changes=changes, kind=automation.kind),
+            f"{title}. Then '{checked.config.get('alias', _name(automation))}': {_told(call, automation.kind, told)}",
+            diff(visible, merged(visible, given)),
+            partial(update, automation_id=automation_id, changes=changes, kind=automation.kind, expected=written),
             checked.whole,
             await _async_warnings(call, checked, automation_id, automation.kind)
             if _TOLD_APART_BY & changes.keys()
             else [],
             rules.file,
             _asks(call, checked, automation.kind),
+            told=told,
+            is_broken=not automation.loaded.available,
         )
 
     @override
@@ -253,17 +256,19 @@ class RemoveAutomationTool(ChangingTool):
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
         """Find what would be removed."""
-        automation, state = await _async_find(call)
+        automation, state = await _async_find(call, to_remove=True)
         visible, _ = visible_config(call, automation, state)
+        told = _without_secrets(call, automation.config, state)
         title = f"Remove the {automation.kind} '{_name(automation)}'"
         return PlannedChange(
             str(automation.id),
             title,
-            f"{title}: {_told(call, automation.kind, automation.config)}",
+            f"{title}: {_told(call, automation.kind, told)}",
             diff(visible, None),
             partial(remove, automation_id=str(automation.id), kind=automation.kind),
             automation.config,
             file=FILES[automation.kind],
+            told=told,
             is_removal=True,
         )
 
@@ -280,24 +285,33 @@ def _name(automation: Automation) -> str:
     return automation.name if len(automation.name) <= MAX_NAME else f"{automation.name[: MAX_NAME - 1]}…"
 
 
-async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
+async def _async_find(call: ToolCall, *, to_remove: bool = False) -> tuple[Automation, FileState]:
     """Return what the arguments mean, and what its file holds of it."""
     await call.exposure.async_prepare()
     automation = find_automation(call, call.arguments["automation"], FILES)
     path = async_get_store(call.hass, FILES[automation.kind]).path
-    state = await call.hass.async_add_executor_job(read_file, path, automation.id, automation.kind)
-    if state.problem:
-        raise ToolError(state.problem)
-    if state.config is None:
-        raise ToolError(state.reason or _ELSEWHERE.format(automation.kind))
+    state = await call.hass.async_add_executor_job(read_file, path, [automation.id], automation.kind)
+    if reason := state.reason(automation.id):
+        if state.problem:
+            raise ToolError(reason)
+        if not (to_remove and automation.id in state.removable):
+            raise ToolError(
+                f"This {automation.kind} cannot be changed here: {reason}. Tell the user to change it there."
+            )
     return automation, state
+
+
+def _without_secrets(call: ToolCall, config: Mapping[str, Any], state: FileState) -> Mapping[str, Any]:
+    """Return a configuration without what its tags stand for."""
+    found: Mapping[str, Any] = SecretValues(call.exposure, config, state.secrets).without(config)
+    return found
 
 
 async def _async_warnings(call: ToolCall, checked: CheckedAutomation, item_id: str, kind: str) -> list[str]:
     """Return warnings about others that a new one repeats."""
     known = await async_exposed_automations(call, kind)
     if kind == SCRIPTS.domain:
-        return same_names(known, checked.config["alias"], item_id)
+        return same_names(known, checked.config.get("alias", ""), item_id)
     return await call.hass.async_add_executor_job(warnings_of, known, checked, item_id)
 
 

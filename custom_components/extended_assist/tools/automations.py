@@ -15,7 +15,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.describe import AutomationDescriber
 from ..automations.describe_scripts import DESCRIBERS
-from ..automations.loading_scripts import FILES, SCENES
+from ..automations.loading_scripts import FILES, SCENES, SCRIPTS
 from ..automations.query import (
     Automation,
     FileState,
@@ -26,6 +26,7 @@ from ..automations.query import (
     read_file,
     visible_config,
 )
+from ..automations.secret_values import SecretValues
 from ..automations.store import async_get_store
 from ..exposure import normalize
 from ..results import fit_rows, format_time, to_csv
@@ -34,8 +35,20 @@ from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _HEADER = ("name", "entity_id", "id", "state", "last_triggered", "can_be_changed", "what")
+_LEFT_OUT = {
+    AUTOMATION_DOMAIN: (
+        "Parts that name what is not exposed are left out. They can stay: what is beside them can be changed where that gives "
+        "them no more to do; give a whole trigger, condition or step that holds such a part just as it is told here."
+    ),
+    SCRIPTS.domain: (
+        "Parts that name what is not exposed are left out; only the user can change the steps, fields and variables beside them."
+    ),
+    SCENES.domain: "Parts that name what is not exposed are left out; only the user can change what the scene holds.",
+}
 _SLICE = 50
 """Automations of which is looked at in one go what they use, while Home Assistant does other things, too."""
+_MAX_ROWS = 200
+"""Rows of an answer, however large its budget is: for each, a part of the file is read."""
 _NOTES = 300
 """Characters kept free for what is said beside the rows."""
 
@@ -79,12 +92,13 @@ class GetAutomationsTool(ExtendedTool):
         await call.exposure.async_prepare()
         if arguments.get("details") and "name" in arguments:
             automation = find_automation(call, arguments["name"], [kind])
-            state = await call.hass.async_add_executor_job(read_file, path, automation.id, kind)
+            state = await call.hass.async_add_executor_job(read_file, path, [automation.id], kind)
             return await _async_details(call, automation, state)
         found = await _async_filtered(call, kind)
-        state = await call.hass.async_add_executor_job(read_file, path, None, kind)
+        offset = arguments.get("offset", 0)
+        page = [automation.id for automation in found[offset : offset + _MAX_ROWS]]
+        state = await call.hass.async_add_executor_job(read_file, path, page, kind)
         if arguments.get("details") and len(found) == 1:
-            state = await call.hass.async_add_executor_job(read_file, path, found[0].id, kind)
             return await _async_details(call, found[0], state)
         return _listed(call, found, state, kind)
 
@@ -118,7 +132,7 @@ def _listed(call: ToolCall, found: list[Automation], state: FileState, kind: str
     """Return one line for each."""
     offset = call.arguments.get("offset", 0)
     describer = DESCRIBERS[kind](call.hass, call.exposure, tells_recipients=False)
-    rows = (_row(automation, state, describer) for automation in found[offset:])
+    rows = (_row(call, automation, state, describer) for automation in found[offset : offset + _MAX_ROWS])
     kept = fit_rows(rows, call.budget - _NOTES - len(state.problem or ""))
     answer: JsonObjectType = {"count": len(found)}
     if kept:
@@ -127,16 +141,18 @@ def _listed(call: ToolCall, found: list[Automation], state: FileState, kind: str
         answer["more"] = f"{len(found) - end} more: call again with offset {end}."
     if state.problem:
         answer["note"] = state.problem
-    elif any(automation.id not in state.editable for automation in found):
+    elif any(state.reason(automation.id) for automation in found[offset:end]):
         answer["note"] = (
-            "What cannot be changed is written in other files, or has no id: only the user can change it there."
+            "What cannot be changed, and says nothing else, is written in other files, or has no id: only the user can "
+            "change it there. All of them can be turned on and off."
         )
     return answer
 
 
-def _row(automation: Automation, state: FileState, describer: AutomationDescriber) -> tuple[str, ...]:
+def _row(call: ToolCall, automation: Automation, state: FileState, describer: AutomationDescriber) -> tuple[str, ...]:
     """Return the line for an automation."""
     shown = automation.state
+    secrets = SecretValues(call.exposure, automation.config, state.secrets)
     triggered = shown.attributes.get("last_triggered")
     if is_scene := automation.kind == SCENES.domain:  # Its state is when it was turned on.
         triggered = dt_util.parse_datetime(shown.state)
@@ -146,8 +162,8 @@ def _row(automation: Automation, state: FileState, describer: AutomationDescribe
         automation.id or "",
         "invalid" if shown.state == STATE_UNAVAILABLE else "" if is_scene else shown.state,
         format_time(triggered) if triggered else "never",
-        "yes" if automation.id in state.editable else "no",
-        describer.in_short(automation.config),
+        state.can_be_changed(automation.id),
+        describer.in_short(secrets.without(automation.config)),
     )
 
 
@@ -156,14 +172,18 @@ async def _async_details(call: ToolCall, automation: Automation, state: FileStat
     row = dict(
         zip(
             _HEADER,
-            _row(automation, state, DESCRIBERS[automation.kind](call.hass, call.exposure, tells_recipients=False)),
+            _row(
+                call, automation, state, DESCRIBERS[automation.kind](call.hass, call.exposure, tells_recipients=False)
+            ),
             strict=True,
         )
     )
     config, left_out = visible_config(call, automation, state)
     answer: dict[str, Any] = {**row, "configuration": config}
-    if left_out:
-        answer["note"] = "Parts that name what is not exposed are left out; only the user can change them."
-    if runs := await async_last_runs(call, automation):
+    if reason := state.reason(automation.id):
+        answer["note"] = f"It cannot be changed here: {reason}."
+    elif left_out:
+        answer["note"] = _LEFT_OUT[automation.kind]
+    if runs := await async_last_runs(call, automation, state):
         answer["last_runs"] = runs
     return answer

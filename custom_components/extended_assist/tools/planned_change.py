@@ -57,12 +57,16 @@ class PlannedChange:
     file: ConfigFile = AUTOMATIONS
     asks: list[str] = field(default_factory=list)
     """What is said in the question only."""
+    told: Mapping[str, Any] | None = None
+    """The same without secrets, where it may hold some."""
     is_removal: bool = False
+    is_broken: bool = False
+    """Whether Home Assistant could not load it as it is, so that it need not be able to afterwards."""
 
     def step(self, call: ToolCall, action: str) -> Step:
         """Return what is asked before an action makes the change."""
         notes = [*self.asks, *self.notes]
-        parts = parts_of(call, self.file.domain, self.whole, notes, runs=not self.is_removal)
+        parts = parts_of(call, self.file.domain, self.whole, notes, told=self.told, runs=not self.is_removal)
         words = "\n".join([self.account, *notes])
         return Step(action, (), {}, words, title=self.title, parts=parts, shown=shown(self.difference))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME
 
-from ..automations.check import check_texts
+from ..automations.check import refuse_untold
 from ..automations.describe_scripts import SceneDescriber
 from ..automations.difference import diff
 from ..automations.edit import add, merged, update
@@ -29,7 +29,7 @@ _HOLDS_HIDDEN = (
 
 def plan_new_scene(call: ToolCall, scene_id: str, given: Mapping[str, Any]) -> PlannedChange:
     """Return the checked new scene, with the states of this moment."""
-    check_texts(given)
+    refuse_untold(given)
     check_scene_keys(given)
     entities = captured(call.hass, call.exposure, given.get(CONF_ENTITIES, []))
     icon = {CONF_ICON: given[CONF_ICON]} if given.get(CONF_ICON) else {}
@@ -45,11 +45,11 @@ def plan_new_scene(call: ToolCall, scene_id: str, given: Mapping[str, Any]) -> P
 
 def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mapping[str, Any]) -> PlannedChange:
     """Return the checked change of a scene: its name, its icon, or all of its entities anew."""
-    check_texts(given)
+    refuse_untold(given)
     check_scene_keys(given)
     if not given or any(given.get(key, "") is None for key in (CONF_NAME, CONF_ENTITIES)):
         raise ToolError("Give at least one of name, icon and entities; only the icon can be removed with null.")
-    changes, written = dict(given), state.config or {}
+    changes, written = dict(given), state.configs[str(scene.id)]
     entities: dict[str, Any] = {}
     if CONF_ENTITIES in given:
         if any(not call.exposure.is_exposed(str(entity_id)) for entity_id in written.get(CONF_ENTITIES) or ()):
