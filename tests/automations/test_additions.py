@@ -338,7 +338,7 @@ async def test_changed_meanwhile(hass: HomeAssistant, start_home: StartHome) -> 
     from custom_components.extended_assist.results import ToolError  # noqa: PLC0415
 
     with pytest.raises(ToolError, match="by somebody else meanwhile"):
-        update("- id: '1'\n  alias: B\n", "1", {"mode": "single"}, {"id": "1", "alias": "A"})
+        update("- id: '1'\n  alias: B\n", "1", {"mode": "single"}, expected={"id": "1", "alias": "A"})
 
 
 def test_meaning() -> None:

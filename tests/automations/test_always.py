@@ -166,7 +166,7 @@ async def test_what_the_list_says_of_parts(hass: HomeAssistant, start_home: Star
     assert told == {
         "1": "yes, but for triggers (a comment)",
         "2": "yes",
-        "3": "no: 2 automations in the file have its id",
+        "3": "no: 2 automations in the file have its id, in the lines 11 and 15",
     }
     error = await call_tool(UPDATE, automation="1", changes={"triggers": []}, error=True)
     assert "The triggers of this automation hold a comment, which would be lost" in error["error"]

@@ -130,9 +130,9 @@ def test_unreadable(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("text", "script", "reason"),
     [
-        ("a: {alias: A}\n", "a", "This script is written in one pair of braces"),
-        ("a:\n  alias: A\na:\n  alias: B\n", "a", "2 scripts in it have the id a"),
-        ("7:\n  alias: A\n'7':\n  alias: B\n", "7", "2 scripts in it have the id 7"),
+        ("a: {alias: A}\n", "a", "it is written in one pair of braces"),
+        ("a:\n  alias: A\na:\n  alias: B\n", "a", "2 scripts in the file have the id a"),
+        ("7:\n  alias: A\n'7':\n  alias: B\n", "7", "2 scripts in the file have the id 7"),
         ("a: &x\n  mode: single\nb: *x\n", "b", "one pair of braces"),
         ("a:\n  alias: A\n  variables: &x {}\nb:\n  fields: *x\n", "b", "parts of other scripts"),
         ("a:\n  alias: A\n", "b", "not in the file of scripts"),

@@ -72,7 +72,7 @@ async def test_same_id_in_another_file(
     expose(hass, *hass.states.async_entity_ids("automation"))
     for tool, more in ((UPDATE, {"changes": {"alias": "Changed"}}), (REMOVE, {})):
         error = (await call_tool(tool, automation="one", error=True, **more))["error"]
-        assert "Another automation has the same id" in error
+        assert "another automation has the same id" in error
         assert place in error
     assert path.read_text() == ONE
 
@@ -112,7 +112,7 @@ async def test_twice_in_the_file(hass: HomeAssistant, start_home: StartHome, cal
     path = await start_home(text)
     expose(hass, "automation.one")
     error = (await call_tool(UPDATE, automation="one", changes={"alias": "Changed"}, error=True))["error"]
-    assert "2 automations in the file have the id one, in the lines 2 and 6" in error
+    assert "2 automations in the file have its id, in the lines 2 and 6" in error
     assert path.read_text() == text
 
 

@@ -35,7 +35,7 @@ PRESENT_KEYS = {older: key for key, older in OLDER_KEYS.items()}
 
 _NOT_TEXTUALLY = "This {} cannot be changed without changing more than it. Tell the user to edit it by hand."
 _FIXED = "The {key} of this {kind} hold {reason}, which would be lost. Tell the user to change them by hand."
-_IN_BRACES = "This {} is written in one pair of braces. Tell the user to change it by hand."
+_IN_BRACES = "it is written in one pair of braces"
 _NO_ANCHOR = "This {} uses parts of others (anchors) that are not there any more. Tell the user to add it by hand."
 _THERE_AGAIN = "Something with this id is there again already among the {}s."
 _USED = (
@@ -164,7 +164,7 @@ def _put_back(outline: Outline, automation_id: str, block: str, keys: Collection
     part, alone = outline.part_of(automation_id), index_yaml(block, outline.kind)
     index, item, text, (old,) = part.index, part.item, part.index.text, alone.automations
     if not item.on_lines:
-        raise ToolError(_IN_BRACES.format(outline.kind))
+        raise UnchangeableError(outline.kind, _IN_BRACES)
     there, former = _parts(index, item), _parts(alone, old)
     column, line_break = _column(index, item), _line_break(text)
     edits: list[tuple[int, int, str]] = [
@@ -266,6 +266,8 @@ def loadable(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]:
     fixed = "an anchor" if item.anchors else next((part.fixed for part in item.keys if part.fixed), "")
     if not fixed and _COMMENT.search(index.text, item.start, item.end):
         fixed = "a comment"
+    if index.is_keyed:
+        raise UnchangeableError(index.kind, _IN_BRACES)
     if fixed:
         raise UnchangeableError(index.kind, _BRACES.format(reason=fixed))
     return config

@@ -45,13 +45,17 @@ class Outline:
 
     def find(self, automation_id: str) -> int | None:
         """Return the number of the automation with an id; raises ToolError when there are several."""
-        found = [number for number, known in enumerate(self.ids) if known == automation_id]
+        found = self.numbers(automation_id)
         if len(found) > 1:
             raise ToolError(
                 f"{len(found)} {self.kind}s in the file have the id {automation_id}, in the {self.lines(found)}, of which Home "
                 "Assistant loads one. Tell the user to give each an id of its own."
             )
         return found[0] if found else None
+
+    def numbers(self, automation_id: str) -> list[int]:
+        """Return the numbers of all automations with an id."""
+        return [number for number, known in enumerate(self.ids) if known == automation_id]
 
     def lines(self, numbers: Iterable[int]) -> str:
         """Name the line or lines in which automations begin."""

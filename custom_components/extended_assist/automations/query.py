@@ -48,7 +48,7 @@ _SLICE = 200
 """Automations that are looked at in one go while Home Assistant does other things, too."""
 ELSEWHERE = "it is written in another file of the configuration, or has no id of its own"
 _ABOUT = REFERENCES | {CONF_TARGET}
-_SAME_IDS = "{} {}s in the file have its id, of which Home Assistant loads one"
+_SAME_IDS = "{} {}s in the file have its id, in the {}"
 _SAME_ID = (
     "another automation has the same id, in {}, and Home Assistant loads only one of them, so that a change could do nothing, "
     "or bring the other one about"
@@ -222,7 +222,7 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
     places = other_places(path.parent, asked) if kind == AUTOMATION_DOMAIN else {}
     for item_id in asked:
         if ids[item_id] > 1:
-            state.reasons[item_id] = _SAME_IDS.format(ids[item_id], kind)
+            state.reasons[item_id] = _SAME_IDS.format(ids[item_id], kind, outline.lines(outline.numbers(item_id)))
             continue
         if item_id in places:
             state.reasons[item_id] = _SAME_ID.format(" and ".join(places[item_id]))

@@ -242,7 +242,7 @@ class _IndexBuilder:
         self._key = event.value if isinstance(event, yaml.ScalarEvent) else ""
         # What is between two keys belongs to neither, so that comments there survive both.
         self._end = event.start_mark.index
-        if not item.keys:
+        if not item.keys and item.on_lines:
             item.start = self._end  # An anchor of the whole may stand in front.
         item.keys.append(IndexedKey(self._key, self._end, self._end))
 
