@@ -124,9 +124,8 @@ async def async_check(
     for key in ("triggers", "actions"):
         if key not in whole:
             raise ToolError(f"An automation needs '{key}'.")
-    walker = SequenceWalker(
-        call, keep=True, variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ())]
-    )
+    walker = SequenceWalker(call, keep=True)
+    walker.define(whole)
     is_own = "use_blueprint" not in config
     for key in ("trigger_variables", "variables", "triggers", "conditions", "actions"):
         if not whole.get(key):
