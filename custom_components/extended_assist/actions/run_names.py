@@ -27,8 +27,9 @@ class RunNames:
     @staticmethod
     def check(part: Any, place: str) -> None:
         """Refuse a part that gives a name of Home Assistant another meaning."""
+        taken = environment().globals.keys() - forms.CONSTANTS | forms.run_names(forms.PLAIN).keys() | {"loop"}
         for name, _ in _defined(part):
-            if name in environment().globals or name in forms.run_names(forms.PLAIN) or name == "loop":
+            if name in taken:
                 raise ToolError(
                     f"{place}: '{name}' has a meaning of its own in templates; call the variable differently."
                 )

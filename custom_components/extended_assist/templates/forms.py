@@ -74,7 +74,7 @@ def trigger_form(kinds: frozenset[str], entity_ids: frozenset[str]) -> Form:
     return Form("all that set it off", parts)
 
 
-def run_names(trigger: Form | None) -> dict[str, Form]:
+def run_names(trigger: Form) -> dict[str, Form]:
     """Return the names that Home Assistant defines while automations run."""
     automation = Form("all attributes", dict.fromkeys(_words("current friendly_name last_triggered max mode"), PLAIN))
     parts = _words("entity_id last_changed last_updated state")
@@ -82,9 +82,10 @@ def run_names(trigger: Form | None) -> dict[str, Form]:
     return {
         "context": _CONTEXT,
         "repeat": Form("all of the repetition", dict.fromkeys(_words("first index item last"), PLAIN)),
+        "trigger": trigger,
         "this": Form("all of the automation", dict.fromkeys(parts, PLAIN) | {"attributes": automation}),
-        "wait": Form("all that was waited for", wait | ({"trigger": trigger} if trigger else {})),
-    } | ({"trigger": trigger} if trigger else {})
+        "wait": Form("all that was waited for", wait | {"trigger": trigger}),
+    }
 
 
 LOOP: Final = Form(
@@ -101,6 +102,7 @@ ATTRIBUTE_FUNCTIONS = _words("is_state_attr state_attr state_attr_translated")
 ENTITY_OPTIONS = _words("rounded with_unit")
 
 CONSTANTS = _words("e pi tau")
+"""Values that have a name, which may also be given to others."""
 FUNCTIONS = _words("""
     acos as_datetime as_local as_timedelta as_timestamp asin atan atan2 average bitwise_and bitwise_or bitwise_xor bool
     clamp combine cos dict difference flatten float iif int intersect is_number log max md5 median min namespace now

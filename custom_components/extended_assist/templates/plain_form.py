@@ -109,7 +109,9 @@ class _Reader:
             case nodes.NSRef(name=name) if self._own.get(name) is NAMESPACE and form is PLAIN:
                 pass
             case nodes.Name(name=name) if (
-                name not in environment().globals and self._given.get(name, PLAIN) is PLAIN and name != "loop"
+                name not in environment().globals.keys() - forms.CONSTANTS
+                and self._given.get(name, PLAIN) is PLAIN
+                and name != "loop"
             ):
                 before = self._own.get(name, form)
                 if PLAIN not in (before, form) and before != form:

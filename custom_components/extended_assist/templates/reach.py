@@ -34,13 +34,16 @@ def check_reach(hass: HomeAssistant, exposure: Exposure, reach: Reach) -> None:
             raise NotExposedError(f"'{entity_id}' was not found or is not exposed.")
     for entity_ids, path in sorted(reach.attributes, key=lambda item: (sorted(item[0]), [*map(str, item[1])])):
         name = str(path[0])
-        if name in FLAT_ATTRIBUTES or (
-            name == "source" and entity_ids and all(one.startswith("media_player.") for one in entity_ids)
-        ):
-            continue
+        is_known = name in FLAT_ATTRIBUTES or (
+            name == "source" and all(one.startswith("media_player.") for one in entity_ids or [""])
+        )
         states = [state for entity_id in entity_ids if (state := exposure.state(entity_id))]
         found = [_at(state.attributes, path) for state in states if name in state.attributes]
-        if len(states) < len(entity_ids) or not found or not all(_is_flat(hass, exposure, value) for value in found):
+        if is_known:
+            found = [value for value in found if value not in (None, [], ())]
+        elif not found or len(states) < len(entity_ids):
+            found = [None]
+        if not all(_is_flat(hass, exposure, value) for value in found):
             raise ToolError(
                 f"The attribute '{'.'.join(map(str, path))}' cannot be used {WRITTEN}: it must hold a text, a number or a "
                 "list of these now, and no ids of entities. Name one of its parts, or the state of the entity."
