@@ -174,6 +174,30 @@ async def test_what_is_never_rendered(call: ToolCall) -> None:
         ),
         ({"variables": {"state": "on"}, "conditions": ["{{ 1 == 1 }}"], "actions": [{"stop": "{{ state }}"}]}, ""),
         ({"conditions": ["{{ state.state == 'on' }}"], "actions": [{"stop": "{{ state }}"}]}, "'state' is undefined"),
+        (
+            {
+                "variables": {"lamp": "light.bed_light", "name": "{{ states[lamp].name }}"},
+                "conditions": ["{{ states(lamp) == 'on' and name != '' and is_state(lamp, 'on') }}"],
+            },
+            "",
+        ),
+        (
+            {"variables": {"lamp": "light.bed_light"}, "conditions": ["{% set lamp = 1 %}{{ states(lamp) }}"]},
+            "no constant",
+        ),
+        ({"variables": {"lamp": "light.bed_light", "a": "{{ states(a) }}"}}, "no constant"),
+        (
+            step(
+                {"variables": {"lamp": "{{ 'light.' ~ 'zebra' }}"}},
+                {"stop": "{{ states(lamp) }}"},
+                variables={"lamp": "light.bed_light"},
+            ),
+            "no constant",
+        ),
+        (
+            step({"repeat": {"for_each": ["light.bed_light"], "sequence": [{"stop": "{{ states(repeat.item) }}"}]}}),
+            "no const",
+        ),
         ({"variables": {"trigger": 1}}, "'trigger' has a meaning of its own"),
         ({"trigger_variables": {"states": 1}}, "'states' has a meaning of its own"),
         (step({"variables": {"wait": 1}}), "'wait' has a meaning of its own"),

@@ -22,7 +22,16 @@ _VALUES = (
     "'{0}'",
     "repeat.item",
 )
-_IDS = ("'light.lamp'", "'light.lamp'", "'sensor.power'", "'group.lights'", "'sensor.zebra'", "trigger.entity_id", "x")
+_IDS = (
+    "'light.lamp'",
+    "'light.lamp'",
+    "'sensor.power'",
+    "'group.lights'",
+    "'sensor.zebra'",
+    "trigger.entity_id",
+    "x",
+    "('sensor.' ~ 'zebra')",
+)
 _OBJECTS = (
     *(
         "states",
@@ -105,8 +114,18 @@ _STATEMENTS = (
     "{% macro m(a) %}{{ X }}{% endmacro %}{{ m(X) }}",
     "{% with a = X %}{{ X }}{% endwith %}",
 )
+_LOOKUPS = ("apply", "attr", "expand", "map", "state_attr", "states")
 _EXPRESSIONS = (
-    *("(X | F)", "(X | F(X))", "([X] | map('F') | list)", "([X] | map(attribute=A) | list)", "G(X)", "G(X, X)", "G(I)"),
+    *(
+        "(X | F)",
+        "(X | F(X))",
+        "([X] | map('F') | list)",
+        "([I] | map('F') | list)",
+        "([X] | map(attribute=A) | list)",
+        "G(X)",
+        "G(X, X)",
+        "G(I)",
+    ),
     *(
         "([X] | select('T', Y) | list)",
         "([X] | reject('T') | list)",
@@ -138,7 +157,7 @@ class Grammar:
         self._chance = chance
         self._fillings = {
             "A": _ATTRIBUTES,
-            "F": sorted(environment.filters),
+            "F": [*sorted(environment.filters), *_LOOKUPS * 4],
             "G": sorted(name for name, value in environment.globals.items() if callable(value)),
             "I": _IDS,
             "M": _METHODS,

@@ -1,9 +1,11 @@
 """The names that templates find when Home Assistant runs what was written, each with what it stands for."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from homeassistant.const import ATTR_ENTITY_ID
+from homeassistant.core import valid_entity_id
 
 from ..results import ToolError
 from ..templates import forms
@@ -35,9 +37,14 @@ class RunNames:
                 )
 
     def add(self, part: Any) -> None:
-        """Add what a part defines, wherever in it."""
-        for name, form in _defined(part):
-            self._values[name] = form if self._values.get(name, form) == form else _response("one of several actions")
+        """Add what a part defines, wherever in it; what runs an automation cannot give its variables other values."""
+        is_automation = isinstance(part, dict) and "triggers" in part
+        for name, defined in _defined(part):
+            before = self._values.get(name)
+            form = forms.PLAIN if defined.constant and not is_automation and before is None else defined
+            if before is not None and before != form:
+                form = forms.PLAIN if _is_plain(before) and _is_plain(form) else _response("one of several actions")
+            self._values[name] = form
         for item in _dicts(part):
             kind = item.get("trigger", item.get("platform"))
             if isinstance(kind, str):
@@ -52,7 +59,18 @@ class RunNames:
         is_known = all(kind in forms.TRIGGERS and kind not in _UNNAMED for kind in self._kinds)
         state = forms.state_form(frozenset(self._read))
         trigger = forms.trigger_form(frozenset(self._kinds), frozenset(self._read if is_known else ()))
-        return self._values | forms.run_names(trigger if self._kinds else None) | ({"state": state} if of_state else {})
+        return self._values | forms.run_names(trigger) | ({"state": state} if of_state else {})
+
+
+def _static(value: Any) -> forms.Form:
+    """Return what a variable stands for: the id of an entity, where it is written as such."""
+    is_id = isinstance(value, str) and valid_entity_id(value)
+    return replace(forms.PLAIN, constant=value) if is_id else forms.PLAIN
+
+
+def _is_plain(form: forms.Form) -> bool:
+    """Return whether a variable is a value."""
+    return replace(form, constant="") == forms.PLAIN
 
 
 def _response(action: str) -> forms.Form:
@@ -65,7 +83,7 @@ def _defined(part: Any) -> Iterator[tuple[str, forms.Form]]:
     for item in _dicts(part, frozenset()):
         for key in ("trigger_variables", "variables"):
             if isinstance(variables := item.get(key), dict):
-                yield from ((str(name), forms.PLAIN) for name in variables)
+                yield from ((str(name), _static(value)) for name, value in variables.items())
         if isinstance(response := item.get("response_variable"), str) and "stop" not in item:
             yield response, _response(str(item.get("action", item.get("service"))))
 

@@ -1,8 +1,8 @@
 """Templates over exposed entities only."""
 
-from .plain_form import plain_form, read_form
 from .reach import Reach, check_reach
 from .render import Rendered, async_render, async_render_with_notes, nearest_known
+from .written import plain_form, read_form
 
 __all__ = [
     "Reach",

@@ -22,6 +22,8 @@ class Form:
     parts: Mapping[str, Form] = field(default_factory=dict)
     any_part: bool = False
     """Whether every part is a value, as in a namespace."""
+    constant: str = ""
+    """Of a value: the text that it is sure to be."""
     attributes_of: frozenset[str] | None = None
     """Of what is the attributes of a state: the entities whose it may be, none where they are not known."""
 
