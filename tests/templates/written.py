@@ -48,6 +48,7 @@ PLAIN = (
     "{{ state.state | float(0) * 2 }} {{ state.attributes.brightness }}",
     "{{ agenda['calendar.family'].events | map(attribute='summary') | join(', ') }}",
     "{% for e in agenda['calendar.family'].events %}{{ e.summary }}{% endfor %}",
+    "{{ trigger.entity_id == 'person.zebra' or 'zone.home' != x }}",
     "{% raw %}{{ states.light }}{% endraw %}{# states #}",
     "{{ pi }} {{ sqrt(4) }} {{ 7 // 2 % 2 ** 2 }} {{ -1 }}",
 )

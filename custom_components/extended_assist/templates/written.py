@@ -204,7 +204,9 @@ class _Reader:
             case nodes.Compare(expr=first, ops=[nodes.Operand(op="eq" | "ne", expr=nodes.Const(value=None))]):
                 self._truth(first)
             case nodes.Compare(expr=first, ops=operands):
-                self._arguments(None, [first, *(operand.expr for operand in operands)])
+                # A constant that is compared is not told, so it may also be the id of what is hidden.
+                compared = [first, *(operand.expr for operand in operands)]
+                self._arguments(None, [part for part in compared if not isinstance(part, nodes.Const)])
             case _ if isinstance(node, _OPERATORS):
                 for child in node.iter_child_nodes():
                     self._plain(child)
