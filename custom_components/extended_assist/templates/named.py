@@ -1,4 +1,6 @@
-"""The entities that a template names by constants."""
+"""The constants of templates: the entities that they name, and variables that stand for one."""
+
+from collections.abc import Mapping
 
 from jinja2 import nodes
 
@@ -16,6 +18,20 @@ def named_entities(tree: nodes.Template) -> frozenset[str]:
             case [str() as entity_id, "states", _]:
                 texts.append(entity_id)
     return frozenset(text for text in (text.strip().lower() for text in texts) if valid_entity_id(text))
+
+
+def put_in(tree: nodes.Node, constants: Mapping[str, str]) -> None:
+    """Put variables that are sure to be a text in the place of their names, but for those that the template sets itself."""
+    own = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
+    for node in [tree, *tree.find_all(nodes.Node)]:
+        for key, value in list(node.iter_fields()):
+            put = [
+                nodes.Const(constants[item.name], lineno=item.lineno)
+                if isinstance(item, nodes.Name) and item.name in constants.keys() - own
+                else item
+                for item in (value if isinstance(value, list) else [value])
+            ]
+            setattr(node, key, put if isinstance(value, list) else put[0])
 
 
 def _name(node: nodes.Node | None) -> str | None:

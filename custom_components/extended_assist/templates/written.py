@@ -13,6 +13,7 @@ from ..exposure import is_secret_key
 from ..results import ToolError
 from . import forms
 from .forms import NAMESPACE, PLAIN, Form
+from .named import put_in
 from .reach import WRITTEN, Reach, Step
 from .render import check_length, environment, explain, nearest_known
 
@@ -47,20 +48,6 @@ def read_form(template: str, names: Mapping[str, Form]) -> Reach:
         raise ToolError(explain(err)) from err
 
 
-def _put_in(tree: nodes.Node, constants: Mapping[str, str]) -> None:
-    """Put variables that are sure to be a text in the place of their names, but for those that the template sets itself."""
-    own = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
-    for node in [tree, *tree.find_all(nodes.Node)]:
-        for key, value in list(node.iter_fields()):
-            put = [
-                nodes.Const(constants[item.name], lineno=item.lineno)
-                if isinstance(item, nodes.Name) and item.name in constants.keys() - own
-                else item
-                for item in (value if isinstance(value, list) else [value])
-            ]
-            setattr(node, key, put if isinstance(value, list) else put[0])
-
-
 class _Reader:
     """Reads a template; every expression is given the form that it stands for, or refused."""
 
@@ -68,7 +55,7 @@ class _Reader:
         """Read a whole template, until its own names stand for the same as before."""
         self.reach = Reach()
         self._given = {name: PLAIN if form.constant else form for name, form in names.items()}
-        _put_in(tree, {name: form.constant for name, form in names.items() if form.constant})
+        put_in(tree, {name: form.constant for name, form in names.items() if form.constant})
         self._own: dict[str, Form] = {}
         self._loops = 0
         for _ in range(_ROUNDS):
