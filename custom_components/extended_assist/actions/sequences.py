@@ -95,6 +95,10 @@ class SequenceWalker:
         """Return whether all that it names is exposed now, with what that moves."""
         return all(map(self._call.exposure.is_exposed, self.entity_ids | self._moved))
 
+    def define(self, whole: Any) -> None:
+        """Take the names that templates find, from the whole of which parts will be checked."""
+        self._texts.define(whole)
+
     async def async_actions(self, actions: Any, place: str = "sequence") -> Any:
         """Check a sequence; raises ToolError with the place and the reason."""
         await self._async_prepare(actions, place)

@@ -131,8 +131,8 @@ async def async_check(
     for key in rules.needed:
         if key not in whole:
             raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'.")
-    variables = [name for key in ("variables", "trigger_variables", "fields") for name in whole.get(key) or ()]
-    walker = SequenceWalker(call, keep=True, variables=variables)
+    walker = SequenceWalker(call, keep=True)
+    walker.define(whole)
     is_own = "use_blueprint" not in config
     for key in rules.walked:
         if not whole.get(key):

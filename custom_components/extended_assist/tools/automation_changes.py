@@ -105,9 +105,9 @@ class AddAutomationTool(ChangingTool):
     name = "extended_assist__add_automation"
     title = "Add automation"
     description = (
-        "Create an automation, a script or a scene from structured JSON. It may use exposed entities only, named by id. It is "
-        "validated, written, loaded and verified, or nothing is changed. For something to do once, use perform_action with "
-        "delay or at."
+        "Create an automation, a script or a scene from structured JSON. It may use exposed entities only, named by id, in "
+        "templates too. It is validated, written, loaded and verified, or nothing is changed. For something to do once, use "
+        "perform_action with delay or at."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False)
     parameters = vol.Schema(
