@@ -121,6 +121,20 @@ class ActionChecker:
         return resolved
 
     @callback
+    def meant(self, exposure: Exposure, action: str, target: Mapping[str, Any]) -> tuple[tuple[str, ...], int] | None:
+        """Return the exposed entities that a target means to an action, with how many were left out; None where it takes none.
+
+        Raises ToolError.
+        """
+        domain, _, name = action.strip().lower().partition(".")
+        description = self.descriptions.get(domain, {}).get(name)
+        if description is None or not ("target" in description or action == UPDATE):
+            return None
+        fields = DataCheck(self.hass, exposure, refuse_templates)
+        check = _Check(self.hass, exposure, self.listed, self.descriptions, fields)
+        return check.expand(fits_of(self.hass, domain, name, description), target), len(fields.left_out)
+
+    @callback
     def check_made(self, exposure: Exposure, action: str, target: RenderedPart, data: RenderedPart) -> dict[str, Any]:
         """Return the data of an action that a user wrote, with what templates made of it concrete on exposed entities.
 

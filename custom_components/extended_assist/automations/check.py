@@ -15,6 +15,7 @@ from homeassistant.components.blueprint.schemas import is_blueprint_instance_con
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
+from ..actions.own_parts import OwnParts
 from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
@@ -22,7 +23,9 @@ from ..toolbox.call import ToolCall
 from ..walk import texts_in
 from .describe import SECRET
 from .edit import OLDER_KEYS
+from .own_blueprints import without_reviewed
 from .query import NOT_EXPOSED
+from .written_out import async_written_out
 from .yaml_index import Tagged
 
 MAX_NAME = 120
@@ -34,15 +37,6 @@ KEYS = (
 )
 """Keys of an automation that may be given; its id is not among them."""
 
-_REFUSED_TRIGGERS = {
-    "webhook": "whoever knows its address could set it off, from outside too",
-    "event": "any event of Home Assistant could set it off, also one about what is not exposed",
-    "mqtt": "messages can be about what is not exposed",
-    "tag": "tags are not exposed to assistants",
-    "conversation": "it would hear what people say to Assist",
-    "persistent_notification": "notifications can be about what is not exposed",
-    "geo_location": "it would follow what is not exposed",
-}
 _HIDDEN = (
     "This automation also uses something that is not exposed or cannot be checked, so it cannot be changed here. Tell the "
     "user to change it in Home Assistant."
@@ -60,6 +54,8 @@ class CheckedAutomation:
     """The same with a blueprint's inputs put into it."""
     entity_ids: set[str] = field(default_factory=set)
     """Every entity that it uses."""
+    left_out: int = 0
+    """How many entities, of areas and the like that were named, it does not use because they are not exposed."""
 
 
 def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,19 +116,25 @@ async def async_check(
     if len(str(config["alias"])) > MAX_NAME:
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
     said = set(KEYS if given is None else given)
+    written, left_out = await async_written_out(call, {key: config[key] for key in config if key in said})
+    config = {**config, **written}
     whole = await _async_substituted(call, config, said)
     for key in ("triggers", "actions"):
         if key not in whole:
             raise ToolError(f"An automation needs '{key}'.")
     walker = SequenceWalker(
-        call, keep=True, variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ())]
+        call,
+        keep=True,
+        variables=[*(whole.get("variables") or ()), *(whole.get("trigger_variables") or ())],
+        own=OwnParts.of(call.hass, call.exposure, whole),
     )
     is_own = "use_blueprint" not in config
+    read = whole if is_own else without_reviewed(call.exposure, config["use_blueprint"]["path"], whole)
     for key in ("trigger_variables", "variables", "triggers", "conditions", "actions"):
         if not whole.get(key):
             continue
         try:
-            await _async_walk(walker, key, whole[key])
+            await _async_walk(walker, key, read[key])
         except ToolError as err:
             if key in said and is_own:
                 raise
@@ -140,20 +142,13 @@ async def async_check(
                 raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
             raise ToolError(_HIDDEN) from err
     await _async_validate(call, automation_id, config, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids)
+    return CheckedAutomation(config, whole, walker.entity_ids, left_out)
 
 
 async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
     """Check one part of an automation."""
     match key:
         case "triggers":
-            for index, trigger in enumerate(value if isinstance(value, list) else [value]):
-                kind = trigger.get("trigger", trigger.get("platform")) if isinstance(trigger, dict) else None
-                if reason := _REFUSED_TRIGGERS.get(str(kind)):
-                    raise ToolError(
-                        f"triggers[{index}]: assistants cannot use a trigger of the type '{kind}': {reason}. Use an "
-                        "entity, or tell the user to add it in Home Assistant."
-                    )
             await walker.async_triggers(value, key)
         case "conditions":
             await walker.async_conditions(value, key)

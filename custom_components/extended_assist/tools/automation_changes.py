@@ -106,9 +106,10 @@ class AddAutomationTool(ChangingTool):
             raise ToolError(state.problem)
         automation_id = store.new_id()
         checked = await async_check(call, automation_id, config)
-        account = f"Add the automation '{config['alias']}': {AutomationDescriber(call.hass, call.exposure).describe(checked.whole)}"
+        config = checked.config
+        account = f"Add the automation '{config['alias']}': {_describer(call).describe(checked.whole)}"
         make = partial(add, config={"id": automation_id, **config})
-        notes = await _async_warnings(call, checked, automation_id)
+        notes = [*_left_out(checked), *await _async_warnings(call, checked, automation_id)]
         return PlannedChange(automation_id, account, diff(None, config), make, notes)
 
     @override
@@ -154,14 +155,18 @@ class UpdateAutomationTool(ChangingTool):
         wanted = current(merged(before, changes))
         wanted.pop("id", None)
         checked = await async_check(call, automation_id, wanted, changes)
+        changes = {key: value if value is None else checked.config[key] for key, value in changes.items()}
         visible, _ = visible_config(call, automation, state)
-        account = AutomationDescriber(call.hass, call.exposure).describe(checked.whole)
+        account = _describer(call).describe(checked.whole)
         return PlannedChange(
             automation_id,
             f"Change {', '.join(changes)} of the automation '{automation.name}'. Then '{checked.config['alias']}': {account}",
             diff(visible, merged(visible, changes)),
             partial(update, automation_id=automation_id, changes=changes),
-            await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else [],
+            [
+                *_left_out(checked),
+                *(await _async_warnings(call, checked, automation_id) if _TOLD_APART_BY & changes.keys() else []),
+            ],
         )
 
     @override
@@ -202,6 +207,11 @@ class RemoveAutomationTool(ChangingTool):
         return {"removed": made.entity_id, "what": plan.account}
 
 
+def _describer(call: ToolCall) -> AutomationDescriber:
+    """Return what says in words what is about to be written: all that the options list may be named."""
+    return AutomationDescriber(call.hass, call.exposure, known=call.options.targetless_actions)
+
+
 async def _async_find(call: ToolCall) -> tuple[Automation, FileState]:
     """Return the automation that the arguments mean, and what the file holds of it."""
     automation = find_automation(call, call.arguments["automation"])
@@ -217,6 +227,14 @@ async def _async_warnings(call: ToolCall, checked: CheckedAutomation, automation
     """Return warnings about automations that a new one repeats."""
     known = exposed_automations(call)
     return await call.hass.async_add_executor_job(warnings_of, known, checked, automation_id)
+
+
+def _left_out(checked: CheckedAutomation) -> list[str]:
+    """Return what is to be said of areas and the like that hold more than is exposed."""
+    if not checked.left_out:
+        return []
+    what = "1 entity" if checked.left_out == 1 else f"{checked.left_out} entities"
+    return [f"Of the places that were named, {what} not exposed will be left alone."]
 
 
 def _noted(notes: list[str]) -> JsonObjectType:
