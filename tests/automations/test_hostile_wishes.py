@@ -1,5 +1,6 @@
 """Tests of what people ask for turned against them: by none of the ways does anything hidden come in."""
 
+import re
 from typing import Any
 
 import pytest
@@ -17,6 +18,20 @@ pytestmark = pytest.mark.parametrize("expected_lingering_timers", [True])
 
 _ON = when(DOOR, "on")
 _LAMP = do("light.turn_on", HALL)
+
+
+_PLACE = re.compile(
+    r"(The blueprint with these inputs cannot be used: )?(triggers|conditions|actions|variables|use_blueprint)[\w.\[\]]*: "
+    r"|Home Assistant does not accept this automation: .* at '[\w.\[\]]+'|This automation also uses something"
+)
+"""How a refusal begins: with the place, but where that would name what the caller does not see."""
+_NEXT_STEP = re.compile(
+    r"\b(Use|Name|Write|Give|Tell|Choose|Make|Leave|Perform|Call|Known|Nearest|Do|Put|Expose)\b|It takes|tell the user"
+)
+
+
+_OF_TEMPLATES = re.compile(r": This template cannot be used here: |: '[a-z_.]+' was not found or is not exposed\.$")
+"""What the check of templates says."""
 
 
 def hostile(name: str, triggers: Any, actions: Any, refused: str, **more: Any) -> Any:
@@ -296,4 +311,6 @@ async def test_hostile(
     before = path.read_text()
     answer = await call_tool(ADD, automation=syntax(filled(hass, config)), error=True)
     assert refused in answer["error"]
+    assert _PLACE.match(answer["error"]), answer["error"]
+    assert _NEXT_STEP.search(answer["error"]) or _OF_TEMPLATES.search(answer["error"]), answer["error"]
     assert path.read_text() == before

@@ -20,10 +20,10 @@ MAX_DEPTH = 8
 
 type Part = dict[str, Any]
 
-_NESTED = frozenset({"and", "or", "not"})
+NESTED = frozenset({"and", "or", "not"})
 _DEVICE = frozenset({"device_id", "domain", "type", "subtype", "entity_id", "for", "above", "below"})
 # What each kind may hold; anything else could be read in a way that was not checked.
-_CONDITIONS: Mapping[str, frozenset[str]] = {
+CONDITIONS: Mapping[str, frozenset[str]] = {
     "device": _DEVICE,
     "numeric_state": frozenset({"entity_id", "attribute", "above", "below", "value_template"}),
     "state": frozenset({"entity_id", "state", "match", "attribute", "for"}),
@@ -94,17 +94,17 @@ class ConditionWalker:
             condition = {"condition": "template", "value_template": condition}
         if not isinstance(condition, dict):
             raise ToolError(f"{place}: a condition must be an object or a template.")
-        if shorthand := _NESTED & condition.keys():
+        if shorthand := NESTED & condition.keys():
             (key,) = shorthand if len(shorthand) == 1 else ("",)
             return self._nested(condition, key, _CONDITION_BASE - {"condition"}, place, depth)
         kind = condition.get("condition")
         if isinstance(kind, list):
             return self._nested(condition, "condition", _CONDITION_BASE, place, depth)
-        if isinstance(kind, str) and kind in _NESTED:
+        if isinstance(kind, str) and kind in NESTED:
             return self._nested(condition, "conditions", _CONDITION_BASE, place, depth)
         if isinstance(kind, str) and is_template_string(kind):
             condition, kind = {**condition, "condition": "template", "value_template": kind}, "template"
-        return self._checked(condition, kind, _CONDITIONS, _CONDITION_BASE, place)
+        return self._checked(condition, kind, CONDITIONS, _CONDITION_BASE, place)
 
     def _nested(self, condition: Part, key: str, base: frozenset[str], place: str, depth: int) -> Part:
         """Check a condition that holds others under a key."""
@@ -155,7 +155,9 @@ class ConditionWalker:
                 if valid_entity_id(text) and not text.partition(".")[0].isdigit():
                     self._entity(text, place_of(f"{place}.{key}", path))
         if is_secret_key(str(part.get("attribute"))):
-            raise ToolError(f"{place}: the attribute '{part['attribute']}' is not available.")
+            raise ToolError(
+                f"{place}: the attribute '{part['attribute']}' is never shown. Use another one, or the state."
+            )
         if kind == "device":
             check_device(self._hass, self._exposure, str(part.get(ATTR_DEVICE_ID)), place)
         return part | {key: self._entities(value, f"{place}.{key}") for key, value in named.items()}
@@ -185,7 +187,7 @@ class ConditionWalker:
         refuse_templates_in(target, f"{place}.target")
         found = Expander(self._hass, self._exposure, fits).expand(target, f"{place}.target")
         if not found.entity_ids:
-            raise ToolError(f"{place}.target: this holds nothing exposed of that kind.")
+            raise ToolError(f"{place}.target: this holds nothing exposed of that kind. Name entities instead.")
         if self._keep:
             check_written(self._hass, target, f"{place}.target", left_out=len(found.hidden | found.shared))
         self._texts.entity_ids |= found.entity_ids.keys()
@@ -208,7 +210,9 @@ class ConditionWalker:
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         if len(found) > 1:
-            raise ToolError(f"{place}: '{text}' means several: {', '.join(item.entity_id for item in found[:6])}.")
+            raise ToolError(
+                f"{place}: '{text}' means several: {', '.join(item.entity_id for item in found[:6])}. Write one of these."
+            )
         (entity,) = found
         if self._keep and entry is None and text != entity.entity_id:
             raise ToolError(f"{place}: write the id {entity.entity_id} instead of '{text}'.")
@@ -261,4 +265,6 @@ def check_written(hass: HomeAssistant, target: Mapping[str, Any], place: str, *,
             else:
                 is_id = place_ids(hass, key, text) == [text]
             if not is_id:
-                raise ToolError(f"{place}.{key}: '{text}' is not an id, and Home Assistant understands only ids here.")
+                raise ToolError(
+                    f"{place}.{key}: '{text}' is not an id, and Home Assistant understands only ids here. Write the id."
+                )

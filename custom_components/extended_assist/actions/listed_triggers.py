@@ -99,7 +99,7 @@ class ListedTriggers:
             raise ToolError(f"{place}: what a template makes of this cannot be known. Write the values themselves.")
         if not KEYS[kind] & BOUNDED & part.keys():
             (key,) = KEYS[kind] & BOUNDED
-            raise ToolError(f"{place}: a trigger of the type '{kind}' needs '{key}', which says what may set it off.")
+            raise ToolError(f"{place}: a trigger of the type '{kind}' would hear of everything. Give '{key}' as well.")
         match kind:
             case "event":
                 for event_type in texts(part.get("event_type"), f"{place}.event_type"):
@@ -132,10 +132,11 @@ class ListedTriggers:
         value = data.get(key) if isinstance(data, Mapping) else None
         if event_type == ANSWER:
             if not isinstance(value, str) or value not in self.own.answers:
-                sent = ", ".join(sorted(self.own.answers)) or "none yet"
+                sent = ", ".join(sorted(self.own.answers))
                 raise ToolError(
-                    f"{place}.event_data.{key}: name the id of a button that this automation itself sends, as "
-                    f"data.data.actions of a message to a phone: {sent}."
+                    f"{place}.event_data.{key}: only answers to what this automation itself sends, as data.data.actions of a "
+                    "message to a phone, may be waited for. "
+                    + (f"Use one of {sent}." if sent else "Give the message such actions first.")
                 )
         elif not isinstance(value, str) or not self.exposure.is_exposed(value):
             raise ToolError(

@@ -114,7 +114,9 @@ async def async_check_created(call: ToolCall, data: Mapping[str, Any], place: st
     except ToolError as err:
         raise ToolError(f"{place}: {err}") from err
     if not states or resolved.data != {"entities": states}:
-        raise ToolError(f"{place}.data: name each entity of the scene by its id, and groups by their members.")
+        raise ToolError(
+            f"{place}.data: this is no scene of exposed entities. Name each of them by its id, and groups by their members."
+        )
     return ResolvedAction(
         "scene",
         "create",

@@ -33,7 +33,7 @@ MAX_STEPS = 100
 
 _BASE = frozenset({"alias", "note", "enabled", "continue_on_error"})
 # What each kind of step may hold; anything else could be used in a way that was not checked.
-_STEPS = {
+STEPS = {
     "call_service": {
         "action",
         "service",
@@ -57,7 +57,7 @@ _STEPS = {
     "wait_for_trigger": {"wait_for_trigger", "timeout", "continue_on_timeout"},
     "wait_template": {"wait_template", "timeout", "continue_on_timeout"},
 }
-_REFUSED = {
+REFUSED_STEPS = {
     "event": "Firing an event may set off what is not exposed. Perform an action instead.",
     "device": "Device actions are not supported. Perform an action on an entity instead.",
 }
@@ -153,14 +153,14 @@ class SequenceWalker:
         try:
             kind = cv.determine_script_action(step)
         except (ValueError, TypeError) as err:
-            raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(_STEPS)}, condition.") from err
+            raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(STEPS)}, condition.") from err
         if kind == "device" and self._keep:
             return await self._async_device(step, place)
-        if kind in _REFUSED:
-            raise ToolError(f"{place}: {_REFUSED[kind]}")
+        if kind in REFUSED_STEPS:
+            raise ToolError(f"{place}: {REFUSED_STEPS[kind]}")
         if kind == "condition":
             return self._conditions.condition(step, place, depth)
-        known = _BASE | _STEPS.get(kind, set())
+        known = _BASE | STEPS.get(kind, set())
         if unknown := [str(key) for key in step if key not in known]:
             raise ToolError(f"{place}: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
         match kind:

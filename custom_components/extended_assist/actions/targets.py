@@ -141,7 +141,9 @@ class Expander:
         if len(fitting) == 1:
             return fitting[0].entity_id
         if not fitting:
-            raise ToolError(f"{_some(found.entity_id for found in named)} cannot do {self._fits.action}.")
+            raise ToolError(
+                f"{_some(found.entity_id for found in named)} cannot do {self._fits.action}. Choose other entities."
+            )
         raise ToolError(
             f"'{text}' means {len(fitting)} entities: {_some(found.entity_id for found in fitting)}. Name the ones to "
             "act on by entity id, or all of an area with area_id."

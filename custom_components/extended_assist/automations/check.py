@@ -69,7 +69,7 @@ def normalized(given: Mapping[str, Any]) -> dict[str, Any]:
                 raise ToolError(f"Give {key} only; {older} is its older name.")
             config[key] = config.pop(older)
     if size(config) > MAX_SIZE:
-        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
+        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed. Make it shorter.")
     if unknown := [key for key in config if key not in KEYS]:
         raise ToolError(f"Unknown: {', '.join(unknown)}. An automation has {', '.join(KEYS)}.")
     for text, _ in texts_in(config, keys=True):
@@ -121,7 +121,7 @@ async def async_check(
     whole = await _async_substituted(call, config, said)
     for key in ("triggers", "actions"):
         if key not in whole:
-            raise ToolError(f"An automation needs '{key}'.")
+            raise ToolError(f"An automation needs '{key}'. Give it, as a list.")
     walker = SequenceWalker(
         call,
         keep=True,

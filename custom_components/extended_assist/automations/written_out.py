@@ -185,5 +185,5 @@ def meant(hass: HomeAssistant, exposure: Exposure, fits: Fits, target: Mapping[s
     """Return the exposed entities that a target means, and how many others it means as well; raises ToolError for none."""
     found = Expander(hass, exposure, fits).expand(target)
     if not found.entity_ids:
-        raise ToolError("target: this holds nothing exposed of that kind.")
+        raise ToolError("target: this holds nothing exposed of that kind. Name entities instead.")
     return list(found.entity_ids), len(found.hidden | found.shared)
