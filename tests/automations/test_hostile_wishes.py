@@ -137,6 +137,15 @@ HOSTILE = [
     ),
     hostile("a scene's name by a template", _ON, keep("{{ 'zebra' }}", snapshot_entities=[HALL]), "template"),
     hostile("a scene of nothing", _ON, keep(), "actions[0].data"),
+    *(
+        hostile(f"a scene of {kept!r}", _ON, keep(**kept), "must be")
+        for kept in (
+            {"entities": [HALL]},
+            {"entities": HALL},
+            {"snapshot_entities": {HALL: 1}},
+            {"snapshot_entities": [[HALL]]},
+        )
+    ),
     hostile("a hidden scene", _ON, do("scene.turn_on", "scene.zebra"), "not exposed"),
     hostile(
         "a scene that nobody made", _ON, [keep(snapshot_entities=[HALL]), do("scene.turn_on", "scene.y")], "scene.y"

@@ -16,6 +16,7 @@ from ..toolbox.call import ToolCall
 from .check import ResolvedAction, async_check_action
 from .own_parts import SNAPSHOT, OwnParts, marked
 from .rules import APPLY
+from .targets import texts
 from .texts import Texts, holds_template
 
 OF_SCENES = frozenset({"scene.delete", "scene.turn_on"})
@@ -107,8 +108,11 @@ async def async_check_created(call: ToolCall, data: Mapping[str, Any], place: st
             f"{place}.data.scene_id: this could be a scene of somebody else, which would then be turned on. Name it "
             f"{marked(str(scene_id or 'before'))}."
         )
-    kept = data.get(SNAPSHOT) or []
-    states = dict.fromkeys(kept if isinstance(kept, list) else [kept], "on") | dict(data.get("entities") or {})
+    entities = data.get("entities") or {}
+    kept = texts(data.get(SNAPSHOT), f"{place}.data.{SNAPSHOT}")
+    if not isinstance(entities, Mapping):
+        raise ToolError(f"{place}.data.entities: this must be an object of entity ids and their states.")
+    states = dict.fromkeys(kept, "on") | dict(entities)
     try:
         resolved = await async_check_action(call, APPLY, {}, {"entities": states})
     except ToolError as err:

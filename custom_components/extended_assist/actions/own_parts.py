@@ -59,8 +59,9 @@ def marked(scene_id: str) -> str:
 
 def kept_by(data: Mapping[str, Any]) -> list[str]:
     """Return the entities of a scene that is made."""
-    kept = data.get(SNAPSHOT) or []
-    return [*map(str, kept if isinstance(kept, list) else [kept]), *map(str, data.get("entities") or ())]
+    kept, entities = data.get(SNAPSHOT) or [], data.get("entities") or ()
+    listed = kept if isinstance(kept, list) else [kept]
+    return [*map(str, listed), *map(str, entities if isinstance(entities, Mapping | list) else [entities])]
 
 
 def steps_in(part: Any) -> Iterator[Mapping[str, Any]]:
@@ -103,7 +104,7 @@ def _triggering(triggers: Any) -> tuple[str, ...]:
             found |= dict.fromkeys(inner)
             continue
         named = trigger.get("entity_id")
-        if trigger.get("trigger", trigger.get("platform")) not in _BY_ENTITY or not isinstance(named, str | list):
+        if str(trigger.get("trigger", trigger.get("platform"))) not in _BY_ENTITY or not isinstance(named, str | list):
             return ()
         found |= dict.fromkeys(map(str, named if isinstance(named, list) else named.replace(" ", "").split(",")))
     return tuple(found)

@@ -118,12 +118,12 @@ class AutomationDescriber:
 
     def describe(self, config: Mapping[str, Any]) -> str:
         """Describe all that an automation does: when, if, then, and how it runs."""
-        self._own = OwnParts.of(self._hass, self._exposure, config).scenes
         self._is_free = not names_hidden(self._exposure, config)
         what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
         for key, older in OLDER_KEYS.items():
             if older in what:
                 what.setdefault(key, what.pop(older))
+        self._own = OwnParts.of(self._hass, self._exposure, what).scenes
         triggers = self._triggers(what.pop("triggers", None))
         conditions = self._conditions(what.pop("conditions", None))
         actions = self._steps(what.pop("actions", None))

@@ -13,7 +13,7 @@ from homeassistant.components.automation.helpers import async_get_blueprints
 from homeassistant.components.blueprint.errors import BlueprintException
 from homeassistant.const import ATTR_ENTITY_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import condition as condition_helper, trigger as trigger_helper
+from homeassistant.helpers import condition as condition_helper, entity_registry as er, trigger as trigger_helper
 from homeassistant.helpers.template import is_template_string
 
 from ..actions.check import ActionChecker
@@ -126,10 +126,16 @@ class WrittenOut:
         return changed
 
     def _named(self, value: Any) -> Any:
-        """Return one or several ids, those of its own scenes as they are called when written."""
+        """Return one or several ids as they are written: those of its own scenes, and for those of the registry the entity's."""
         if isinstance(value, list):
             return [self._named(item) for item in value]
-        return self._scenes.get(value, value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        if "," in value and not is_template_string(value):
+            return [self._named(part.strip()) for part in value.split(",")]
+        entry = er.async_get(self.hass).entities.get_entry(value)
+        is_known = entry is not None and self.exposure.is_exposed(entry.entity_id)
+        return entry.entity_id if entry and is_known else self._scenes.get(value, value)
 
 
 async def async_written_out(call: ToolCall, parts: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
