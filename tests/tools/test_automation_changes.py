@@ -114,10 +114,17 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (switching(use_blueprint={"path": "zebra.yaml", "input": {}}), "there is no blueprint 'zebra.yaml'"),
     ({"alias": "A", "use_blueprint": {"path": "../../secrets.yaml"}}, "there is no blueprint"),
     *(
-        (switching(triggers=[{"trigger": kind}]), f"a trigger of the type '{kind}': ")
+        (switching(triggers=[{"trigger": kind}]), f"a trigger of the type '{kind}'")
         for kind in ("webhook", "event", "mqtt", "tag", "conversation", "persistent_notification", "geo_location")
     ),
-    (switching(triggers=[{"platform": "webhook", "webhook_id": "x"}]), "a trigger of the type 'webhook': "),
+    *(
+        (switching(triggers=[trigger]), f"Use an entity, or tell the user to list '{listed}'")
+        for trigger, listed in (
+            ({"platform": "webhook", "webhook_id": "x"}, "webhook:x"),
+            ({"trigger": "event", "event_type": "x"}, "x"),
+            ({"trigger": "mqtt", "topic": "x/y"}, "mqtt:x/y"),
+        )
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ from ..templates import Reach, check_reach, read_form
 from ..templates.bound import compiled
 from ..templates.forms import Form
 from ..walk import place_of, texts_in
-from .data import ids_in
+from .data import ids_in, unexposed
 from .run_names import RunNames
 
 MAX_SIZE = 40_000
@@ -42,7 +42,7 @@ class Texts:
         except (TypeError, ValueError) as err:
             raise ToolError(f"{place}: this is nested too deeply, or is not JSON. Make it flatter.") from err
         if length > MAX_SIZE:
-            raise ToolError(f"{place}: this has {length} characters; at most {MAX_SIZE} are allowed.")
+            raise ToolError(f"{place}: this has {length} characters; at most {MAX_SIZE} are allowed. Make it shorter.")
         found = [(text, path) for text, path in texts_in(part, keys=True) if is_template_string(text)]
         if self._is_bound:
             templates = {text: place_of(place, path) for text, path in found}
@@ -79,11 +79,11 @@ class Texts:
         """Refuse a text that names what is not exposed; whether that exists makes no difference."""
         for entity_id in ids_in(self._hass, text):
             if not self._exposure.is_exposed(entity_id):
-                raise ToolError(f"'{entity_id}' was not found or is not exposed.")
+                raise ToolError(unexposed(entity_id))
             self.entity_ids.add(entity_id)
         entry = er.async_get(self._hass).entities.get_entry(text.strip())
         if entry is not None and not self._exposure.is_exposed(entry.entity_id):
-            raise ToolError(f"'{text}' was not found or is not exposed.")
+            raise ToolError(unexposed(text))
 
 
 def holds_template(value: Any) -> bool:

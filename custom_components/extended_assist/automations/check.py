@@ -14,6 +14,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
 from ..actions.check import ResolvedAction
+from ..actions.own_parts import OwnParts
 from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
@@ -24,20 +25,12 @@ from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
 from .rules import AUTOMATION_RULES, Rules
 from .scripts import check_fields
+from .written_out import async_written_out
 from .yaml_index import Tagged
 
 MAX_NAME = 120
 """Characters of a name: more is a description."""
 
-_REFUSED_TRIGGERS = {
-    "webhook": "whoever knows its address could set it off, from outside too",
-    "event": "any event of Home Assistant could set it off, also one about what is not exposed",
-    "mqtt": "messages can be about what is not exposed",
-    "tag": "tags are not exposed to assistants",
-    "conversation": "it would hear what people say to Assist",
-    "persistent_notification": "notifications can be about what is not exposed",
-    "geo_location": "it would follow what is not exposed",
-}
 _HIDDEN = (
     "This {} also uses something that is not exposed or cannot be checked, so it cannot be changed here. Tell the user to "
     "change it in Home Assistant."
@@ -57,6 +50,8 @@ class CheckedAutomation:
     """Every entity that it uses."""
     actions: tuple[ResolvedAction, ...] = ()
     """Every action in it, in order."""
+    left_out: int = 0
+    """How many entities, of areas and the like that were named, it does not use because they are not exposed."""
 
 
 def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dict[str, Any]:
@@ -70,7 +65,7 @@ def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dic
                 raise ToolError(f"Give {key} only; {older} is its older name.")
             config[key] = config.pop(older)
     if size(config) > MAX_SIZE:
-        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
+        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed. Make it shorter.")
     if unknown := [key for key in config if key not in rules.keys]:
         has = f"{rules.file.noun.capitalize()} has {', '.join(rules.keys)}."
         raise ToolError(f"Unknown: {', '.join(unknown)}. {has}")
@@ -127,18 +122,21 @@ async def async_check(
     if len(str(config["alias"])) > MAX_NAME:
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
     said = set(rules.keys if given is None else given)
+    parts = {key: config[key] for key in config if key in said}
+    written, left_out = await async_written_out(call, parts, rules.blueprints(call.hass))
+    config = {**config, **written}
     whole = await _async_substituted(call, config, said, rules)
     for key in rules.needed:
         if key not in whole:
-            raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'.")
-    walker = SequenceWalker(call, keep=True)
+            raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'. Give it, as a list.")
+    walker = SequenceWalker(call, keep=True, own=OwnParts.of(call.hass, call.exposure, whole))
     walker.define(whole)
     is_own = "use_blueprint" not in config
     for key in rules.walked:
         if not whole.get(key):
             continue
         try:
-            await _async_walk(walker, key, whole[key])
+            await _async_walk(walker, key, read[key])
         except ToolError as err:
             if key in said and is_own:
                 raise
@@ -146,20 +144,13 @@ async def async_check(
                 raise ToolError(f"The blueprint with these inputs cannot be used: {err}") from err
             raise ToolError(_HIDDEN.format(rules.kind)) from err
     await _async_validate(call, automation_id, config, rules, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions))
+    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions), left_out)
 
 
 async def _async_walk(walker: SequenceWalker, key: str, value: Any) -> None:
     """Check one part of an automation or script."""
     match key:
         case "triggers":
-            for index, trigger in enumerate(value if isinstance(value, list) else [value]):
-                kind = trigger.get("trigger", trigger.get("platform")) if isinstance(trigger, dict) else None
-                if reason := _REFUSED_TRIGGERS.get(str(kind)):
-                    raise ToolError(
-                        f"triggers[{index}]: assistants cannot use a trigger of the type '{kind}': {reason}. Use an "
-                        "entity, or tell the user to add it in Home Assistant."
-                    )
             await walker.async_triggers(value, key)
         case "conditions":
             await walker.async_conditions(value, key)

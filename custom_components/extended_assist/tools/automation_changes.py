@@ -152,11 +152,11 @@ class AddAutomationTool(ChangingTool):
         return PlannedChange(
             item_id,
             title,
-            f"{title}: {_told(call, kind, checked.whole)}",
-            diff(None, config),
-            partial(add, config={"id": item_id, **config}, kind=kind),
+            f"{title}: {_would_be_told(call, kind, checked.whole)}",
+            diff(None, checked.config),
+            partial(add, config={"id": item_id, **checked.config}, kind=kind),
             checked.whole,
-            await _async_warnings(call, checked, item_id, kind),
+            [*_left_out(checked), *await _async_warnings(call, checked, item_id, kind)],
             rules.file,
             _asks(call, checked, kind),
         )
@@ -211,11 +211,13 @@ class UpdateAutomationTool(ChangingTool):
         wanted = current(merged(before, changes)) if rules is AUTOMATION_RULES else merged(before, changes)
         wanted.pop("id", None)
         checked = await async_check(call, automation_id, wanted, changes, rules)
+        changes = {key: value if value is None else checked.config[key] for key, value in changes.items()}
         if rules is SCRIPT_RULES:
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
         visible, _ = visible_config(call, automation, state)
-        account = _told(call, automation.kind, checked.whole)
+        account = _would_be_told(call, automation.kind, checked.whole)
         title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
+        same = await _async_warnings(call, checked, automation_id, automation.kind)
         return PlannedChange(
             automation_id,
             title,
@@ -223,9 +225,7 @@ class UpdateAutomationTool(ChangingTool):
             diff(visible, merged(visible, changes)),
             partial(update, automation_id=automation_id, changes=changes, kind=automation.kind),
             checked.whole,
-            await _async_warnings(call, checked, automation_id, automation.kind)
-            if _TOLD_APART_BY & changes.keys()
-            else [],
+            [*_left_out(checked), *(same if _TOLD_APART_BY & changes.keys() else [])],
             rules.file,
             _asks(call, checked, automation.kind),
         )
@@ -306,8 +306,21 @@ def _told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
     return DESCRIBERS[kind](call.hass, call.exposure).describe(config)
 
 
+def _would_be_told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
+    """Return in words what is about to be written: all that the options list may be named."""
+    return DESCRIBERS[kind](call.hass, call.exposure, known=call.options.targetless_actions).describe(config)
+
+
 def _asks(call: ToolCall, checked: CheckedAutomation, kind: str) -> list[str]:
     """Return what is said of a script in which something is consequential."""
     if kind != SCRIPTS.domain:
         return []
     return asking(call, [step_for(call, one.name, one.entity_ids, one.data) for one in checked.actions])
+
+
+def _left_out(checked: CheckedAutomation) -> list[str]:
+    """Return what is to be said of areas and the like that hold more than is exposed."""
+    if not checked.left_out:
+        return []
+    what = "1 entity" if checked.left_out == 1 else f"{checked.left_out} entities"
+    return [f"Of the places that were named, {what} not exposed will be left alone."]
