@@ -136,7 +136,7 @@ async def async_check(
         if not whole.get(key):
             continue
         try:
-            await _async_walk(walker, key, read[key])
+            await _async_walk(walker, key, whole[key])
         except ToolError as err:
             if key in said and is_own:
                 raise
