@@ -255,7 +255,7 @@ HOSTILE = [
         "a device that is hidden",
         {"trigger": "device", "device_id": "x", "domain": "remotes", "type": "x"},
         _LAMP,
-        "no device",
+        "No device",
     ),
     # Blueprints
     *(

@@ -61,14 +61,14 @@ SAID: list[tuple[dict[str, Any], str]] = [
     (
         {"action": "notify.family", "data": {"message": "x", "data": {"sound": "siren.mp3"}}},
         (
-            "actions[0]: data.data.sound: 'siren.mp3' reads like the id of an entity, and was not found or is not exposed. Use exposed "
+            "actions[0]: data.data.sound: 'siren.mp3' was not found or is not exposed, and reads like the id of an entity. Use exposed "
             "entities only; what is a file or an address must be called differently, such as my_siren.mp3."
         ),
     ),
     (
         {"action": "notify.family", "data": {"message": "x", "data": {"entity": "light.zebra"}}},
         (
-            "actions[0]: data.data.entity: 'light.zebra' reads like the id of an entity, and was not found or is not exposed. Use "
+            "actions[0]: data.data.entity: 'light.zebra' was not found or is not exposed, and reads like the id of an entity. Use "
             "exposed entities only, or leave it out."
         ),
     ),

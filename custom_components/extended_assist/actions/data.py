@@ -187,12 +187,12 @@ class DataCheck:
                 )
         entry = er.async_get(self.hass).entities.get_entry(text.strip())
         if entry is not None and not self.exposure.is_exposed(entry.entity_id):
-            raise ToolError(f"{place}: {unexposed(text)}")
+            raise ToolError(f"{place}: '{text}' was not found or is not exposed.")
 
 
 def unexposed(text: str) -> str:
     """Return why a text that reads like an id cannot stay; whether such an entity exists makes no difference."""
-    said = f"'{text}' reads like the id of an entity, and was not found or is not exposed. Use exposed entities only"
+    said = f"'{text}' was not found or is not exposed, and reads like the id of an entity. Use exposed entities only"
     if text.rpartition(".")[2].lower() not in _ENDINGS:
         return f"{said}, or leave it out."
     return f"{said}; what is a file or an address must be called differently, such as my_{text}."

@@ -59,7 +59,7 @@ def marked(scene_id: str) -> str:
 
 def kept_by(data: Mapping[str, Any]) -> list[str]:
     """Return the entities of a scene that is made."""
-    kept, entities = data.get(SNAPSHOT) or [], data.get("entities") or ()
+    kept, entities = data.get(SNAPSHOT) or [], data.get("entities") or []
     listed = kept if isinstance(kept, list) else [kept]
     return [*map(str, listed), *map(str, entities if isinstance(entities, Mapping | list) else [entities])]
 

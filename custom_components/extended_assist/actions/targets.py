@@ -271,7 +271,7 @@ def check_device(hass: HomeAssistant, exposure: Exposure, device_id: str, place:
     hidden = {entry.entity_id for entry in entries if not exposure.is_exposed(entry.entity_id)}
     if len(hidden) == len(entries):
         raise NotExposedError(
-            f"{place}: no device '{device_id}' has exposed entities. Use an entity, or tell the user to expose one of the device."
+            f"{place}: No device '{device_id}' has exposed entities. Use an entity, or tell the user to expose one of the device."
         )
     if main := {item.entity_id for item in entries if not (item.entity_category or item.hidden_by)} & hidden:
         raise ToolError(
