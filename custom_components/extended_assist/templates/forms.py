@@ -49,20 +49,29 @@ TRIGGER_PARTS = _words("alias description id idx platform")
 _CHANGE = _words("entity_id for from_state to_state")
 TRIGGERS: Mapping[str, frozenset[str]] = {
     "calendar": _words("calendar_event entity_id event offset"),
+    "conversation": _words("sentence slots"),
     "device": _CHANGE,
+    "event": _words("event"),
     "homeassistant": _words("event"),
+    "mqtt": _words("payload payload_json qos topic"),
     "numeric_state": _CHANGE | _words("above attribute below"),
     "state": _CHANGE | _words("attribute"),
     "sun": _words("event offset"),
     "template": _CHANGE,
     "time": _words("entity_id now"),
     "time_pattern": _words("now"),
+    "webhook": _words("data json query"),
     "zone": _words("entity_id event from_state to_state zone"),
 }
 DESCRIBED = _CHANGE
 """What those with a target hand over, such as light.turned_on."""
 _OPEN = frozenset({"device"})
 _STATES = _words("from_state to_state zone")
+_EVENT: Final = Form(
+    "a whole event",
+    {"data": Form("all data of the event", any_part=True), "event_type": PLAIN, "time_fired": PLAIN},
+)
+"""Only events that tell nothing of the home set off, or those that the user has listed."""
 
 
 def trigger_form(kinds: frozenset[str], entity_ids: frozenset[str]) -> Form:
@@ -72,7 +81,7 @@ def trigger_form(kinds: frozenset[str], entity_ids: frozenset[str]) -> Form:
     parts = dict.fromkeys(TRIGGER_PARTS, PLAIN)
     for name in frozenset[str]().union(*known.values()):
         if all(name in known[kind] or (kind in TRIGGERS and kind not in _OPEN) for kind in kinds):
-            parts[name] = state if name in _STATES else PLAIN
+            parts[name] = _EVENT if name == "event" and "event" in kinds else state if name in _STATES else PLAIN
     return Form("all that set it off", parts)
 
 
