@@ -224,7 +224,7 @@ HOSTILE = [
             {"variables": {"trigger": {"entity_id": "light.zebra"}}},
             do("light.turn_on", "{{ trigger.entity_id }}"),
         ],
-        "exposed",
+        "'trigger' has a meaning of its own",
     ),
     hostile(
         "what set it off, exchanged by words",

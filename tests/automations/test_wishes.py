@@ -127,7 +127,7 @@ async def test_places_are_written_out(path: File, call_tool: CallTool) -> None:
     """An area becomes the entities that are exposed, which is told; what comes into it later is not moved."""
     lights = wish("Off", when(MOTION, "off"), do("light.turn_off", {"area_id": ["kitchen", "hall"]}))
     answer = await call_tool(ADD, automation=lights.config)
-    assert answer["what"].endswith("turn off Kitchen and Hall (light.turn_off)")
+    assert answer["what"].endswith("turn off Kitchen (light.kitchen) and Hall (light.turn_off)")
     assert answer["notes"][0] == "Of the places that were named, 1 entity not exposed will be left alone."
     written = path.read_text()
     assert "- light.kitchen\n" in written

@@ -187,7 +187,7 @@ class DataCheck:
                 )
         entry = er.async_get(self.hass).entities.get_entry(text.strip())
         if entry is not None and not self.exposure.is_exposed(entry.entity_id):
-            raise ToolError(f"{place}: '{text}' was not found or is not exposed.")
+            raise ToolError(f"{place}: '{text}' was not found or is not exposed. Use exposed entities only.")
 
 
 def unexposed(text: str) -> str:

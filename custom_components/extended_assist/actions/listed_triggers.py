@@ -99,7 +99,7 @@ class ListedTriggers:
             raise ToolError(f"{place}: what a template makes of this cannot be known. Write the values themselves.")
         if not KEYS[kind] & BOUNDED & part.keys():
             (key,) = KEYS[kind] & BOUNDED
-            raise ToolError(f"{place}: a trigger of the type '{kind}' would hear of everything. Give '{key}' as well.")
+            raise ToolError(f"{place}: a trigger of the type '{kind}' needs '{key}', or it would hear of everything. Give it.")
         match kind:
             case "event":
                 for event_type in texts(part.get("event_type"), f"{place}.event_type"):
@@ -135,7 +135,7 @@ class ListedTriggers:
                 sent = ", ".join(sorted(self.own.answers))
                 raise ToolError(
                     f"{place}.event_data.{key}: only answers to what this automation itself sends, as data.data.actions of a "
-                    "message to a phone, may be waited for. "
+                    "message to a phone, may be waited for; name the id of one, as a text. "
                     + (f"Use one of {sent}." if sent else "Give the message such actions first.")
                 )
         elif not isinstance(value, str) or not self.exposure.is_exposed(value):

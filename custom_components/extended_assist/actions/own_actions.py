@@ -111,7 +111,7 @@ async def async_check_created(call: ToolCall, data: Mapping[str, Any], place: st
     entities = data.get("entities") or {}
     kept = texts(data.get(SNAPSHOT), f"{place}.data.{SNAPSHOT}")
     if not isinstance(entities, Mapping):
-        raise ToolError(f"{place}.data.entities: this must be an object of entity ids and their states.")
+        raise ToolError(f"{place}.data.entities: this must be an object of entity ids and their states. Write it so.")
     states = dict.fromkeys(kept, "on") | dict(entities)
     try:
         resolved = await async_check_action(call, APPLY, {}, {"entities": states})

@@ -33,7 +33,7 @@ class RunNames:
         for name, _ in _defined(part):
             if name in taken:
                 raise ToolError(
-                    f"{place}: '{name}' has a meaning of its own in templates; call the variable differently."
+                    f"{place}: '{name}' has a meaning of its own in templates. Call the variable differently."
                 )
 
     def add(self, part: Any) -> None:

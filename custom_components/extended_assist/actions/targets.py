@@ -284,7 +284,7 @@ def texts(value: Any, place: str) -> list[str]:
     values = value if isinstance(value, list) else [] if value is None else [value]
     for item in values:
         if not isinstance(item, str) or not item.strip():
-            raise ToolError(f"{place}: this must be a name or id, or a list of them.")
+            raise ToolError(f"{place}: this must be a name or id, or a list of them. Write it so.")
     return values
 
 

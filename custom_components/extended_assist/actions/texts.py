@@ -83,7 +83,7 @@ class Texts:
             self.entity_ids.add(entity_id)
         entry = er.async_get(self._hass).entities.get_entry(text.strip())
         if entry is not None and not self._exposure.is_exposed(entry.entity_id):
-            raise ToolError(f"'{text}' was not found or is not exposed.")
+            raise ToolError(f"'{text}' was not found or is not exposed. Use exposed entities only.")
 
 
 def holds_template(value: Any) -> bool:

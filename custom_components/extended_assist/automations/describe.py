@@ -171,7 +171,9 @@ class AutomationDescriber:
         if self._is_free:
             return words
         unnamed = words
-        for known in (*self._known, *self._own):
+        for own in self._own:
+            unnamed = unnamed.replace(own.partition(".")[2], "")
+        for known in self._known:
             if known in words:
                 name = known.partition(".")[2]
                 unnamed = unnamed.replace(known, "").replace(name, "", 1).replace(name.replace("_", " "), "", 1)

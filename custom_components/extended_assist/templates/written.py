@@ -280,7 +280,7 @@ class _Reader:
         if not isinstance(path[0], str):
             raise self._refused(node, f"'{path[0]}'", "Name an attribute.")
         if secret := next((step for step in path if isinstance(step, str) and is_secret_key(step)), None):
-            raise ToolError(f"{self._line(node)}The attribute '{secret}' is not available.")
+            raise ToolError(f"{self._line(node)}The attribute '{secret}' is not available. Leave it out.")
         self.reach.attributes.add((entity_ids, path))
         return PLAIN
 
