@@ -26,6 +26,7 @@ from .const import (
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_FUNCTION,
+    CONF_LISTED_TRIGGERS,
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
     CONF_MONTHLY_TOKENS,
@@ -117,7 +118,14 @@ OPTION_RULES: Mapping[str, RedactionRule] = {
     **{CONF_WHO_MAY.format(tier): _SPEAKERS for tier in _TIERS},
     **dict.fromkeys(
         (
-            *(CONF_EXTERNAL_STATISTICS, CONF_TARGETLESS_ACTIONS, CONF_WEB_HOSTS, CONF_WEB_PORTS, CONF_DATABASE_FILES),
+            *(
+                CONF_EXTERNAL_STATISTICS,
+                CONF_TARGETLESS_ACTIONS,
+                CONF_LISTED_TRIGGERS,
+                CONF_WEB_HOSTS,
+                CONF_WEB_PORTS,
+                CONF_DATABASE_FILES,
+            ),
             *(CONF_NEVER_ASK, CONF_ALWAYS_ASK),
         ),
         _count,

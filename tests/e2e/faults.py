@@ -66,6 +66,8 @@ class FaultyHome:
     agent: str = ""
     failed: dict[tuple[str, str, str], str] = field(default_factory=dict)
     struck: int = 0
+    read: set[str] = field(default_factory=set)
+    """The notices that were confirmed: one that Home Assistant had not stored comes again after it was killed."""
 
     def __post_init__(self) -> None:
         extra = {"PYTHONPATH": str(CHECKOUT)}
@@ -189,10 +191,12 @@ class FaultyHome:
         """Return the notices about changes that were cut off."""
         async with self.instance.connect() as client:
             issues = (await client.call("repairs/list_issues"))["issues"]
-        return [issue for issue in issues if str(issue["translation_key"]).startswith("change_")]
+        ours = [issue for issue in issues if str(issue["translation_key"]).startswith("change_")]
+        return [issue for issue in ours if issue["issue_id"] not in self.read]
 
     async def _read(self, issue: dict[str, Any]) -> None:
         """Confirm a notice as a person does."""
+        self.read.add(issue["issue_id"])
         async with self.instance.connect() as client:
             about = {"handler": "extended_assist", "issue_id": issue["issue_id"]}
             form = await client.post("/api/repairs/issues/fix", about)

@@ -7,7 +7,12 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
 from custom_components.extended_assist.api import api_id
-from custom_components.extended_assist.const import CONF_FAMILIES, CONF_RESULT_BUDGET, CONF_TARGETLESS_ACTIONS
+from custom_components.extended_assist.const import (
+    CONF_FAMILIES,
+    CONF_LISTED_TRIGGERS,
+    CONF_RESULT_BUDGET,
+    CONF_TARGETLESS_ACTIONS,
+)
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
@@ -105,6 +110,39 @@ async def test_actions_without_a_target(hass: HomeAssistant, entry: MockConfigEn
     changes = {CONF_TARGETLESS_ACTIONS: ["rest_command.family"], CONF_RESULT_BUDGET: 2000, "policy": {}}
     result = await hass.config_entries.options.async_configure(form["flow_id"], changes)
     assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_triggers(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Events, topics and webhooks are listed as they are written; none is by default."""
+    form = await show_options(hass, entry)
+    assert form["data_schema"]({"policy": {}})[CONF_LISTED_TRIGGERS] == []
+    listed = [" zha_event ", "zha_event", "mqtt:home/Remote/action", "webhook:my-id", "ios.action_fired"]
+    result = await hass.config_entries.options.async_configure(
+        form["flow_id"], {CONF_LISTED_TRIGGERS: listed, "policy": {}}
+    )
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert entry.options[CONF_LISTED_TRIGGERS] == listed[1:]
+    assert ToolboxOptions.of(entry.options).listed_triggers == frozenset(listed[1:])
+
+
+@pytest.mark.parametrize(
+    ("listed", "reason"),
+    [
+        *(("*", "never_a_trigger"), ("state_changed", "never_a_trigger"), ("call_service", "never_a_trigger")),
+        *(("entity_registry_updated", "never_a_trigger"), ("a b", "not_a_trigger"), ("mqtt:#", "not_a_trigger")),
+        *(("mqtt:home/+/action", "not_a_trigger"), ("webhook:a/b", "not_a_trigger"), ("{{ 1 }}", "not_a_trigger")),
+    ],
+)
+async def test_triggers_that_cannot_be_listed(
+    hass: HomeAssistant, entry: MockConfigEntry, listed: str, reason: str
+) -> None:
+    """What would tell of everything, or is nothing that can happen, is refused with the reason."""
+    form = await show_options(hass, entry)
+    result = await hass.config_entries.options.async_configure(
+        form["flow_id"], {CONF_LISTED_TRIGGERS: ["zha_event", listed], "policy": {}}
+    )
+    assert result["errors"] == {CONF_LISTED_TRIGGERS: reason}
+    assert result["description_placeholders"] == {"wrong": listed}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.e2e.instance import Environment
 
 from .budget import Budget, Found
 
-AT_ONCE = 13
+AT_ONCE = 4
 ENVIRONMENTS: tuple[Environment, ...] = ("newest", "test")
 
 

@@ -101,7 +101,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (switching(actions=[{"action": "{{ states('input_boolean.porch') }}"}]), "a template cannot be checked"),
     (switching(conditions=[{"condition": "state", "entity_id": "input_boolean.zebra", "state": "on"}]), "exposed"),
     (switching(conditions=["{{ is_state('input_boolean.zebra', 'on') }}"]), "exposed"),
-    (switching(conditions=["{{ states | list | count > 3 }}"]), "cannot be checked beforehand"),
+    (switching(conditions=["{{ states | list | count > 3 }}"]), "Name each entity, such as states('light.lamp')"),
     (switching(variables={"x": "{{ states('input_boolean.zebra') }}"}), "exposed"),
     (switching(trigger_variables={"x": "{{ states('input_boolean.zebra') }}"}), "exposed"),
     (switching(variables={"code": "!secret code"}), "'!secret' cannot be used"),
@@ -113,10 +113,17 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (switching(use_blueprint={"path": "zebra.yaml", "input": {}}), "there is no blueprint 'zebra.yaml'"),
     ({"alias": "A", "use_blueprint": {"path": "../../secrets.yaml"}}, "there is no blueprint"),
     *(
-        (switching(triggers=[{"trigger": kind}]), f"a trigger of the type '{kind}': ")
+        (switching(triggers=[{"trigger": kind}]), f"a trigger of the type '{kind}'")
         for kind in ("webhook", "event", "mqtt", "tag", "conversation", "persistent_notification", "geo_location")
     ),
-    (switching(triggers=[{"platform": "webhook", "webhook_id": "x"}]), "a trigger of the type 'webhook': "),
+    *(
+        (switching(triggers=[trigger]), f"Use an entity, or tell the user to list '{listed}'")
+        for trigger, listed in (
+            ({"platform": "webhook", "webhook_id": "x"}, "webhook:x"),
+            ({"trigger": "event", "event_type": "x"}, "x"),
+            ({"trigger": "mqtt", "topic": "x/y"}, "mqtt:x/y"),
+        )
+    ),
 ]
 
 

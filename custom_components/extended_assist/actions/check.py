@@ -121,6 +121,20 @@ class ActionChecker:
         return resolved
 
     @callback
+    def meant(self, exposure: Exposure, action: str, target: Mapping[str, Any]) -> tuple[tuple[str, ...], int] | None:
+        """Return the exposed entities that a target means to an action, with how many were left out; None where it takes none.
+
+        Raises ToolError.
+        """
+        domain, _, name = action.strip().lower().partition(".")
+        description = self.descriptions.get(domain, {}).get(name)
+        if description is None or not ("target" in description or action == UPDATE):
+            return None
+        fields = DataCheck(self.hass, exposure, refuse_templates)
+        check = _Check(self.hass, exposure, self.listed, self.descriptions, fields)
+        return check.expand(fits_of(self.hass, domain, name, description), target), len(fields.left_out)
+
+    @callback
     def check_made(self, exposure: Exposure, action: str, target: RenderedPart, data: RenderedPart) -> dict[str, Any]:
         """Return the data of an action that a user wrote, with what templates made of it concrete on exposed entities.
 
@@ -224,7 +238,7 @@ class _Check:
         if not runs or not variables:
             return {}
         if not isinstance(variables, Mapping) or any(entity_id.startswith("automation.") for entity_id in runs):
-            raise ToolError("data.variables: only scripts take variables, as an object.")
+            raise ToolError("data.variables: only scripts take variables, as an object. Leave them out.")
         checked: dict[str, Any] = {}
         for script in runs:
             checked |= self._variables(script, variables, "data.variables")
@@ -275,13 +289,14 @@ class _Check:
         known = [
             f"{domain}.{name}"
             for name, description in self.descriptions.get(domain, {}).items()
-            if is_free(f"{domain}.{name}", description)
+            if is_free(f"{domain}.{name}", description) and f"{domain}.{name}" != action
         ]
         nearest = get_close_matches(action, known, n=3, cutoff=0.3)
         return ToolError(
             f"There is no action {action}, or the options of Extended Assist do not allow it without being "
             "listed there. "
-            + (f"Nearest: {', '.join(nearest)}." if nearest else "Tell the user that it has to be listed.")
+            + (f"Nearest: {', '.join(nearest)}. " if nearest else "")
+            + "Where just this one is wanted, tell the user that it has to be listed, under 'Further actions'."
         )
 
     def expand(self, fits: Fits, wanted: Mapping[str, Any]) -> tuple[str, ...]:
@@ -292,7 +307,7 @@ class _Check:
         self.data.left_out |= found.hidden | found.shared
         if not found.entity_ids:
             more = f" It also holds {count(self.data.left_out)} not exposed." if self.data.left_out else ""
-            raise ToolError(f"The target holds nothing exposed that can do {fits.action}.{more}")
+            raise ToolError(f"The target holds nothing exposed that can do {fits.action}.{more} Name other entities.")
         return tuple(found.entity_ids)
 
     def check_reach(self, action: str, service: Service, entity_ids: tuple[str, ...]) -> None:

@@ -11,7 +11,8 @@ from homeassistant.helpers.template import is_template_string
 from ..exposure import Exposure, is_secret_key
 from ..results import ToolError
 from ..walk import place_of, texts_in
-from .targets import Expander, Fits, check_whole, place_ids, texts
+from .listed_triggers import BOUNDED, KEYS, REFUSED, ListedTriggers
+from .targets import Expander, Fits, check_device, place_ids, texts
 from .texts import Texts
 
 MAX_DEPTH = 8
@@ -19,10 +20,10 @@ MAX_DEPTH = 8
 
 type Part = dict[str, Any]
 
-_NESTED = frozenset({"and", "or", "not"})
+NESTED = frozenset({"and", "or", "not"})
 _DEVICE = frozenset({"device_id", "domain", "type", "subtype", "entity_id", "for", "above", "below"})
 # What each kind may hold; anything else could be read in a way that was not checked.
-_CONDITIONS: Mapping[str, frozenset[str]] = {
+CONDITIONS: Mapping[str, frozenset[str]] = {
     "device": _DEVICE,
     "numeric_state": frozenset({"entity_id", "attribute", "above", "below", "value_template"}),
     "state": frozenset({"entity_id", "state", "match", "attribute", "for"}),
@@ -44,6 +45,8 @@ _TRIGGERS: Mapping[str, frozenset[str]] = {
     "time_pattern": frozenset({"hours", "minutes", "seconds"}),
     "zone": frozenset({"entity_id", "zone", "event"}),
 }
+TRIGGERS: Mapping[str, frozenset[str]] = {**_TRIGGERS, **KEYS}
+"""What each kind of trigger may hold in what is written."""
 # These take an entity in place of a number or a time.
 _ENTITIES_TOO = frozenset({"above", "after", "at", "before", "below"})
 _CONDITION_BASE = frozenset({"condition", "alias", "note", "enabled"})
@@ -53,12 +56,16 @@ _TRIGGER_BASE = frozenset({"trigger", "platform", "alias", "note", "enabled", "i
 class ConditionWalker:
     """Checks conditions and triggers; returns them with their entities by id."""
 
-    def __init__(self, hass: HomeAssistant, exposure: Exposure, checked: Texts, *, keep: bool) -> None:
-        """Take the check of texts, and whether what is written must already be what Home Assistant understands."""
+    def __init__(
+        self, hass: HomeAssistant, exposure: Exposure, checked: Texts, listed: ListedTriggers, *, keep: bool
+    ) -> None:
+        """Take the checks of texts and of triggers, and whether what is written must be what Home Assistant understands."""
         self._hass = hass
         self._exposure = exposure
         self._texts = checked
+        self._listed = listed
         self._keep = keep
+        self._triggers = TRIGGERS if keep else _TRIGGERS
         self._described: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
 
     async def async_prepare(self) -> None:
@@ -87,17 +94,17 @@ class ConditionWalker:
             condition = {"condition": "template", "value_template": condition}
         if not isinstance(condition, dict):
             raise ToolError(f"{place}: a condition must be an object or a template.")
-        if shorthand := _NESTED & condition.keys():
+        if shorthand := NESTED & condition.keys():
             (key,) = shorthand if len(shorthand) == 1 else ("",)
             return self._nested(condition, key, _CONDITION_BASE - {"condition"}, place, depth)
         kind = condition.get("condition")
         if isinstance(kind, list):
             return self._nested(condition, "condition", _CONDITION_BASE, place, depth)
-        if isinstance(kind, str) and kind in _NESTED:
+        if isinstance(kind, str) and kind in NESTED:
             return self._nested(condition, "conditions", _CONDITION_BASE, place, depth)
         if isinstance(kind, str) and is_template_string(kind):
             condition, kind = {**condition, "condition": "template", "value_template": kind}, "template"
-        return self._checked(condition, kind, _CONDITIONS, _CONDITION_BASE, place)
+        return self._checked(condition, kind, CONDITIONS, _CONDITION_BASE, place)
 
     def _nested(self, condition: Part, key: str, base: frozenset[str], place: str, depth: int) -> Part:
         """Check a condition that holds others under a key."""
@@ -119,33 +126,40 @@ class ConditionWalker:
                 checked += self.triggers(trigger["triggers"], f"{where}.triggers", depth + 1)
                 continue
             kind = trigger.get("trigger", trigger.get("platform"))
-            checked.append(self._checked(trigger, kind, _TRIGGERS, _TRIGGER_BASE, where))
+            checked.append(self._checked(trigger, kind, self._triggers, _TRIGGER_BASE, where))
         return checked
 
     def _checked(
         self, part: Part, kind: Any, known: Mapping[str, frozenset[str]], base: frozenset[str], place: str
     ) -> Part:
         """Check a condition or trigger of a kind."""
-        is_trigger = known is _TRIGGERS
+        is_trigger = known is self._triggers
         if isinstance(kind, str) and kind not in known and self._is_described(kind, is_trigger=is_trigger):
             return self._with_target(part, kind, self._described[is_trigger][kind], base, place)
         if not isinstance(kind, str) or kind not in known:
             what = "triggers" if is_trigger else "conditions"
+            if is_trigger and kind in REFUSED:
+                raise ToolError(f"{place}: assistants cannot use a trigger of the type '{kind}': {REFUSED[str(kind)]}.")
             raise ToolError(f"{place}: {what} of type {kind!r} cannot be checked. Use {', '.join(sorted(known))}.")
         if isinstance(options := part.get("options"), dict):
             # Home Assistant puts both ways of writing into one.
             part = {key: value for key, value in part.items() if key != "options"} | options
         self._check_keys(part, base | known[kind], place)
+        if is_trigger and kind in KEYS:
+            self._listed.check(kind, part, place)
         named = {key: part[key] for key in (ATTR_ENTITY_ID, "zone") if key in part}
-        self._texts.check({key: value for key, value in part.items() if key not in named}, place)
+        bounded = BOUNDED if is_trigger and kind in KEYS else frozenset()
+        self._texts.check({key: value for key, value in part.items() if key not in named.keys() | bounded}, place)
         for key in _ENTITIES_TOO & part.keys():
             for text, path in texts_in(part[key], keys=True):
                 if valid_entity_id(text) and not text.partition(".")[0].isdigit():
                     self._entity(text, place_of(f"{place}.{key}", path))
         if is_secret_key(str(part.get("attribute"))):
-            raise ToolError(f"{place}: the attribute '{part['attribute']}' is not available.")
+            raise ToolError(
+                f"{place}: the attribute '{part['attribute']}' is never shown. Use another one, or the state."
+            )
         if kind == "device":
-            check_whole(self._hass, self._exposure, ATTR_DEVICE_ID, str(part.get(ATTR_DEVICE_ID)), place)
+            check_device(self._hass, self._exposure, str(part.get(ATTR_DEVICE_ID)), place)
         return part | {key: self._entities(value, f"{place}.{key}") for key, value in named.items()}
 
     def _is_described(self, kind: str, *, is_trigger: bool) -> bool:
@@ -169,13 +183,11 @@ class ConditionWalker:
         target = part.get("target")
         if not isinstance(target, dict):
             raise ToolError(f"{place}.target: name what it is about, such as {{'entity_id': 'light.lamp'}}.")
-        filters = tuple((description["target"] or {}).get("entity") or ())
-        domains = frozenset(one for wanted in filters for one in wanted.get("domain", ()))
-        fits = Fits(kind, domains or None, filters)
+        fits = described_fits(kind, description)
         refuse_templates_in(target, f"{place}.target")
         found = Expander(self._hass, self._exposure, fits).expand(target, f"{place}.target")
         if not found.entity_ids:
-            raise ToolError(f"{place}.target: this holds nothing exposed of that kind.")
+            raise ToolError(f"{place}.target: this holds nothing exposed of that kind. Name entities instead.")
         if self._keep:
             check_written(self._hass, target, f"{place}.target", left_out=len(found.hidden | found.shared))
         self._texts.entity_ids |= found.entity_ids.keys()
@@ -198,7 +210,9 @@ class ConditionWalker:
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         if len(found) > 1:
-            raise ToolError(f"{place}: '{text}' means several: {', '.join(item.entity_id for item in found[:6])}.")
+            raise ToolError(
+                f"{place}: '{text}' means several: {', '.join(item.entity_id for item in found[:6])}. Write one of these."
+            )
         (entity,) = found
         if self._keep and entry is None and text != entity.entity_id:
             raise ToolError(f"{place}: write the id {entity.entity_id} instead of '{text}'.")
@@ -209,6 +223,14 @@ class ConditionWalker:
         """Refuse keys that this kind does not have: they are mistakes, or would be read in a way that was not checked."""
         if unknown := [str(key) for key in part if key not in known]:
             raise ToolError(f"{place}: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(known - {''}))}.")
+
+
+def described_fits(kind: str, description: Mapping[str, Any]) -> Fits:
+    """Return which entities a condition or trigger that an integration describes takes."""
+    target = description["target"] or {}
+    filters = tuple(target.get("entity") or ())
+    domains = frozenset(one for wanted in filters for one in wanted.get("domain", ()))
+    return Fits(kind, domains or None, filters, is_primary=target.get("primary_entities_only", True))
 
 
 def check_depth(depth: int, place: str) -> None:
@@ -243,4 +265,6 @@ def check_written(hass: HomeAssistant, target: Mapping[str, Any], place: str, *,
             else:
                 is_id = place_ids(hass, key, text) == [text]
             if not is_id:
-                raise ToolError(f"{place}.{key}: '{text}' is not an id, and Home Assistant understands only ids here.")
+                raise ToolError(
+                    f"{place}.{key}: '{text}' is not an id, and Home Assistant understands only ids here. Write the id."
+                )

@@ -28,6 +28,39 @@ _PLACE_SELECTORS = {place: key for key, place in PLACES.items()}
 _SELECTORS = {Kind.ENTITY: "entity", Kind.AREA: "area"}
 _PLATFORMS = frozenset(map(str, Platform))
 _SAID = frozenset({Kind.TEXT, Kind.CODE})
+_ENDINGS = frozenset(
+    [
+        "aac",
+        "avi",
+        "com",
+        "flac",
+        "gif",
+        "html",
+        "jpeg",
+        "jpg",
+        "json",
+        "local",
+        "m3u8",
+        "m4a",
+        "mkv",
+        "mov",
+        "mp3",
+        "mp4",
+        "net",
+        "ogg",
+        "opus",
+        "org",
+        "pdf",
+        "png",
+        "svg",
+        "txt",
+        "wav",
+        "webm",
+        "webp",
+        "yaml",
+    ]
+)
+"""How names of files and hosts end, which otherwise look like ids."""
 _ACTION_KEYS = frozenset({"action", "perform_action", "service"})
 
 type CheckText = Callable[[str], None]
@@ -147,12 +180,22 @@ class DataCheck:
             raise ToolError(f"{place}: {err}") from err
         for entity_id in ids_in(self.hass, text):
             if not self.exposure.is_exposed(entity_id):
-                raise ToolError(f"{place}: '{entity_id}' was not found or is not exposed.")
+                raise ToolError(f"{place}: {unexposed(entity_id)}")
             if any(not self.exposure.is_exposed(member) for member in members_of(self.hass, entity_id)):
-                raise ToolError(f"{place}: '{entity_id}' would also move what is not exposed.")
+                raise ToolError(
+                    f"{place}: '{entity_id}' would also move what is not exposed. Name its members that are."
+                )
         entry = er.async_get(self.hass).entities.get_entry(text.strip())
         if entry is not None and not self.exposure.is_exposed(entry.entity_id):
-            raise ToolError(f"{place}: '{text}' was not found or is not exposed.")
+            raise ToolError(f"{place}: '{text}' was not found or is not exposed. Use exposed entities only.")
+
+
+def unexposed(text: str) -> str:
+    """Return why a text that reads like an id cannot stay; whether such an entity exists makes no difference."""
+    said = f"'{text}' was not found or is not exposed, and reads like the id of an entity. Use exposed entities only"
+    if text.rpartition(".")[2].lower() not in _ENDINGS:
+        return f"{said}, or leave it out."
+    return f"{said}; what is a file or an address must be called differently, such as my_{text}."
 
 
 @callback

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from homeassistant.const import ATTR_DEVICE_ID, Platform
+from homeassistant.components.light.const import ATTR_TRANSITION
+from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, Platform
 from homeassistant.core import SupportsResponse, callback
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.template import is_template_string
@@ -19,6 +20,9 @@ from ..results import ToolError
 from ..toolbox.call import ToolCall
 from .check import ResolvedAction, async_check_action
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
+from .listed_triggers import ListedTriggers
+from .own_actions import PHONE, async_check_created, phone_action, possible_target
+from .own_parts import CREATE, OwnParts
 from .rules import APPLY
 from .targets import REFERENCES, check_whole
 from .templated_fields import unknown_fields
@@ -29,7 +33,7 @@ MAX_STEPS = 100
 
 _BASE = frozenset({"alias", "note", "enabled", "continue_on_error"})
 # What each kind of step may hold; anything else could be used in a way that was not checked.
-_STEPS = {
+STEPS = {
     "call_service": {
         "action",
         "service",
@@ -53,10 +57,11 @@ _STEPS = {
     "wait_for_trigger": {"wait_for_trigger", "timeout", "continue_on_timeout"},
     "wait_template": {"wait_template", "timeout", "continue_on_timeout"},
 }
-_REFUSED = {
+REFUSED_STEPS = {
     "event": "Firing an event may set off what is not exposed. Perform an action instead.",
     "device": "Device actions are not supported. Perform an action on an entity instead.",
 }
+_ACTION_KEYS = frozenset({"action", "service", "target", "entity_id"})
 _NESTED_STEPS = ("sequence", "then", "else", "default")
 _REPEAT = frozenset({"count", "for_each", "while", "until", "sequence"})
 _OPTION = frozenset({"alias", "note", "conditions", "sequence"})
@@ -69,12 +74,16 @@ class SequenceWalker:
     that it means to Home Assistant just what was checked.
     """
 
-    def __init__(self, call: ToolCall, *, keep: bool = False, variables: Iterable[str] = ()) -> None:
-        """Take who asks, and the names of variables that are defined from outside."""
+    def __init__(
+        self, call: ToolCall, *, keep: bool = False, variables: Iterable[str] = (), own: OwnParts | None = None
+    ) -> None:
+        """Take who asks, the names of variables that are defined from outside, and what an automation has of its own."""
         self._call = call
         self._keep = keep
+        self._own = own or OwnParts()
         self._texts = Texts(call.hass, call.exposure, variables, is_bound=not keep)
-        self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, keep=keep)
+        listed = ListedTriggers(call.hass, call.exposure, call.options.listed_triggers, self._own)
+        self._conditions = ConditionWalker(call.hass, call.exposure, self._texts, listed, keep=keep)
         self._moved: set[str] = set()
         self.steps = 0
         """How many steps there are."""
@@ -94,6 +103,10 @@ class SequenceWalker:
     def is_still_exposed(self) -> bool:
         """Return whether all that it names is exposed now, with what that moves."""
         return all(map(self._call.exposure.is_exposed, self.entity_ids | self._moved))
+
+    def define(self, whole: Any) -> None:
+        """Take the names that templates find, from the whole of which parts will be checked."""
+        self._texts.define(whole)
 
     async def async_actions(self, actions: Any, place: str = "sequence") -> Any:
         """Check a sequence; raises ToolError with the place and the reason."""
@@ -144,14 +157,14 @@ class SequenceWalker:
         try:
             kind = cv.determine_script_action(step)
         except (ValueError, TypeError) as err:
-            raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(_STEPS)}, condition.") from err
+            raise ToolError(f"{place}: this is no step of a script. Known: {', '.join(STEPS)}, condition.") from err
         if kind == "device" and self._keep:
-            return self._device(step, place)
-        if kind in _REFUSED:
-            raise ToolError(f"{place}: {_REFUSED[kind]}")
+            return await self._async_device(step, place)
+        if kind in REFUSED_STEPS:
+            raise ToolError(f"{place}: {REFUSED_STEPS[kind]}")
         if kind == "condition":
             return self._conditions.condition(step, place, depth)
-        known = _BASE | _STEPS.get(kind, set())
+        known = _BASE | STEPS.get(kind, set())
         if unknown := [str(key) for key in step if key not in known]:
             raise ToolError(f"{place}: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
         match kind:
@@ -175,6 +188,17 @@ class SequenceWalker:
             raise ToolError(f"{place}: name one action, such as light.turn_on; a template cannot be checked.")
         target = self._target(step, place)
         data = {**self._object(step, "data", place), **self._object(step, "data_template", place)}
+        if self._keep and action == CREATE and not target:
+            return await self._async_create(step, data, place)
+        if self._keep and ATTR_ENTITY_ID in target:
+            named = possible_target(self._texts, self._own, action, target[ATTR_ENTITY_ID], f"{place}.target.entity_id")
+            if not named and target.keys() == {ATTR_ENTITY_ID} and data.keys() <= {ATTR_TRANSITION}:
+                return self._rest(step, place, _ACTION_KEYS)
+            target = {**target, ATTR_ENTITY_ID: named}
+        return await self._async_perform(step, action, target, data, place)
+
+    async def _async_perform(self, step: Part, action: str, target: Part, data: Part, place: str) -> Part:
+        """Check an action on what its target means."""
         named = {key: data[key] for key in data if str(key).strip().lower() in REFERENCES}
         if self._keep:
             refuse_templates_in(target, f"{place}.target")
@@ -189,9 +213,7 @@ class SequenceWalker:
         for key, value in computed.items():
             self._texts.check(value, f"{place}.data.{key}")
         self.is_open |= bool(unknown) or holds_template(target)
-        rest = self._rest(
-            step, place, {"action", "service", "target", "entity_id", "data", "data_template", "metadata"}
-        )
+        rest = self._rest(step, place, _ACTION_KEYS | {"data", "data_template", "metadata"})
         if holds_template([target, named]) or (computed and action == APPLY):
             return rest | self._open(action.strip().lower(), target, data, place)
         plain = {key: value for key, value in data.items() if key not in computed}
@@ -209,6 +231,12 @@ class SequenceWalker:
             if resolved.data != {key: plain[key] for key in plain if not (resolved.targeted and key in REFERENCES)}:
                 raise ToolError(f"{place}.data: name entities by id here, and no areas, devices or labels.")
         return rest | resolved.as_step() | ({"data": resolved.data | computed} if computed else {})
+
+    async def _async_create(self, step: Part, data: Part, place: str) -> Part:
+        """Check the making of a scene, which the automation itself may turn on."""
+        self.actions.append(await async_check_created(self._call, data, place))
+        self.places.append(place)
+        return self._rest(step, place, _ACTION_KEYS)
 
     @staticmethod
     def _target(step: Part, place: str) -> Part:
@@ -234,8 +262,10 @@ class SequenceWalker:
         self.places.append(place)
         return {"action": action, "target": target, "data": data}
 
-    def _device(self, step: Part, place: str) -> Part:
+    async def _async_device(self, step: Part, place: str) -> Part:
         """Check an action on a device, as Home Assistant's editor writes them: on one of its entities, all of them exposed."""
+        if step.get("domain") == PHONE:
+            return await self._async_phone(step, place)
         if step.get("domain") not in {*Platform}:
             raise ToolError(
                 f"{place}: actions on devices of this kind cannot be checked. Perform an action on an entity."
@@ -243,6 +273,20 @@ class SequenceWalker:
         refuse_templates_in(step, place)
         check_whole(self._call.hass, self._call.exposure, ATTR_DEVICE_ID, str(step[ATTR_DEVICE_ID]), place)
         return self._rest(step, place)
+
+    async def _async_phone(self, step: Part, place: str) -> Part:
+        """Check a message to a phone given by its device, as the action that sends it."""
+        message = {key: step[key] for key in ("message", "title", "data") if key in step}
+        base = {key: value for key, value in step.items() if key in _BASE}
+        if unknown := step.keys() - {*base, *message, ATTR_DEVICE_ID, "domain", "type"}:
+            raise ToolError(
+                f"{place}: unknown here: {', '.join(sorted(map(str, unknown)))}. Use message, title and data."
+            )
+        if step.get("type") != "notify" or (action := phone_action(self._call.hass, step[ATTR_DEVICE_ID])) is None:
+            raise ToolError(
+                f"{place}: this is no phone that messages can be sent to. Use notify.send_message or a notify action."
+            )
+        return await self._async_action({**base, "action": action, "data": message}, place)
 
     async def _async_nested(self, step: Part, place: str, depth: int) -> Part:
         """Check a step that holds others."""

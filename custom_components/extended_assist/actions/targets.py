@@ -52,6 +52,8 @@ class Fits:
     """The domains it takes; None for all."""
     filters: tuple[Mapping[str, Any], ...] = ()
     """Filters of a target selector, of which one must match; none match all."""
+    is_primary: bool = True
+    """Whether a place means its entities without those for settings and diagnosis."""
 
     def accepts(self, hass: HomeAssistant, state: State, *, by_name: bool = True) -> bool:
         """Return whether the action takes an entity.
@@ -139,7 +141,9 @@ class Expander:
         if len(fitting) == 1:
             return fitting[0].entity_id
         if not fitting:
-            raise ToolError(f"{_some(found.entity_id for found in named)} cannot do {self._fits.action}.")
+            raise ToolError(
+                f"{_some(found.entity_id for found in named)} cannot do {self._fits.action}. Choose other entities."
+            )
         raise ToolError(
             f"'{text}' means {len(fitting)} entities: {_some(found.entity_id for found in fitting)}. Name the ones to "
             "act on by entity id, or all of an area with area_id."
@@ -207,7 +211,9 @@ class Expander:
         Raises NotExposedError when it holds nothing exposed.
         """
         ids = place_ids(self._hass, key, text)
-        selected = async_extract_referenced_entity_ids(self._hass, TargetSelection({key: ids}))
+        selected = async_extract_referenced_entity_ids(
+            self._hass, TargetSelection({key: ids}), primary_entities_only=self._fits.is_primary
+        )
         entity_ids = sorted(selected.indirectly_referenced)
         if not any(map(self._exposure.is_exposed, entity_ids)):
             if key == ATTR_AREA_ID:
@@ -253,12 +259,32 @@ def check_whole(hass: HomeAssistant, exposure: Exposure, key: str, text: str, pl
     return place_ids(hass, key, text)[0]
 
 
+@callback
+def check_device(hass: HomeAssistant, exposure: Exposure, device_id: str, place: str) -> None:
+    """Refuse a device that has something hidden, or nothing exposed; a remote may have nothing but a battery to expose."""
+    registry = er.async_get(hass)
+    entries = [
+        entry
+        for entry in er.async_entries_for_device(registry, device_id)
+        if hass.states.get(entry.entity_id) is not None
+    ]
+    hidden = {entry.entity_id for entry in entries if not exposure.is_exposed(entry.entity_id)}
+    if len(hidden) == len(entries):
+        raise NotExposedError(
+            f"{place}: No device '{device_id}' has exposed entities. Use an entity, or tell the user to expose one of the device."
+        )
+    if main := {item.entity_id for item in entries if not (item.entity_category or item.hidden_by)} & hidden:
+        raise ToolError(
+            f"{place}: '{device_id}' holds {count(main)} not exposed, so it cannot be used as a whole. Name entities instead."
+        )
+
+
 def texts(value: Any, place: str) -> list[str]:
     """Return one or several references as a list; raises ToolError for anything but texts."""
     values = value if isinstance(value, list) else [] if value is None else [value]
     for item in values:
         if not isinstance(item, str) or not item.strip():
-            raise ToolError(f"{place}: this must be a name or id, or a list of them.")
+            raise ToolError(f"{place}: this must be a name or id, or a list of them. Write it so.")
     return values
 
 

@@ -1,6 +1,6 @@
 """Check every text of what Home Assistant is to run later: templates, and ids of what is not exposed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from homeassistant.core import HomeAssistant, callback
@@ -9,17 +9,15 @@ from homeassistant.helpers.template import is_template_string
 
 from ..exposure import Exposure
 from ..results import ToolError, size
-from ..templates import References, check_references, referenced
+from ..templates import Reach, check_reach, read_form
 from ..templates.bound import compiled
-from ..templates.render import environment
+from ..templates.forms import Form
 from ..walk import place_of, texts_in
-from .data import ids_in
+from .data import ids_in, unexposed
+from .run_names import RunNames
 
 MAX_SIZE = 40_000
 """Characters of what is checked at once: far above what a person would write, and read within milliseconds."""
-
-_RUN_VARIABLES = frozenset({"context", "state"})
-"""Names that are defined here besides those of every run: the run's context, and the state of a numeric condition."""
 
 
 class Texts:
@@ -32,8 +30,8 @@ class Texts:
         self._hass = hass
         self._exposure = exposure
         self._is_bound = is_bound
-        self._names = {*variables, *_RUN_VARIABLES}
-        self._templates: dict[str, References] = {}
+        self._names = RunNames(variables)
+        self._templates: dict[tuple[str, bool], Reach | ToolError] = {}
         self.entity_ids: set[str] = set()
         """Every entity that a checked text names."""
 
@@ -44,23 +42,22 @@ class Texts:
         except (TypeError, ValueError) as err:
             raise ToolError(f"{place}: this is nested too deeply, or is not JSON. Make it flatter.") from err
         if length > MAX_SIZE:
-            raise ToolError(f"{place}: this has {length} characters; at most {MAX_SIZE} are allowed.")
-        templates = {
-            text: place_of(place, path) for text, path in texts_in(part, keys=True) if is_template_string(text)
-        }
+            raise ToolError(f"{place}: this has {length} characters; at most {MAX_SIZE} are allowed. Make it shorter.")
+        found = [(text, path) for text, path in texts_in(part, keys=True) if is_template_string(text)]
         if self._is_bound:
+            templates = {text: place_of(place, path) for text, path in found}
             await self._hass.async_add_executor_job(_each, lambda text: compiled(text.strip()), templates)
             return
-        for name in _defined(part):
-            if name in environment().globals:
-                raise ToolError(
-                    f"{place}: '{name}' is the name of a function of templates; call the variable differently."
-                )
-            self._names.add(name)
-        names = frozenset(self._names)
+        self._names.add(part)
+        self._names.check(part, place)
+        names = {of_state: self._names.forms(of_state=of_state) for of_state in (False, True)}
         self._templates |= await self._hass.async_add_executor_job(
-            _each, lambda text: referenced(text, names), templates
+            lambda: {(text, of_state): _read(text, names[of_state]) for text, _ in found for of_state in names}
         )
+
+    def define(self, whole: Any) -> None:
+        """Take the names that the whole defines, for whichever part of it is checked first."""
+        self._names.add(whole)
 
     @callback
     def check(self, part: Any, place: str) -> None:
@@ -70,8 +67,11 @@ class Texts:
                 if not is_template_string(text):
                     self._check_plain(text)
                 elif not self._is_bound:
-                    check_references(self._hass, self._exposure, self._templates[text])
-                    self.entity_ids |= self._templates[text].entity_ids
+                    # A template of a numeric state finds the state; where it is none of that, it would find nothing.
+                    if isinstance(reach := self._templates[text, path[-1:] == ("value_template",)], ToolError):
+                        raise reach
+                    check_reach(self._hass, self._exposure, reach)
+                    self.entity_ids |= reach.entity_ids
             except ToolError as err:
                 raise ToolError(f"{place_of(place, path)}: {err}") from err
 
@@ -79,11 +79,11 @@ class Texts:
         """Refuse a text that names what is not exposed; whether that exists makes no difference."""
         for entity_id in ids_in(self._hass, text):
             if not self._exposure.is_exposed(entity_id):
-                raise ToolError(f"'{entity_id}' was not found or is not exposed.")
+                raise ToolError(unexposed(entity_id))
             self.entity_ids.add(entity_id)
         entry = er.async_get(self._hass).entities.get_entry(text.strip())
         if entry is not None and not self._exposure.is_exposed(entry.entity_id):
-            raise ToolError(f"'{text}' was not found or is not exposed.")
+            raise ToolError(f"'{text}' was not found or is not exposed. Use exposed entities only.")
 
 
 def holds_template(value: Any) -> bool:
@@ -91,15 +91,12 @@ def holds_template(value: Any) -> bool:
     return any(is_template_string(text) for text, _ in texts_in(value, keys=True))
 
 
-def _defined(part: Any) -> Iterator[str]:
-    """Yield the names of the variables that a part defines, wherever it does."""
-    if isinstance(part, dict):
-        if isinstance(variables := part.get("variables"), dict):
-            yield from map(str, variables)
-        if isinstance(response := part.get("response_variable"), str):
-            yield response
-    for item in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        yield from _defined(item)
+def _read(text: str, names: Mapping[str, Form]) -> Reach | ToolError:
+    """Return the reach of a template, or why it is refused."""
+    try:
+        return read_form(text, names)
+    except ToolError as err:
+        return err
 
 
 def _each[R](read: Callable[[str], R], templates: Mapping[str, str]) -> dict[str, R]:

@@ -17,12 +17,13 @@ def parts_of(
     *,
     told: Mapping[str, Any] | None = None,
     runs: bool = True,
+    known: frozenset[str] = frozenset(),
 ) -> tuple[Part, ...]:
     """Return when it runs, its steps with what each would do, and notes; one that does not run does nothing.
 
-    The words are those of what is told, where secrets were taken out of it.
+    The words are those of what is told, where secrets were taken out of it. known are actions that may be named whatever they are.
     """
-    describer = DESCRIBERS[kind](call.hass, call.exposure)
+    describer = DESCRIBERS[kind](call.hass, call.exposure, known=known)
     when, steps, rest = describer.pieces(config if told is None else told)
     acts = [tuple(acts_of(call.hass, [step])) for _, step in describer.pieces(config)[1]] if runs else [()] * len(steps)
     parts = [Part(words, says_when=True) for words in when if words]

@@ -44,8 +44,9 @@ from .check import (
 )
 from .edit import merged
 from .query import Automation
-from .rules import AUTOMATION_RULES, RULES
+from .rules import AUTOMATION_RULES, RULES, Rules
 from .units import LISTS, computes, is_passed, is_plain, matched, meaning, unit_meaning, units
+from .written_out import async_written_out
 from .yaml_index import Tagged
 
 FREE = frozenset({"alias", "description", "mode", "max", "max_exceeded", "initial_state", "trace", "icon"})
@@ -108,9 +109,9 @@ async def async_check_change(
     """Return a changed automation that may be written; raises ToolError with the place and the reason."""
     is_blueprint = "use_blueprint" in written
     before = dict(written) if is_blueprint else resolved(dict(written), automation.config)
+    rules = RULES[automation.kind]
     wanted = merged(before, changes)
     wanted.pop("id", None)
-    rules = RULES[automation.kind]
     if "alias" in changes:
         check_name(wanted, rules)
     if changes.keys() <= FREE:
@@ -119,13 +120,15 @@ async def async_check_change(
         return CheckedAutomation(wanted, merged(ran, changes), set(automation.used))
     if rules is not AUTOMATION_RULES:
         return await async_check(call, str(automation.id), wanted, rules, changes)
-    wanted = current(wanted)
+    changes, left_out = await _async_written_out(call, rules, newer(before), changes)
+    wanted = current(merged(before, changes))
+    wanted.pop("id", None)
     if is_blueprint and "use_blueprint" not in changes and _holds_tag(written["use_blueprint"]):
         raise ToolError(
             "use_blueprint: what its inputs hold cannot be read (a tag). Tell the user to change it by hand."
         )
     whole = await async_substituted(call, wanted, rules, tell="use_blueprint" in changes)
-    checked = CheckedAutomation(wanted, whole, set(automation.used))
+    checked = CheckedAutomation(wanted, whole, set(automation.used), left_out=left_out)
     compared = _Comparison(newer(automation.config if is_blueprint else before), whole)
     try:
         await _async_check_added(call, compared, written if not is_blueprint else {}, checked)
@@ -137,12 +140,27 @@ async def async_check_change(
     return checked
 
 
+async def _async_written_out(
+    call: ToolCall, rules: Rules, before: Mapping[str, Any], changes: Mapping[str, Any]
+) -> tuple[dict[str, Any], int]:
+    """Return changes with places written out as entities, but in units that stay, and how many entities are left out."""
+    stays = {key: matched(units(before.get(key)), units(changes[key])) for key in LISTS if changes.get(key) is not None}
+    added = {
+        key: [unit for index, unit in enumerate(units(value)) if index not in stays[key]] if key in stays else value
+        for key, value in changes.items()
+    }
+    written, left_out = await async_written_out(call, added, rules.blueprints(call.hass))
+    for key, kept in stays.items():
+        new = iter(written[key])
+        written[key] = [unit if index in kept else next(new) for index, unit in enumerate(units(changes[key]))]
+    return written, left_out
+
+
 async def _async_check_added(
     call: ToolCall, compared: _Comparison, written: Mapping[str, Any], checked: CheckedAutomation
 ) -> None:
     """Check what was added, and that nothing that stays reaches more."""
-    whole, names = compared.after, sorted(_names(compared.after))
-    own = newer(written)
+    whole, own = compared.after, newer(written)
     private = {key: {0} if _is_private(call.exposure, whole.get(key), own.get(key)) else set() for key in PARTS[:2]}
     for key, stays in compared.stays.items():
         new, old = units(whole.get(key)), units(own.get(key))
@@ -159,35 +177,29 @@ async def _async_check_added(
             checked.entity_ids = walker.entity_ids
             return
     check_needed(whole)
-    walker = walker_for(call, whole, names)
+    walker = walker_for(call, whole)
     for key in PARTS:
         added = compared.added(key) if key in LISTS else whole.get(key) if compared.is_changed(key) else None
         await async_walk_part(walker, key, added)
-    await _async_find_foreign(call, compared, private, names)
+    await _async_find_foreign(call, compared, private)
     if compared.foreign:
         _refuse_more(compared)
 
 
-async def _async_find_foreign(
-    call: ToolCall, compared: _Comparison, private: Mapping[str, set[int]], names: list[str]
-) -> None:
+async def _async_find_foreign(call: ToolCall, compared: _Comparison, private: Mapping[str, set[int]]) -> None:
     """Find the foreign units that stay, in the order in which a run reads them."""
     whole = compared.after
     for key in PARTS:
         if key not in LISTS:
             if not compared.is_changed(key) and (
-                private[key] or await _async_is_refused(call, whole, names, key, whole.get(key))
+                private[key] or await _async_is_refused(call, whole, key, whole.get(key))
             ):
                 compared.foreign[key] = {0}
             continue
         reads = bool(compared.foreign.keys() - {"actions"})
         for index in compared.stays[key]:
             unit = units(whole[key])[index]
-            if (
-                index in private[key]
-                or (reads and computes(unit))
-                or await _async_is_refused(call, whole, names, key, [unit])
-            ):
+            if index in private[key] or (reads and computes(unit)) or await _async_is_refused(call, whole, key, [unit]):
                 compared.foreign.setdefault(key, set()).add(index)
 
 
@@ -238,10 +250,10 @@ def _refuse(compared: _Comparison, what: str) -> None:
     raise ToolError(_ADVICE.format(what=what, where=compared.where))
 
 
-async def _async_is_refused(call: ToolCall, whole: Mapping[str, Any], names: list[str], key: str, value: Any) -> bool:
+async def _async_is_refused(call: ToolCall, whole: Mapping[str, Any], key: str, value: Any) -> bool:
     """Return whether the assistant could not write a part of an automation."""
     try:
-        await async_walk_part(walker_for(call, whole, names), key, value)
+        await async_walk_part(walker_for(call, whole), key, value)
     except ToolError:
         return True
     return False
@@ -273,16 +285,6 @@ def _holds_tag(value: Any) -> bool:
 def _at(items: list[Any], index: int) -> Any:
     """Return an item of a list, or None."""
     return items[index] if index < len(items) else None
-
-
-def _names(value: Any) -> set[str]:
-    """Return the names of all variables that are set anywhere inside a value."""
-    if isinstance(value, Mapping):
-        own = {str(name) for name in value["variables"]} if isinstance(value.get("variables"), Mapping) else set()
-        if isinstance(response := value.get("response_variable"), str):
-            own.add(response)
-        return own.union(*map(_names, value.values()))
-    return set().union(*map(_names, value)) if isinstance(value, list) else set()
 
 
 def newer(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
 from ..actions.check import ResolvedAction
+from ..actions.own_parts import OwnParts
 from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
@@ -24,20 +25,12 @@ from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
 from .rules import AUTOMATION_RULES, Rules
 from .scripts import check_fields
+from .written_out import async_written_out
 from .yaml_index import Tagged
 
 MAX_NAME = 120
 """Characters of a name: more is a description."""
 
-_REFUSED_TRIGGERS = {
-    "webhook": "whoever knows its address could set it off, from outside too",
-    "event": "any event of Home Assistant could set it off, also one about what is not exposed",
-    "mqtt": "messages can be about what is not exposed",
-    "tag": "tags are not exposed to assistants",
-    "conversation": "it would hear what people say to Assist",
-    "persistent_notification": "notifications can be about what is not exposed",
-    "geo_location": "it would follow what is not exposed",
-}
 _HIDDEN = (
     "This {} also uses something that is not exposed or cannot be checked, so it cannot be changed here. Tell the user to "
     "change it in Home Assistant."
@@ -57,6 +50,8 @@ class CheckedAutomation:
     """Every entity that it uses."""
     actions: tuple[ResolvedAction, ...] = ()
     """Every action in it, in order."""
+    left_out: int = 0
+    """How many entities, of areas and the like that were named, it does not use because they are not exposed."""
 
 
 def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dict[str, Any]:
@@ -70,7 +65,7 @@ def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dic
                 raise ToolError(f"Give {key} only; {older} is its older name.")
             config[key] = config.pop(older)
     if size(config) > MAX_SIZE:
-        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed.")
+        raise ToolError(f"This has {size(config)} characters; at most {MAX_SIZE} are allowed. Make it shorter.")
     if unknown := [key for key in config if key not in rules.keys]:
         has = f"{rules.file.noun.capitalize()} has {', '.join(rules.keys)}."
         raise ToolError(f"Unknown: {', '.join(unknown)}. {has}")
@@ -124,6 +119,9 @@ async def async_check(
     """
     check_name(config, rules)
     said = set(rules.keys if given is None else given)
+    parts = {key: value for key, value in config.items() if key in said}
+    written, left_out = await async_written_out(call, parts, rules.blueprints(call.hass))
+    config = {**config, **written}
     whole = await async_substituted(call, config, rules, tell="use_blueprint" in said)
     check_needed(whole, rules)
     walker = walker_for(call, whole)
@@ -137,7 +135,7 @@ async def async_check(
                 raise
             raise ToolError(_HIDDEN.format(rules.kind)) from err
     await async_validate(call, automation_id, config, rules, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions))
+    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions), left_out)
 
 
 def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:
@@ -148,17 +146,18 @@ def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> No
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
 
 
-def walker_for(call: ToolCall, whole: Mapping[str, Any], names: Iterable[str] = ()) -> SequenceWalker:
-    """Return what checks the parts of an automation or script, which knows its variables and fields."""
-    own = [name for key in ("variables", "trigger_variables", "fields") for name in whole.get(key) or ()]
-    return SequenceWalker(call, keep=True, variables=[*own, *names])
+def walker_for(call: ToolCall, whole: Mapping[str, Any]) -> SequenceWalker:
+    """Return what checks the parts of an automation or script, which knows what all of it defines, sends and makes."""
+    walker = SequenceWalker(call, keep=True, own=OwnParts.of(call.hass, call.exposure, whole))
+    walker.define(whole)
+    return walker
 
 
 def check_needed(whole: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:
     """Refuse what has no part that it needs."""
     for key in rules.needed:
         if key not in whole:
-            raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'.")
+            raise ToolError(f"{rules.file.noun.capitalize()} needs '{key}'. Give it, as a list.")
 
 
 def refuse_blueprint(call: ToolCall, err: ToolError) -> NoReturn:
@@ -177,13 +176,6 @@ async def async_walk_part(walker: SequenceWalker, key: str, value: Any) -> None:
         return
     match key:
         case "triggers":
-            for index, trigger in enumerate(value if isinstance(value, list) else [value]):
-                kind = trigger.get("trigger", trigger.get("platform")) if isinstance(trigger, dict) else None
-                if reason := _REFUSED_TRIGGERS.get(str(kind)):
-                    raise ToolError(
-                        f"triggers[{index}]: assistants cannot use a trigger of the type '{kind}': {reason}. Use an "
-                        "entity, or tell the user to add it in Home Assistant."
-                    )
             await walker.async_triggers(value, key)
         case "conditions":
             await walker.async_conditions(value, key)

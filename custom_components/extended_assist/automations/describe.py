@@ -26,6 +26,8 @@ from homeassistant.const import (
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 
+from ..actions.own_actions import PHONE, phone_action
+from ..actions.own_parts import OwnParts
 from ..exposure import ExposedEntity, Exposure
 from ..secret_rule import is_secret_key
 from ..walk import texts_in
@@ -53,6 +55,18 @@ _OF_PARTS = frozenset(
 """What holds parts of its own, each of which is told or not by itself."""
 _OF_OTHERS = frozenset({"automation", "scene", "script"})
 """Kinds of entities that are called like the things they move."""
+_HAPPENINGS = {
+    "conversation": ("command", "somebody says to Assist {}"),
+    "event": ("event_type", "the event {} happens"),
+    "homeassistant": ("event", "Home Assistant goes through {}"),
+    "mqtt": ("topic", "a message comes to {}"),
+    "sun": ("event", "it is {}"),
+    "tag": ("tag_id", "the tag {} is scanned"),
+    "template": ("value_template", "{} becomes true"),
+    "time": ("at", "it is {}"),
+    "webhook": ("webhook_id", "the webhook {} is called"),
+}
+"""Triggers that are told by one of their values: which one, and the words around it."""
 _DURATIONS = frozenset({"for", "offset", "timeout"})
 _PLACES = {
     ATTR_AREA_ID: ("all of {}", "an area"),
@@ -79,11 +93,21 @@ def without_recipients(step: Mapping[str, Any]) -> Mapping[str, Any]:
 class AutomationDescriber:
     """Describes automations in words, as far as exposure allows."""
 
-    def __init__(self, hass: HomeAssistant, exposure: Exposure, *, tells_recipients: bool = True) -> None:
-        """Take the exposure that decides which entities are named, and whether to tell who is sent messages."""
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        exposure: Exposure,
+        *,
+        tells_recipients: bool = True,
+        known: frozenset[str] = frozenset(),
+    ) -> None:
+        """Take whose exposure decides what is named, whether to tell who is sent messages, and which actions may be named."""
         self._hass = hass
         self._exposure = exposure
         self._tells_recipients = tells_recipients
+        self._known = known
+        self._own: frozenset[str] = frozenset()
+        """Scenes that the automation makes itself."""
         self._is_free = False
         """Whether no text of the automation names anything hidden, so that its parts need not be asked one by one."""
 
@@ -105,6 +129,7 @@ class AutomationDescriber:
         for key, older in OLDER_KEYS.items():
             if older in what:
                 what.setdefault(key, what.pop(older))
+        self._own = OwnParts.of(self._hass, self._exposure, what).scenes
         triggers = self._triggers(what.pop("triggers", None))
         conditions = self._conditions(what.pop("conditions", None))
         steps = [(self._part(item, self._step), item) for item in items_of(what.pop("actions", None))]
@@ -143,7 +168,16 @@ class AutomationDescriber:
         """Return words, unless they are about something that is not exposed."""
         if self._exposure.visible_value(words) is None:
             return _UNSEEN
-        return words if self._is_free or not self._exposure.names_hidden(words) else _UNSEEN
+        if self._is_free:
+            return words
+        unnamed = words
+        for own in self._own:
+            unnamed = unnamed.replace(own.partition(".")[2], "")
+        for known in self._known:
+            if known in words:
+                name = known.partition(".")[2]
+                unnamed = unnamed.replace(known, "").replace(name, "", 1).replace(name.replace("_", " "), "", 1)
+        return _UNSEEN if self._exposure.names_hidden(unnamed) else words
 
     def _trigger(self, what: dict[str, Any]) -> str:
         """Describe a trigger, and take what is told out of it."""
@@ -151,6 +185,9 @@ class AutomationDescriber:
         _unfold(what, "options")
         if kind == "list" or (kind == "something" and "triggers" in what):
             return f"({self._triggers(what.pop('triggers', None))})"
+        if kind in _HAPPENINGS:
+            key, words = _HAPPENINGS[kind]
+            return words.format(self._state(what.pop(key, None)))
         match kind:
             case "state":
                 words = self._about(what)
@@ -163,19 +200,11 @@ class AutomationDescriber:
                 return words + (f" from {self._state(what.pop('from'))}" if "from" in what else "")
             case "numeric_state":
                 return f"{self._about(what)} is{self._limits(what)}"
-            case "time":
-                return f"it is {self._state(what.pop('at', None))}"
-            case "sun":
-                return f"it is {self._said(what.pop('event', None))}"
             case "time_pattern":
                 return "the clock shows"
             case "zone":
                 who, event = self._about(what), self._said(what.pop("event", "enter"))
                 return f"{who} {event}s {self._state(what.pop('zone', None))}"
-            case "template":
-                return f"{self._said(what.pop('value_template', None))} becomes true"
-            case "homeassistant":
-                return f"Home Assistant goes through {self._said(what.pop('event', None))}"
         about = self._about(what)
         return f"{about} {_kind(kind)}".strip()
 
@@ -215,6 +244,8 @@ class AutomationDescriber:
                 return describe(what, what.pop(key))
         if "action" not in what and "service" not in what:
             kind = str(what.pop("type", "do something")).replace("_", " ")
+            if what.get("domain") == PHONE and (action := phone_action(self._hass, what.get(ATTR_DEVICE_ID))):
+                return f"{kind} {self._about(what) if action not in self._known else ''} ({action})"
             return f"{kind} {self._about(what)}"
         action = self._said(what.pop("action", what.pop("service", None)))
         data = what.pop("data", None)
@@ -295,6 +326,8 @@ class AutomationDescriber:
         """Return the name of an entity, with its id where others have the same name."""
         if is_template_string(item) or item in {"all", "none"}:
             return item
+        if item in self._own:
+            return f"the scene {item.partition('.')[2]}"
         if (entity := self._exposure.entity(item)) is None:
             return _UNSEEN
         name = _named(entity)

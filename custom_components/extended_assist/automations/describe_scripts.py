@@ -5,6 +5,7 @@ from typing import Any, Final, override
 
 from homeassistant.const import CONF_ENTITIES, CONF_NAME, CONF_SEQUENCE, CONF_STATE
 
+from ..actions.own_parts import OwnParts
 from .describe import SAYS_NOTHING, AutomationDescriber, items_of, names_hidden
 
 
@@ -16,6 +17,7 @@ class ScriptDescriber(AutomationDescriber):
         """Describe what a script is given, each of its steps beside the step itself, and how it runs."""
         self._is_free = not names_hidden(self._exposure, config)
         what = {key: value for key, value in config.items() if key not in SAYS_NOTHING}
+        self._own = OwnParts.of(self._hass, self._exposure, what).scenes
         steps = [(self._part(item, self._step), item) for item in items_of(what.pop(CONF_SEQUENCE, None))]
         fields = what.pop("fields", None)
         given = self._seen(self._rest(fields) if isinstance(fields, Mapping) else self._said(fields)) if fields else ""

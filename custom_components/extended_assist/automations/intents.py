@@ -14,7 +14,7 @@ import voluptuous as vol
 
 from ..storage import TEXT_OR_NONE, shape
 from ..toolbox.journal import CHANGE, Change, stored
-from .synced import remove_synced, write_synced
+from .synced import make_folder, remove_synced, write_synced
 
 SETTINGS = "settings"
 """Among the details of a change: what the user had set of what was removed."""
@@ -78,6 +78,7 @@ def write_intents(path: Path, intents: Iterable[Intent]) -> None:
     if not found:
         remove_synced(path)
         return
+    make_folder(path.parent)
     write_synced(path, json.dumps({"intents": found}).encode(), path.with_name(f"{path.name}.new"))
 
 

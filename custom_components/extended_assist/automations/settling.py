@@ -106,13 +106,13 @@ class Settler:
 
     async def async_settle_earlier(self) -> bool:
         """Bring to an end what was cut off before, and tell of it; return whether that worked."""
-        is_first, self._is_read = not self._is_read, True
-        if is_first:
+        if is_first := not self._is_read:
             try:
                 self._intents = await self._async_blocking(partial(read_intents, self._stored))
             except UnreadableError:
                 LOGGER.error("%s cannot be read; it is kept beside its place", self._stored)
                 tell_unreadable(self._hass, self._file)
+            self._is_read = True
         for intent in list(self._intents):
             try:
                 if not intent.is_done:
@@ -134,7 +134,7 @@ class Settler:
         settled = await self.async_settle(intent)
         tell_cut_off(self._hass, self._file, intent.change, settled)
         intent.told = settled.outcome
-        if intent not in self._intents:
+        if intent.before and intent not in self._intents:
             self._intents.append(intent)
         await self._async_store()
 

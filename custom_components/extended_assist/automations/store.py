@@ -125,7 +125,8 @@ class ConfigStore:
     def _intent(self, call: ToolCall, item_id: str) -> Intent:
         """Return the intent of a call, before it is known what that does to the file."""
         speaker = {name: getattr(call.caller, name) for name in _SPEAKER}
-        return Intent(change=Change(self._file.kind, "", {"id": item_id, "copy": new_name()}, **speaker), before="")
+        details = {"id": item_id, "copy": new_name()}
+        return Intent(change=Change(self._file.kind, f"changing {self._file.noun}", details, **speaker), before="")
 
     async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for work that goes on when the waiting is cancelled."""

@@ -78,6 +78,18 @@ def put_back(given: Mapping[str, Any], told: Mapping[str, Any], written: Mapping
     return back
 
 
+def as_told(given: Mapping[str, Any], back: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return given parts as they are to be written, but for units that may not be told, which stay as they were given."""
+    told = dict(given)
+    for key, value in given.items():
+        if key in LISTS and isinstance(value, list):
+            units_of = zip(value, back[key], written[key], strict=True)
+            told[key] = [new if unit == own else unit for unit, own, new in units_of]
+        elif value == back[key]:
+            told[key] = written[key]
+    return told
+
+
 def _is_certain(places: Mapping[int, int], seen: list[Any], old: list[Any], place: int) -> bool:
     """Return whether there is one unit only that was told in this way, or all of these are given or the same."""
     alike = {index for index, unit in enumerate(seen) if unit_meaning(unit) == unit_meaning(seen[place])}

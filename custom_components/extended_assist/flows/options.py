@@ -22,6 +22,7 @@ from homeassistant.helpers.selector import (
     TextSelectorConfig,
 )
 
+from ..actions.listed_triggers import wrongly_listed
 from ..actions.targetless import async_may_be_listed, async_wrongly_listed
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
@@ -30,6 +31,7 @@ from ..const import (
     CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
+    CONF_LISTED_TRIGGERS,
     CONF_NEVER_ASK,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
@@ -47,6 +49,7 @@ from ..web.guard import PORTS, normalized_host
 _POLICY = "policy"
 _WEB = "web"
 _FUNCTIONS = "functions"
+_USUAL_TRIGGERS = ["deconz_event", "hue_event", "zha_event"]
 _MAY_BE_NAMED = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)?")
 """An action, a domain or an entity."""
 _MAY_ASK_FIRST = [tool.name.removeprefix(f"{DOMAIN}__") for tool in CATALOGUE if tool.tier > Tier.READ]
@@ -115,6 +118,7 @@ async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool, policy_is_wr
     return _BASIC_SCHEMA.extend(
         {
             vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
+            vol.Required(CONF_LISTED_TRIGGERS, default=list): _actions_and_entities(_USUAL_TRIGGERS),
             vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": not policy_is_wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
             vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
@@ -138,6 +142,10 @@ class ToolboxOptionsFlow(OptionsFlow):
             before = self.config_entry.options.get(CONF_TARGETLESS_ACTIONS, ())
             if wrong := await async_wrongly_listed(self.hass, [action for action in actions if action not in before]):
                 placeholders["action"], errors[CONF_TARGETLESS_ACTIONS] = wrong
+            triggers = list(dict.fromkeys(filter(None, map(str.strip, user_input.get(CONF_LISTED_TRIGGERS, ())))))
+            user_input[CONF_LISTED_TRIGGERS] = triggers
+            if wrong_trigger := wrongly_listed(triggers):
+                placeholders["wrong"], errors[CONF_LISTED_TRIGGERS] = wrong_trigger
             for lists in (user_input[_WEB], user_input[_FUNCTIONS]):
                 # A line that was added and left empty is no answer.
                 lists.update({key: [text for text in texts if text.strip()] for key, texts in lists.items()})

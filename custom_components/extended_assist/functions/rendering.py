@@ -31,7 +31,7 @@ from ..responses import AnswerExposure
 from ..results import ToolError
 from ..templates.environment import ExposedContext, ExposedEnvironment, MeasuredCode, readable
 from ..templates.limits import Budget, TooLongError
-from ..templates.references import named_entities
+from ..templates.named import named_entities
 from ..templates.render import environment, nearest_known
 from ..templates.state_proxies import TemplateHome
 from .base import FunctionRun

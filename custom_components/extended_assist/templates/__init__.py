@@ -1,15 +1,16 @@
 """Templates over exposed entities only."""
 
-from .references import References, async_validate, check_references, referenced
+from .reach import Reach, check_reach
 from .render import Rendered, async_render, async_render_with_notes, nearest_known
+from .written import plain_form, read_form
 
 __all__ = [
-    "References",
+    "Reach",
     "Rendered",
     "async_render",
     "async_render_with_notes",
-    "async_validate",
-    "check_references",
+    "check_reach",
     "nearest_known",
-    "referenced",
+    "plain_form",
+    "read_form",
 ]

@@ -9,6 +9,7 @@ from homeassistant.core import HomeAssistant, callback
 from ..const import (
     CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
+    CONF_LISTED_TRIGGERS,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
     CONF_WEB_HOSTS,
@@ -28,6 +29,8 @@ class ToolboxOptions:
     """Statistics without an entity that the user made visible by naming them."""
     targetless_actions: frozenset[str] = frozenset()
     """Actions that exposure alone does not allow. None by default: what has no target has no bound either."""
+    listed_triggers: frozenset[str] = frozenset()
+    """Events, topics and webhooks that may set automations off though exposure does not bound them."""
     database_files: frozenset[str] = frozenset()
     """SQLite files beside the recorder's that functions may read."""
     web_hosts: frozenset[str] = frozenset()
@@ -59,6 +62,7 @@ class ToolboxOptions:
             budget=options.get(CONF_RESULT_BUDGET, DEFAULT_BUDGET),
             external_statistics=frozenset(options.get(CONF_EXTERNAL_STATISTICS, ())),
             targetless_actions=frozenset(options.get(CONF_TARGETLESS_ACTIONS, ())),
+            listed_triggers=frozenset(options.get(CONF_LISTED_TRIGGERS, ())),
             database_files=frozenset(options.get(CONF_DATABASE_FILES, ())),
             web_hosts=frozenset(options.get(CONF_WEB_HOSTS, ())),
             web_ports=frozenset(map(int, options.get(CONF_WEB_PORTS, ()))),

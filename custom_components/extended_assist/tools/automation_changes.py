@@ -32,7 +32,7 @@ from ..automations.scripts import check_runs_others_only, free_object_id
 from ..automations.secret_values import SecretValues
 from ..automations.similar import same_names, warnings_of
 from ..automations.store import VerifiedChange, async_get_store
-from ..automations.units import put_back
+from ..automations.units import as_told, put_back
 from ..results import ToolError, cut
 from ..toolbox.call import ToolCall
 from ..toolbox.plan import Plan
@@ -106,9 +106,9 @@ class AddAutomationTool(ChangingTool):
     name = "extended_assist__add_automation"
     title = "Add automation"
     description = (
-        "Create an automation, a script or a scene from structured JSON. It may use exposed entities only, named by id. It is "
-        "validated, written, loaded and verified, or nothing is changed. For something to do once, use perform_action with "
-        "delay or at."
+        "Create an automation, a script or a scene from structured JSON. It may use exposed entities only, named by id, in "
+        "templates too. It is validated, written, loaded and verified, or nothing is changed. For something to do once, use "
+        "perform_action with delay or at."
     )
     annotations = llm.ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False)
     parameters = vol.Schema(
@@ -154,11 +154,11 @@ class AddAutomationTool(ChangingTool):
         return PlannedChange(
             item_id,
             title,
-            f"{title}: {_told(call, kind, checked.whole)}",
-            diff(None, config),
-            partial(add, config={"id": item_id, **config}, kind=kind),
+            f"{title}: {_would_be_told(call, kind, checked.whole)}",
+            diff(None, checked.config),
+            partial(add, config={"id": item_id, **checked.config}, kind=kind),
             checked.whole,
-            await _async_warnings(call, checked, item_id, kind),
+            [*_left_out(checked), *await _async_warnings(call, checked, item_id, kind)],
             rules.file,
             _asks(call, checked, kind),
         )
@@ -210,23 +210,23 @@ class UpdateAutomationTool(ChangingTool):
             raise ToolError("There is nothing in 'changes'. Give at least one part with its new value.")
         automation_id, written = str(automation.id), state.configs[str(automation.id)]
         visible, _ = visible_config(call, automation, state)
-        changes = put_back(given, newer(visible), newer(written))
-        refuse_untold(changes)
-        checked = await async_check_change(call, automation, written, changes)
+        told_as = put_back(given, newer(visible), newer(written))
+        refuse_untold(told_as)
+        checked = await async_check_change(call, automation, written, told_as)
+        changes = {key: value if value is None else checked.config[key] for key, value in told_as.items()}
         if rules is SCRIPT_RULES:
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
         told = _without_secrets(call, checked.whole, state)
         title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
+        same = await _async_warnings(call, checked, automation_id, automation.kind)
         return PlannedChange(
             automation_id,
             title,
-            f"{title}. Then '{checked.config.get('alias', _name(automation))}': {_told(call, automation.kind, told)}",
-            diff(visible, merged(visible, given)),
+            f"{title}. Then '{checked.config.get('alias', _name(automation))}': {_would_be_told(call, automation.kind, told)}",
+            diff(visible, merged(visible, as_told(given, told_as, changes))),
             partial(update, automation_id=automation_id, changes=changes, kind=automation.kind, expected=written),
             checked.whole,
-            await _async_warnings(call, checked, automation_id, automation.kind)
-            if _TOLD_APART_BY & changes.keys()
-            else [],
+            [*_left_out(checked), *(same if _TOLD_APART_BY & changes.keys() else [])],
             rules.file,
             _asks(call, checked, automation.kind),
             told=told,
@@ -320,8 +320,21 @@ def _told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
     return DESCRIBERS[kind](call.hass, call.exposure).describe(config)
 
 
+def _would_be_told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
+    """Return in words what is about to be written: all that the options list may be named."""
+    return DESCRIBERS[kind](call.hass, call.exposure, known=call.options.targetless_actions).describe(config)
+
+
 def _asks(call: ToolCall, checked: CheckedAutomation, kind: str) -> list[str]:
     """Return what is said of a script in which something is consequential."""
     if kind != SCRIPTS.domain:
         return []
     return asking(call, [step_for(call, one.name, one.entity_ids, one.data) for one in checked.actions])
+
+
+def _left_out(checked: CheckedAutomation) -> list[str]:
+    """Return what is to be said of areas and the like that hold more than is exposed."""
+    if not checked.left_out:
+        return []
+    what = "1 entity" if checked.left_out == 1 else f"{checked.left_out} entities"
+    return [f"Of the places that were named, {what} not exposed will be left alone."]

@@ -66,7 +66,10 @@ class PlannedChange:
     def step(self, call: ToolCall, action: str) -> Step:
         """Return what is asked before an action makes the change."""
         notes = [*self.asks, *self.notes]
-        parts = parts_of(call, self.file.domain, self.whole, notes, told=self.told, runs=not self.is_removal)
+        known = frozenset[str]() if self.is_removal else call.options.targetless_actions
+        parts = parts_of(
+            call, self.file.domain, self.whole, notes, told=self.told, runs=not self.is_removal, known=known
+        )
         words = "\n".join([self.account, *notes])
         return Step(action, (), {}, words, title=self.title, parts=parts, shown=shown(self.difference))
 
