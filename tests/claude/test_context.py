@@ -1,6 +1,7 @@
 """Long conversations: what is left out of a request, when, and that nothing else is."""
 
 from collections.abc import Iterator
+import dataclasses
 import json
 from typing import Any
 
@@ -8,7 +9,13 @@ from hypothesis import given, settings, strategies as st
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.claude.context import _CLEARED_SIZE, TOKENS_PER_CHARACTER, WORDS_MARK, fit
+from custom_components.extended_assist.claude.context import (
+    _CLEARED_SIZE,
+    TOKENS_PER_CHARACTER,
+    WORDS_MARK,
+    fit,
+    size_of,
+)
 from custom_components.extended_assist.claude.request import to_messages
 from custom_components.extended_assist.claude.responses import ResponseBlocks
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
@@ -119,6 +126,21 @@ def test_the_servers_count_counts() -> None:
         )
         counted = [*content[:-1], said, UserContent(content="?")]
         assert (len(fit(counted, OVERHEAD, LIMIT, {}).content) < len(counted)) is (ratio > 1)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(_rounds, st.lists(st.integers(0, 1_900), min_size=1, max_size=8))
+def test_far_below_the_limit(rounds: list[tuple[int, list[int]]], counts: list[int]) -> None:
+    """Where nothing could have had to go, the estimate is what going through everything comes to."""
+    content = list(conversation_of(rounds))
+    for index, item in enumerate(content):
+        if isinstance(item, AssistantContent) and item.content:
+            blocks = [{"type": "text", "text": item.content}]
+            native = ResponseBlocks(MODEL, blocks, counts[index % len(counts)])
+            content[index] = dataclasses.replace(item, native=native)
+    whole = OVERHEAD + sum(map(size_of, content))
+    quick, through = (fit(content, OVERHEAD, limit, {}) for limit in (2 * whole, 2 * whole - 1))
+    assert (quick.content, quick.tokens) == (through.content, through.tokens) == (content, quick.tokens)
 
 
 class Model:

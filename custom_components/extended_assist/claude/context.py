@@ -59,11 +59,13 @@ class _Window:
         """Return an estimate of the request's tokens."""
         return int(self.total * self.ratio)
 
-    def correct(self, item: AssistantContent) -> None:
-        """Learn from what the server counted for the request that an item answers."""
-        if isinstance(item.native, ResponseBlocks) and item.native.tokens and self.total:
-            low, high = _PLAUSIBLE
-            self.ratio = min(max(item.native.tokens / self.total, low), high)
+    def correct(self, item: AssistantContent) -> bool:
+        """Learn from what the server counted for the request that an item answers; return whether it has counted."""
+        if not (isinstance(item.native, ResponseBlocks) and item.native.tokens and self.total):
+            return False
+        low, high = _PLAUSIBLE
+        self.ratio = min(max(item.native.tokens / self.total, low), high)
+        return True
 
     def shrink(self, limit: int, end: int) -> None:
         """Clear older tool results before an item and then, if that is not enough, drop older turns."""
@@ -96,6 +98,15 @@ def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, 
     """
     measured = [_measured(item, sizes) for item in content]
     window = _Window(content, measured, overhead)
+    whole = overhead + sum(measured)
+    if whole * _PLAUSIBLE[1] <= limit:  # However the server counted, nothing ever had to go.
+        window.total = whole
+        for item, size in zip(reversed(content), reversed(measured), strict=True):
+            window.total -= size
+            if isinstance(item, AssistantContent) and window.correct(item):
+                break
+        window.total = whole
+        return Fitted(list(content), window.tokens)
     for index, item in enumerate(content):
         if isinstance(item, AssistantContent):
             # Here a request was sent, with everything that came before.
