@@ -86,6 +86,8 @@ def insert(text: str, block: str, previous: str | None, kind: str = "automation"
 
     def put(outline: Outline) -> Edit:
         ids = outline.ids
+        if item.id is not None and item.id in ids:
+            raise ToolError(_THERE_AGAIN.format(kind))
         position = 0 if previous is None else ids.index(previous) + 1 if previous in ids else len(ids)
         ahead = outline.whole.automations[:position] if outline.whole else []
         if item.aliases - item.anchors - {anchor for other in ahead for anchor in other.anchors}:
