@@ -19,7 +19,7 @@ _OLDER_NAMES = {"platform": "trigger", "service": "action"}
 _GIVEN = frozenset({"data", "event_data", "variables", "trigger_variables"})
 """What is handed on as it is, so that its names are nobody's older ones."""
 
-_CHANGED = "Somebody else has changed {} of it since, so it was left as it is."
+_CHANGED = "Somebody else has changed {} of this {} since, so it was left as it is."
 _GONE = "It is gone already, so nothing was undone."
 _THERE = "Something with this id is there again already, so nothing was undone."
 
@@ -67,7 +67,7 @@ def _reversed(outline: Outline, item_id: str, before: str | None, after: str | N
         elif key in commented:
             theirs.add(f"a comment in {key}")
     if theirs:
-        raise ChangedSinceError(_CHANGED.format(" and ".join(sorted(theirs))))
+        raise ChangedSinceError(_CHANGED.format(" and ".join(sorted(theirs)), kind))
     return remove(text, item_id, kind) if before is None else put_back(text, item_id, before, ours - done, kind)
 
 
