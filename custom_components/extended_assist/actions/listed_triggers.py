@@ -99,7 +99,9 @@ class ListedTriggers:
             raise ToolError(f"{place}: what a template makes of this cannot be known. Write the values themselves.")
         if not KEYS[kind] & BOUNDED & part.keys():
             (key,) = KEYS[kind] & BOUNDED
-            raise ToolError(f"{place}: a trigger of the type '{kind}' needs '{key}', or it would hear of everything. Give it.")
+            raise ToolError(
+                f"{place}: a trigger of the type '{kind}' needs '{key}', or it would hear of everything. Give it."
+            )
         match kind:
             case "event":
                 for event_type in texts(part.get("event_type"), f"{place}.event_type"):
