@@ -134,7 +134,7 @@ def test_tags_stay() -> None:
 def test_anchors_used_by_others() -> None:
     """What others use cannot be removed; what uses others cannot be read alone."""
     text = "- id: a\n  alias: A\n  triggers: &x [1]\n- id: b\n  alias: B\n  triggers: *x\n"
-    with pytest.raises(ToolError, match="others use a part of it"):
+    with pytest.raises(ToolError, match="they use a part of it through an anchor"):
         edit.remove(text, "a")
     with pytest.raises(ToolError, match="parts of other automations"):
         edit.update(text, "b", {"alias": "C"})

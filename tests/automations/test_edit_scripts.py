@@ -131,8 +131,8 @@ def test_unreadable(text: str, reason: str) -> None:
     ("text", "script", "reason"),
     [
         ("a: {alias: A}\n", "a", "This script is written in one pair of braces"),
-        ("a:\n  alias: A\na:\n  alias: B\n", "a", "2 scripts in it have the id a"),
-        ("7:\n  alias: A\n'7':\n  alias: B\n", "7", "2 scripts in it have the id 7"),
+        ("a:\n  alias: A\na:\n  alias: B\n", "a", "2 scripts in the file have the id a"),
+        ("7:\n  alias: A\n'7':\n  alias: B\n", "7", "2 scripts in the file have the id 7"),
         ("a: &x\n  mode: single\nb: *x\n", "b", "one pair of braces"),
         ("a:\n  alias: A\n  variables: &x {}\nb:\n  fields: *x\n", "b", "parts of other scripts"),
         ("a:\n  alias: A\n", "b", "not in the file of scripts"),
@@ -148,7 +148,7 @@ def test_update_refused(text: str, script: str, reason: str) -> None:
 def test_used_by_others() -> None:
     """What others use is not removed, and what was changed since is not undone over it."""
     text = "a: &x\n  alias: A\n  sequence: []\nb: *x\n"
-    with pytest.raises(ToolError, match="This script cannot be removed: others use"):
+    with pytest.raises(ToolError, match="Others would change with this script, since they use a part of it"):
         edit.remove(text, "a", kind="script")
     added = edit.add("", NEW, "script")
     with pytest.raises(ToolError, match="This script was changed since"):
