@@ -156,7 +156,7 @@ async def test_registry_ids_in_texts(hass: HomeAssistant, calls: list[dict[str, 
     refused = await call_tool(
         listing("jukebox.play"), error=True, action="jukebox.play", target=BED, data={"note": f" {zebra.id} "}
     )
-    assert refused["error"] == f"data.note: ' {zebra.id} ' was not found or is not exposed."
+    assert refused["error"] == f"data.note: ' {zebra.id} ' was not found or is not exposed. Use exposed entities only."
     assert calls == []
 
 

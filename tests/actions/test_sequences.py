@@ -130,7 +130,7 @@ async def test_hidden_registry_ids(hass: HomeAssistant, call: ToolCall) -> None:
     """The registry id of a hidden entity is as unknown in any text as the entity."""
     zebra = er.async_get(hass).async_get("light.zebra")
     assert zebra
-    reason = f"sequence[0].variables.x: '{zebra.id}' was not found or is not exposed."
+    reason = f"sequence[0].variables.x: '{zebra.id}' was not found or is not exposed. Use exposed entities only."
     assert await refusal(call, {"variables": {"x": zebra.id}}) == reason
 
 

@@ -236,6 +236,39 @@ HOSTILE = [
     hostile(
         "what set it off, hidden", when("light.zebra"), do("light.turn_on", "{{ trigger.entity_id }}"), "not exposed"
     ),
+    # What an event, a message or a call hands over
+    *(
+        hostile(f"{what}: {template}", trigger, step, refused)
+        for what, trigger, values in (
+            ("an event", event("zha_event"), ("trigger.event.data.entity_id", "trigger.event.data['x']")),
+            (
+                "a message",
+                {"trigger": "mqtt", "topic": "zigbee/remote/action"},
+                ("trigger.payload", "trigger.payload_json.x"),
+            ),
+            ("a sentence", {"trigger": "conversation", "command": "movie time"}, ("trigger.sentence",)),
+        )
+        for value in values
+        for template, step, refused in (
+            (f"on {value}", do("light.turn_on", f"{{{{ {value} }}}}"), "cannot be known beforehand"),
+            (f"do {value}", {"action": f"{{{{ {value} }}}}"}, "a template cannot be checked"),
+            (f"states({value})", tell(f"{{{{ states({value}) }}}}"), "states of what is no constant"),
+            (f"states[{value}]", tell(f"{{{{ states[{value}].state }}}}"), "going through states"),
+        )
+    ),
+    hostile("an event as a whole", event("zha_event"), tell("{{ trigger.event }}"), "a whole event as a value"),
+    hostile("all data of an event", event("zha_event"), tell("{{ trigger.event.data }}"), "all data of the event"),
+    hostile("who set an event off", event("zha_event"), tell("{{ trigger.event.context.user_id }}"), "'context'"),
+    hostile("a method of an event", event("zha_event"), tell("{{ trigger.event.as_dict() }}"), "'as_dict'"),
+    hostile(
+        "an event that may be another kind's",
+        [event("zha_event"), {"trigger": "sun", "event": "sunset"}],
+        tell("{{ trigger.event }}"),
+        "a whole event as a value",
+    ),
+    hostile(
+        "data of an event that is not listed", event("x"), tell("{{ trigger.event.data.x }}"), "an event of this type"
+    ),
     # Other triggers
     hostile("a hidden tag", {"trigger": "tag", "tag_id": "tag-zebra"}, _LAMP, "not found or is not exposed"),
     hostile("an unknown tag", {"trigger": "tag", "tag_id": "tag-x"}, _LAMP, "not found or is not exposed"),

@@ -185,7 +185,7 @@ class SequenceWalker:
         """Check the action of a step."""
         action = step.get("action", step.get("service"))
         if not isinstance(action, str) or is_template_string(action) or {"action", "service"} <= step.keys():
-            raise ToolError(f"{place}: name one action, such as light.turn_on; a template cannot be checked.")
+            raise ToolError(f"{place}: Name one action, such as light.turn_on; a template cannot be checked.")
         target = self._target(step, place)
         data = {**self._object(step, "data", place), **self._object(step, "data_template", place)}
         if self._keep and action == CREATE and not target:

@@ -13,7 +13,7 @@ from typing import Any
 from homeassistant.util.yaml import dump
 
 from ..results import ToolError
-from .outline import Outline, Part, UnprovenError, quick_outline, whole_outline
+from .outline import Outline, OutlinePart, UnprovenError, quick_outline, whole_outline
 from .yaml_index import (
     KEYED,
     IndexedAutomation,
@@ -319,14 +319,14 @@ def _line_breaks(block: str, text: str) -> str:
     return block.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _proven(part: Part, changed: str, expected: dict[str, Any]) -> Edit:
+def _proven(part: OutlinePart, changed: str, expected: dict[str, Any]) -> Edit:
     """Return the change of an automation if the text says what it should."""
     start, end = part.index.span(part.item)
     edit = _check(part, changed, _others(part.index, part.item), expected)
     return dataclasses.replace(edit, before=part.index.text[start:end])
 
 
-def _check(part: Part, changed: str, others: list[Meaning], expected: dict[str, Any] | Meaning) -> Edit:
+def _check(part: OutlinePart, changed: str, others: list[Meaning], expected: dict[str, Any] | Meaning) -> Edit:
     """Return a change with the lines that came out, if they and all others say what they should."""
     index = _read_again(part, changed)
     item = index.automations[part.number - part.first]
@@ -338,7 +338,7 @@ def _check(part: Part, changed: str, others: list[Meaning], expected: dict[str, 
     return Edit(part.put_back(changed), None, changed[start:end], part.previous)
 
 
-def _read_again(part: Part, changed: str) -> YamlIndex:
+def _read_again(part: OutlinePart, changed: str) -> YamlIndex:
     """Return the index of a text that came out; raises ToolError where that says nothing, or something else."""
     try:
         return index_yaml(changed, part.index.kind)
@@ -357,7 +357,7 @@ def _others(index: YamlIndex, item: IndexedAutomation | None) -> list[Meaning]:
     return [other.meaning for other in index.automations if other is not item]
 
 
-def _check_users(part: Part, changed: str, item: IndexedAutomation | None = None) -> None:
+def _check_users(part: OutlinePart, changed: str, item: IndexedAutomation | None = None) -> None:
     """Raise ToolError if others that use an anchor of an automation, as it was or is now, would mean something else."""
     old = None if part.is_new else part.item
     anchors = (old.anchors if old else set()) | (item.anchors if item else set())

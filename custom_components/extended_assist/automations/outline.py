@@ -65,14 +65,14 @@ class Outline:
         lines = [str(self.text.count("\n", 0, start) + 1) for start in starts]
         return f"line{'s' if len(lines) > 1 else ''} {' and '.join(lines)}"
 
-    def part(self, first: int, end: int) -> Part:
+    def part(self, first: int, end: int) -> OutlinePart:
         """Return some automations with all that follows them; all of them if the text is read as a whole."""
         if self.whole is not None:
-            return Part(self, slice(0, len(self.text)), self.whole, 0)
+            return OutlinePart(self, slice(0, len(self.text)), self.whole, 0)
         place = slice(self.starts[first], self.starts[end])
-        return Part(self, place, index_yaml(self.text[place], self.kind), first)
+        return OutlinePart(self, place, index_yaml(self.text[place], self.kind), first)
 
-    def part_of(self, automation_id: str, *, with_neighbour: bool = False) -> Part:
+    def part_of(self, automation_id: str, *, with_neighbour: bool = False) -> OutlinePart:
         """Return the automation with an id, which has to be there, or it and another one beside it."""
         if (number := self.find(automation_id)) is None:
             raise ToolError(f"This {self.kind} is not in the file of {self.kind}s any more. Look again what there is.")
@@ -83,7 +83,7 @@ class Outline:
 
 
 @dataclass(slots=True)
-class Part:
+class OutlinePart:
     """A piece of a text that can be changed as if it was all."""
 
     outline: Outline
