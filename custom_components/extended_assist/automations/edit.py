@@ -275,7 +275,7 @@ def loadable(index: YamlIndex, item: IndexedAutomation) -> dict[str, Any]:
     return config
 
 
-def _on_lines(part: Part, after: dict[str, Any]) -> Edit:
+def _on_lines(part: OutlinePart, after: dict[str, Any]) -> Edit:
     """Write an automation that is in one pair of braces on lines of its own."""
     index, item, text = part.index, part.item, part.index.text
     block = indented(dump(after), _column(index, item)).strip()
