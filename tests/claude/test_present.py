@@ -259,7 +259,7 @@ async def test_names_that_are_no_texts(hass: HomeAssistant, talk: Talk, name: An
     for entity_id in ("sensor.hidden", "sensor.seen", "light.hall"):
         hass.states.async_set(entity_id, "20", {"friendly_name": name, "unit_of_measurement": "W"})
     expose(hass, "sensor.seen")
-    assert f"{name}: 20 W" in "\n".join(told(hass)).replace("(sensor)", "") or not isinstance(name, int | float)
+    assert ": 20 W" in "\n".join(told(hass))
     look = tool_use(GET_ENTITIES, {"area": "Nowhere"})
     assert await talk.say("Anything on?", Turn([look]), Turn([text("Yes.")])) == "Yes."
 
