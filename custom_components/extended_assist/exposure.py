@@ -17,7 +17,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.util.async_ import run_callback_threadsafe
 
 from .domains import NUMBERS
-from .name_index import async_get_names, normalize
+from .name_index import async_get_names, name_of, normalize
 from .results import ToolError, shown
 from .secret_rule import is_secret_key, is_secret_text, sifted, without_secrets
 
@@ -306,7 +306,7 @@ class Exposure:
                     found[state.entity_id] = entity = self._describe(state)
                     known.update(map(_folded, entity.names))
                 else:
-                    hidden.add(_folded(state.name))
+                    hidden.add(_folded(name_of(state)))
             yield None
         self.ids = frozenset(found)
         self.entities = {entity_id: found[entity_id] for entity_id in sorted(found)}

@@ -33,17 +33,30 @@ def labels_of(names: Names) -> set[str]:
     return own | {f"{area} {name}" for area in areas for name in own}
 
 
+def name_of(state: State) -> str:
+    """Return the name that an entity shows, as a text: states may be set with anything for a name."""
+    return str(state.name).strip()
+
+
+@callback
+def aliases_of(hass: HomeAssistant, state: State, *, allow_empty: bool = True) -> list[str]:
+    """Return the names by which Assist knows an entity."""
+    if (entry := er.async_get(hass).async_get(state.entity_id)) is None:
+        return [name_of(state)]
+    return intent.async_get_entity_aliases(hass, entry, state=state, allow_empty=allow_empty)
+
+
 @callback
 def names_of(hass: HomeAssistant, state: State) -> Names:
     """Collect the names under which people know an entity."""
     entry = er.async_get(hass).async_get(state.entity_id)
-    names = intent.async_get_entity_aliases(hass, entry, state=state, allow_empty=False)
+    names = aliases_of(hass, state, allow_empty=False)
     area_id = entry.area_id if entry else None
     if entry and not area_id and entry.device_id and (device := dr.async_get(hass).async_get(entry.device_id)):
         area_id = dr.async_get_effective_area_id(hass, device)
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
     return (
-        tuple(dict.fromkeys((state.name.strip(), *names))),
+        tuple(dict.fromkeys((name_of(state), *names))),
         (area.name, *sorted(area.aliases)) if area else (),
     )
 

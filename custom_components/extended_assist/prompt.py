@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import re
 
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent, llm
+from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
 
 from .exposure import ExposedEntity, Exposure
+from .name_index import aliases_of
 from .toolbox.caller import Caller
 
 MAX_LISTED = 300
@@ -201,8 +202,7 @@ def spoken_name(hass: HomeAssistant, entity: ExposedEntity) -> str:
 
 def _names(hass: HomeAssistant, entity: ExposedEntity) -> list[str]:
     """Return exactly the names that Assist's tools understand; they take the id where the user left no name."""
-    entry = er.async_get(hass).async_get(entity.entity_id)
-    return [name for name in intent.async_get_entity_aliases(hass, entry, state=entity.state) if _line(name)]
+    return [name for name in aliases_of(hass, entity.state) if _line(name)]
 
 
 def _counted(entities: list[ExposedEntity]) -> str:

@@ -21,6 +21,8 @@ END: Final = "Default: the end of that span, or now."
 
 _DEFAULT_SPAN: Final = timedelta(hours=24)
 _MAX_SPAN: Final = timedelta(days=3660)
+_FIRST_YEAR: Final = 1900
+"""Nothing was recorded before; a span that reaches back from the first years has no beginning."""
 _ONE_DAY: Final = timedelta(days=1)
 _DAYS_BACK: Final = {"today": 0, "yesterday": 1, "day before yesterday": 2}
 _WEEKDAYS: Final = {name.casefold(): number for number, name in enumerate(day_name)}
@@ -33,7 +35,7 @@ _AMOUNT: Final = re.compile(rf"(?:{_LAST} )?(\d+(?:\.\d+)?) ?(minute|min|hour|h|
 _ONE: Final = re.compile(rf"{_LAST} (minute|hour|day)")
 _CALENDAR: Final = re.compile(rf"(this|current|{_LAST}) (week|month|year)")
 _WEEKDAY: Final = re.compile(rf"(?:(on|this|{_LAST}) )?({'|'.join(_WEEKDAYS)})")
-_MONTH: Final = re.compile(rf"(?:(?:in|{_LAST}) )?({'|'.join(_MONTHS)})(?: (\d{{4}}))?|(\d{{4}})-(\d\d)")
+_MONTH: Final = re.compile(rf"(?:(in|{_LAST}) )?({'|'.join(_MONTHS)})(?: (\d{{4}}))?|(\d{{4}})-(\d\d)")
 _YEAR: Final = re.compile(r"\d{4}")
 
 type _Span = tuple[datetime, datetime | None]
@@ -76,15 +78,15 @@ def _read(value: str, name: str, now: datetime) -> _Span:
         found = _words(" ".join(value.casefold().split()), dt_util.as_local(now))
         if found is None and (moment := dt_util.parse_datetime(value)):
             found = moment, None
+        span = (dt_util.as_utc(found[0]), found[1] and dt_util.as_utc(found[1])) if found else None
     except ValueError, OverflowError:  # Such as 2026-02-30, or the year 0.
-        found = None
-    if found is None:
+        span = None
+    if span is None or span[0].year < _FIRST_YEAR:
         raise ToolError(
             f"{name} '{value}' is not a time. Write local time like 2026-03-01 or 2026-03-01 17:30:00, or words: today, "
             "yesterday 18:00, monday, this week, last month, march, last 7 days, 3 hours ago."
         )
-    start, end = found
-    return dt_util.as_utc(start), dt_util.as_utc(end) if end else None
+    return span
 
 
 def _words(text: str, now: datetime) -> _Span | None:
@@ -119,8 +121,10 @@ def _days(text: str, today: date) -> tuple[date, date] | None:
     if found := _CALENDAR.fullmatch(text):
         return _unit(found[2], today, back=found[1] not in ("this", "current"))
     if found := _MONTH.fullmatch(text):
-        month = _MONTHS[found[1]] if found[1] else int(found[4])
-        year = int(found[2] or found[3] or today.year - (month > today.month))
+        month = _MONTHS[found[2]] if found[2] else int(found[5])
+        # The last one is over, as with weekdays.
+        is_over = today.month > month if found[1] not in (None, "in") else today.month >= month
+        year = int(found[3] or found[4] or today.year - (not is_over))
         return _unit("month", date(year, month, 1), back=False)
     return _unit("year", date(int(text), 1, 1), back=False) if _YEAR.fullmatch(text) else None
 

@@ -220,6 +220,17 @@ FAIL = {
         when_done(),
     ],
     "a response": [perform("weather.get_forecasts", WEATHER, data={"type": "daily"}), when_done()],
+    "two calls that contradict each other": [ON, perform("light.turn_off", LAMP), when_done()],
+    "two intents that contradict each other": [
+        TURN_ON,
+        tool_use("intent__HassTurnOff", {"name": "Bed Light"}),
+        when_done(),
+    ],
+    "two calls of one id, of which one fails": [
+        {**perform("light.turn_on", "light.moon"), "id": "toolu_same"},
+        {**ON, "id": "toolu_same"},
+        when_done(),
+    ],
     "an undo": [tool_use("extended_assist__undo_last_change", {}), when_done()],
 }
 
@@ -269,6 +280,42 @@ async def test_devices_that_do_not_follow(hass: HomeAssistant, say: Say) -> None
     failing = async_mock_service(hass, "light", "turn_off", raise_exception=HomeAssistantError("No answer"))
     await assert_looks(perform("light.turn_off", LAMP))
     assert failing
+
+
+async def test_what_does_not_stay_so(hass: HomeAssistant, say: Say, claude_server: ClaudeServer) -> None:
+    """A call that was seen to succeed does not count once another one, or the device, has taken it back."""
+    begun = asyncio.Event()
+
+    def light(state: str) -> None:
+        hass.states.async_set(LAMP, state, {"supported_color_modes": ["onoff"], "friendly_name": "Bed Light"})
+
+    async def lock(_: Any) -> None:
+        begun.set()
+        await asyncio.sleep(0.2)
+        light("off")
+        hass.states.async_set(DOOR, "locked", hass.states.get(DOOR).attributes)
+
+    async def turn_on(_: Any) -> None:
+        light("on")
+
+    hass.services.async_register("light", "turn_on", turn_on)
+    hass.services.async_register("lock", "lock", lock)
+    hass.states.async_set(DOOR, "unlocked", hass.states.get(DOOR).attributes)
+    light("off")
+    assert speech(await say("Do it", Turn([ON, LOCK, when_done()]), Turn([text(AFTER_ALL)]))) == AFTER_ALL
+    assert begun.is_set()
+    assert [found["spoken"] for found in told(claude_server)] == [False]
+
+
+async def test_an_id_that_comes_again(say: Say, claude_server: ClaudeServer, chat_log: FindLog) -> None:
+    """Servers may number their calls anew in every response: what an earlier call did says nothing of a later one."""
+    on = {**ON, "id": "toolu_1"}
+    assert speech(await say("Light", Turn([on, when_done()]))) == SAID
+    moon = {**perform("light.turn_on", "light.moon"), "id": "toolu_1"}
+    result = await say("Moon", Turn([moon, when_done()]), Turn([text(AFTER_ALL)]))
+    assert speech(result) == AFTER_ALL
+    assert_every_call_has_a_result(chat_log(str(result.conversation_id)))
+    assert claude_server.refusals == []
 
 
 async def test_a_question_comes_first(hass: HomeAssistant, say: Say, claude_server: ClaudeServer) -> None:

@@ -245,6 +245,25 @@ async def test_names(hass: HomeAssistant) -> None:
     ]
 
 
+@pytest.mark.parametrize("reading", [10**400, -(10**400), float("inf"), float("-inf"), float("nan"), 1e300, True, "21"])
+async def test_readings_that_are_none(hass: HomeAssistant, reading: Any) -> None:
+    """What no instrument reads is not told beside a state, and keeps no message from being answered."""
+    add(hass, "climate.hall", "heat", current_temperature=reading, temperature=21.5)
+    assert told(hass) == ["States now:", "[no area] Hall: heat set 21.5°"]
+
+
+@pytest.mark.parametrize("name", [12, 4.5, True, ["Hall"], b"Hall", {"Hall": 1}])
+async def test_names_that_are_no_texts(hass: HomeAssistant, talk: Talk, name: Any) -> None:
+    """An entity whose name is no text, hidden or not, keeps no message from being answered."""
+    add(hass, "light.hall", "on")
+    for entity_id in ("sensor.hidden", "sensor.seen", "light.hall"):
+        hass.states.async_set(entity_id, "20", {"friendly_name": name, "unit_of_measurement": "W"})
+    expose(hass, "sensor.seen")
+    assert ": 20 W" in "\n".join(told(hass))
+    look = tool_use(GET_ENTITIES, {"area": "Nowhere"})
+    assert await talk.say("Anything on?", Turn([look]), Turn([text("Yes.")])) == "Yes."
+
+
 async def test_how_many(hass: HomeAssistant) -> None:
     """Nothing is told of nothing, nor of a home beyond the limit; what is hidden does not count."""
     hass.states.async_set("light.hidden", "on")

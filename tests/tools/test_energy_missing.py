@@ -203,6 +203,30 @@ async def test_old_meter_that_ended(furnish: Furnish, call_tool: CallTool) -> No
     assert data["note"] == "No data in this span: old_roof."
 
 
+@EVERY_ENGINE
+async def test_grid_ended(furnish: Furnish, call_tool: CallTool) -> None:
+    """A meter that fell silent in the span is named, and what needs it is not told of a time that it did not count."""
+    await furnish(BOTH_WAYS, SOLAR, until={"sensor.grid_import": "2026-11-18 06:00:00"})
+    data = await call_tool(GetEnergyTool(), **DAY)
+    assert totals(data)["from grid"]["amount"] == "3"
+    assert "consumption" not in totals(data)
+    assert data["note"] == (
+        "What comes from the grid is not known for all of the span; so consumption and shares cannot be told. "
+        "Recorded for a part of this span only: Grid import until 2026-11-18 06:00."
+    )
+    later = await call_tool(GetEnergyTool(), start="2026-11-19", end="2026-11-20")
+    assert "Recorded for a part of the span before only: Grid import until 2026-11-18 06:00." in later["note"]
+
+
+async def test_device_ended(furnish: Furnish, call_tool: CallTool) -> None:
+    """A device that fell silent is named, and what is known of the home is told."""
+    devices = [{"stat_consumption": "sensor.oven"}]
+    await furnish(GRID, device_consumption=devices, until={"sensor.oven": "2026-11-18 06:00:00"})
+    data = await call_tool(GetEnergyTool(), **DAY)
+    assert totals(data)["consumption"]["amount"] == "12"
+    assert data["note"] == "Recorded for a part of this span only: oven until 2026-11-18 06:00."
+
+
 async def test_hidden_and_missing_look_alike(furnish: Furnish, hass: HomeAssistant, call_tool: CallTool) -> None:
     """Where something is hidden, what is missing is said so that the two cannot be told apart."""
     await furnish(GRID, SOLAR, {"type": "gas", "stat_energy_from": "sensor.gas"})

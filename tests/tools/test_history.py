@@ -95,6 +95,19 @@ async def test_directions(house: House, hass: HomeAssistant, call_tool: CallTool
 
 
 @EVERY_ENGINE
+async def test_changed_unit(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """Numbers from before the unit was changed are not told as if they were in the one that holds."""
+    attributes = {"friendly_name": "Room", "unit_of_measurement": "°F"}
+    house.set("2026-03-10 14:00:00", ROOM, "68", **attributes)
+    await async_wait_recording_done(hass)
+    house.at("2026-03-10 15:00:00")
+    account = (await call_tool(GetHistoryTool(), entities=["Room"], hours=5))["entities"][ROOM]
+    assert account["mixed_units"] == "In °C at the start, so the numbers of this span are of both units."
+    account = (await call_tool(GetHistoryTool(), entities=["Room"], hours=0.5))["entities"][ROOM]
+    assert "mixed_units" not in account
+
+
+@EVERY_ENGINE
 async def test_long_span(house: House, hass: HomeAssistant, call_tool: CallTool) -> None:
     """Hours that Home Assistant has compiled say what their rows say, and those that say something else do not serve."""
     await async_setup_component(hass, "sensor", {})

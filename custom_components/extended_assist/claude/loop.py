@@ -29,7 +29,7 @@ from .prefix import Prefix
 from .present import Present
 from .repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
 from .request import Rendering, offered_tools, system_prompt
-from .responses import Block, has_thinking, told_of_refusal, without_refused, without_thinking
+from .responses import Block, call_ids, has_thinking, told_of_refusal, without_refused, without_thinking
 from .shown import filter_for
 from .stream import ResponseStream
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
@@ -302,6 +302,7 @@ async def _async_request(
         # Data of a given structure is looked at when it is whole.
         answer_filter=None if turn.output_schema else filter_for(turn.chat_log),
         answers_by=ANSWER_WHEN_DONE if turn.answers_when_done else None,
+        taken=call_ids(turn.chat_log.content),
     )
     try:
         events = await async_stream(turn.client, body, betas, turn.patience.silence)

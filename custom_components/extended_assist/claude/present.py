@@ -87,6 +87,9 @@ _NUMBERS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Attributes that are asked for as states are, by domain; only numbers are told."""
 
+_HUGE: Final = 1e15
+"""No reading is that large; what is no number, or endless, is not smaller either."""
+
 _LOOKS: Final = (
     "You ARE equipped to answer questions about the current state of\n"
     "the home by retrieving live context. This is a primary function. Do not state you lack the\n"
@@ -216,7 +219,9 @@ def _state(hass: HomeAssistant, exposure: Exposure, entity: ExposedEntity) -> st
     more = [
         form.format(number(reading))
         for name, form in _NUMBERS.get(entity.domain, {}).items()
-        if isinstance(reading := state.attributes.get(name), int | float) and not isinstance(reading, bool)
+        if isinstance(reading := state.attributes.get(name), int | float)
+        and not isinstance(reading, bool)
+        and abs(reading) < _HUGE
     ]
     if entity.domain == "binary_sensor" and (meant := _meant(state)):
         more.append(f"({meant})")

@@ -31,6 +31,13 @@ class ResponseBlocks:
     """Whether the server declined the turn, so that it must not be sent again."""
 
 
+def call_ids(content: Sequence[conversation.Content]) -> Iterator[str]:
+    """Yield the ids of all calls of a conversation."""
+    for item in content:
+        if isinstance(item, conversation.AssistantContent):
+            yield from (call.id for call in item.tool_calls or ())
+
+
 def without_refused(content: Sequence[conversation.Content], agent_id: str) -> list[conversation.Content]:
     """Return a conversation without the turns that the server declined: it would decline whatever comes after them.
 

@@ -1,7 +1,16 @@
 """From the events of a response to the deltas of a chat log."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+)
 import json
 from typing import Any
 
@@ -86,11 +95,13 @@ class ResponseStream:
         prefix: str = "",
         answer_filter: AnswerFilter | None = None,
         answers_by: str | None = None,
+        taken: Iterable[str] = (),
     ) -> None:
         """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take.
 
         keys are the names of parameters that were exchanged, by tool; prefix is what the request held; the filter says what
-        of the answer is shown. answers_by is the tool that takes an answer in advance, whose calls are kept and not made.
+        of the answer is shown. answers_by is the tool that takes an answer in advance, whose calls are kept and not made. taken are the ids of the
+        calls so far: where one came again, the result of one call would be taken for that of another.
         """
         self._model = model
         self._keys = keys or {}
@@ -98,6 +109,7 @@ class ResponseStream:
         self._filter = answer_filter
         self._tool_names = tool_names
         self._answers_by = answers_by
+        self._taken = set(taken)
         self._cut_notice = cut_notice
         self._time_limit = time_limit
         self._open: dict[int, Block] = {}
@@ -229,10 +241,13 @@ class ResponseStream:
                 self._open[index] = {"type": "redacted_thinking", "data": block["data"]}
             case "tool_use":
                 call_id = str(block.get("id"))
+                if not call_id.startswith(_UNIQUE_ID) or call_id in self._taken:
+                    call_id = f"{_UNIQUE_ID}{ulid_now()}"
+                self._taken.add(call_id)
                 self._arguments[index] = ""
                 self._open[index] = {
                     "type": "tool_use",
-                    "id": call_id if call_id.startswith(_UNIQUE_ID) else f"{_UNIQUE_ID}{ulid_now()}",
+                    "id": call_id,
                     "name": str(block["name"]),
                     "input": block["input"] if isinstance(block.get("input"), dict) else {},
                 }

@@ -5,7 +5,6 @@ from typing import Final, override
 
 import voluptuous as vol
 
-from homeassistant.components.conversation import ToolResultContent
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
@@ -113,7 +112,11 @@ def _reason_against(turn: AgentTurn, response: ResponseStream, answer: str) -> s
     done = {
         item.tool_call_id
         for item in turn.chat_log.content
-        if isinstance(item, ToolResultContent) and isinstance(item.result, DoneResult)
+        if item.role == "tool_result"
+        and item.tool_call_id in response.calls
+        and isinstance(item.result, DoneResult)
+        # One call may have taken back what another did, and a device may have gone back by itself.
+        and item.result.still_holds()
     }
     return None if response.calls <= done and not response.has_looked else _NOT_SEEN
 

@@ -12,7 +12,7 @@ from homeassistant.util import dt as dt_util
 
 from . import read_session
 from .engine import engine_of
-from .hours import Hourly, SpanNumbers, read_span
+from .hours import Hourly, SpanNumbers, read_span, read_unit
 from .interruptions import Interruptions
 from .numbers import Numbers, Reading, constant
 from .state_durations import Coding, Course, Edges, Live, StateAccount, StateCodes, account
@@ -79,6 +79,8 @@ class EntityHistory:
     """When the condition held last, where it did not in the span, or since when it surely did not."""
     account: StateAccount | None = None
     numbers: Numbers | None = None
+    unit_before: str | None = None
+    """The unit of the numbers at the start, where that is another one."""
     hourly: bool = False
     """Whether the numbers before recorded_from are hourly averages."""
     seconds: float = 0
@@ -270,6 +272,7 @@ class _HistoryReader:
             numbers=span.numbers,
             hourly=span.hourly,
             seconds=question.end - start,
+            unit_before=self._unit_before(rows),
         )
         if start == question.start and not span.hourly:
             # The value at the start was written before: when, is known without another look-up.
@@ -285,6 +288,13 @@ class _HistoryReader:
                 if (numbers := self._span(self._rows_of(begin, end), begin, end).numbers) is not None
             ]
         return answer
+
+    def _unit_before(self, rows: Rows | None) -> str | None:
+        """Return the unit in which the first row was written, where it is not that of the entity any more."""
+        if rows is None or self.question.attribute is not None:
+            return None
+        unit = read_unit(self.session, rows.series, rows.start)
+        return unit if unit != self.subject.unit else None
 
     def _rows_of(self, start: float, end: float) -> Rows | None:
         """Return the rows of a part of the span."""

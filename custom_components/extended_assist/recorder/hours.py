@@ -91,7 +91,7 @@ def _read_by_hours(session: Session, rows: Rows, hourly: Hourly, *, last: bool) 
     if _count(session, series, rows.start, rows.cut, _DENSE) < _DENSE:
         return None
     hours = _complete_hours(session, rows, hourly)
-    if not hours or _read_unit(session, series, hours[0].start) != hourly.unit:
+    if not hours or read_unit(session, series, hours[0].start) != hourly.unit:
         return None
     low, high = min(hours, key=lambda hour: hour.low), max(hours, key=lambda hour: hour.high)
     checked = [_checked(session, series, hour) for hour in (low, high)]
@@ -202,7 +202,7 @@ def _counted() -> Select[Any]:
     return select(func.count()).select_from(rows)
 
 
-def _read_unit(session: Session, series: Series, moment: float) -> str | None:
+def read_unit(session: Session, series: Series, moment: float) -> str | None:
     """Return the unit of the row that held at a moment."""
     unit: str | None = series.run(session, _unit(series.engine), moment=moment).scalar()
     return unit

@@ -215,6 +215,20 @@ def read_first_rows(hass: HomeAssistant, metadata_ids: Iterable[int]) -> dict[in
     return {metadata_id: first for metadata_id, first in firsts.items() if first is not None}
 
 
+def read_last_ends(hass: HomeAssistant, metadata_ids: Iterable[int], span: Span) -> dict[int, float]:
+    """Return the end of the last long-term row that begins in a span, of each statistic that has one."""
+    with read_session(hass) as session:
+        found = session.execute(
+            rows_of(
+                select(Statistics.metadata_id, func.max(Statistics.start_ts)),
+                Statistics,
+                list(metadata_ids),
+                *moments(span),
+            ).group_by(Statistics.metadata_id)
+        )
+        return {metadata_id: start + HOUR for metadata_id, start in found}
+
+
 def first_row(session: Session, table: StatisticsTable, metadata_id: int) -> float | None:
     """Return the start of the first row of a statistic."""
     return session.execute(select(func.min(table.start_ts)).where(table.metadata_id == metadata_id)).scalar()

@@ -1,9 +1,10 @@
 """What became of the entities that a call acted on: looked at, and told shortly."""
 
 from collections import defaultdict
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from homeassistant.core import HomeAssistant, State
@@ -36,6 +37,16 @@ _MAX_VALUE = 60
 class DoneResult(llm.ToolResult):
     """The result of a call that is seen to have done all that it was to do. Others cannot write one."""
 
+    still_holds: Callable[[], bool]
+    """Tells whether that can still be seen; no field, because Home Assistant writes the fields of results as JSON."""
+
+    @classmethod
+    def of(cls, data: JsonObjectType, still_holds: Callable[[], bool]) -> DoneResult:
+        """Return the result of a call that is done, for as long as it holds."""
+        result = cls(data=data)
+        result.still_holds = still_holds
+        return result
+
 
 def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
     """Return a result that tells what became of the entities, its data of the same type as before."""
@@ -51,17 +62,17 @@ def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
 
 def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
     """Return a result as that of a call which did all that it was to do, where its tool and the entities say so."""
-    acts = call.recording.acts
-    exposure = Exposure(call.hass, call.caller.assistant)
-    # What is hidden is not told, not even by what is made of it.
-    visible = [act for entity_id, act in acts.items() if exposure.is_exposed(entity_id)]
-    if (
-        not call.recording.is_complete
-        or bool(acts) != bool(visible)
-        or not all(act.is_seen(call.hass) for act in visible)
-    ):
+    still_holds = partial(_is_seen, call.hass, call.caller.assistant, call.recording.acts)
+    if not (call.recording.is_complete and still_holds()):
         return result
-    return DoneResult(data=result.data)
+    return DoneResult.of(result.data, still_holds)
+
+
+def _is_seen(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act]) -> bool:
+    """Return whether the entities tell that all was done; what is hidden is not told, not even by what is made of it."""
+    exposure = Exposure(hass, assistant)
+    visible = [act for entity_id, act in acts.items() if exposure.is_exposed(entity_id)]
+    return bool(acts) == bool(visible) and all(act.is_seen(hass) for act in visible)
 
 
 def outcome_of(

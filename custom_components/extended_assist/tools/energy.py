@@ -16,7 +16,7 @@ from homeassistant.util.json import JsonObjectType
 from ..exposure import Exposure
 from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
-from ..recorder.statistics import Metadata, read_changes, read_first_rows, read_metadata
+from ..recorder.statistics import Metadata, read_changes, read_first_rows, read_last_ends, read_metadata
 from ..results import ToolError, fit_rows, format_minute, number, to_csv
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
@@ -159,7 +159,9 @@ async def _async_report(
         name: converter(hass, meta, _KWH, water if name in of_water else gas) for name, (_, meta) in metadata.items()
     }
     period = dashboard_period(spans[0])
-    found, first = await async_read(hass, _read, metadata, period, spans)
+    compiled = floor_hour(dt_util.utcnow() - COMPILED_AFTER)
+    ends = [(start, min(end, compiled)) for start, end in spans]
+    found, first, last = await async_read(hass, _read, metadata, period, spans)
     if not any(found[0].values()):
         start, end = map(format_minute, spans[0])
         known = f"Its data begin at {format_minute(min(first.values()))}" if first else "It has none at all yet"
@@ -169,9 +171,10 @@ async def _async_report(
             dashboard,
             {name: {at: convert[name](change) for at, change in periods.items()} for name, periods in changes.items()},
             first,
+            ended,
             span,
         )
-        for changes, span in zip(found, spans, strict=True)
+        for changes, ended, span in zip(found, last, ends, strict=True)
     )
 
     def name(meter: Meter) -> str:
@@ -192,14 +195,16 @@ async def _async_report(
 
 def _read(
     hass: HomeAssistant, metadata: dict[str, Metadata], period: Period, spans: tuple[Span, Span]
-) -> tuple[list[dict[str, dict[float, float]]], dict[str, float]]:
-    """Read in the recorder's executor the changes of all statistics in each span, and when each began to be recorded."""
+) -> tuple[list[dict[str, dict[float, float]]], dict[str, float], list[dict[str, float]]]:
+    """Read in the recorder's executor the changes in each span, when each statistic began, and until when each span has it."""
     ids = {metadata_id: statistic_id for statistic_id, (metadata_id, _) in metadata.items()}
     changes = [
         {ids[metadata_id]: found for metadata_id, found in read_changes(hass, list(ids), period, span).items()}
         for span in spans
     ]
-    return changes, {ids[metadata_id]: first for metadata_id, first in read_first_rows(hass, ids).items()}
+    first = {ids[metadata_id]: begin for metadata_id, begin in read_first_rows(hass, ids).items()}
+    last = [{ids[metadata_id]: end for metadata_id, end in read_last_ends(hass, ids, span).items()} for span in spans]
+    return changes, first, last
 
 
 def _notes(report: _Report) -> list[str]:
@@ -223,14 +228,19 @@ def _notes(report: _Report) -> list[str]:
     if empty := [report.name(meter) for meter in meters if now.total([meter]) is None]:
         notes.append(f"No data in this span: {_names(empty)}.")
     for which, readings in (("this span", now), ("the span before", before)):
-        late = [f"{report.name(meter)} since {format_minute(at)}" for meter in meters if (at := readings.late(meter))]
-        if late:
-            notes.append(f"Recorded for a part of {which} only: {_names(late)}.")
+        if parts := [report.name(meter) + part for meter in meters if (part := _part(readings, meter))]:
+            notes.append(f"Recorded for a part of {which} only: {_names(parts)}.")
     if before.total(meters) is None:
         notes.append("Nothing is recorded of the span before.")
     if now.balance and now.balance.consumption < 0:
         notes.append("The meters contradict each other: less than nothing was consumed.")
     return notes
+
+
+def _part(readings: Readings, meter: Meter) -> str:
+    """Return since when, and until when, a meter is recorded in a span; nothing where that is all of it."""
+    edges = (("since", readings.late(meter)), ("until", readings.ended(meter)))
+    return "".join(f" {word} {format_minute(at)}" for word, at in edges if at)
 
 
 def _names(names: list[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 from homeassistant.core import State
 
 from ..exposure import Exposure
+from ..name_index import name_of
 from .energy_balance import Kind
 from .energy_dashboard import Dashboard
 
@@ -32,7 +33,7 @@ def missing(dashboard: Dashboard, exposure: Exposure) -> str | None:
     for state in exposure.states("sensor"):
         part = _part(state)
         if part in similar and state.entity_id not in used and len(similar[part]) < _MAX_SIMILAR:
-            similar[part].append(state.name)
+            similar[part].append(name_of(state))
     named = [f"{part} (similar: {', '.join(names)})" if names else part for part, names in similar.items()]
     # What is hidden must look like what does not exist.
     return f"Not in the energy dashboard{' or not exposed' if dashboard.hidden else ''}: {', '.join(named)}."

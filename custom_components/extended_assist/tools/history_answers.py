@@ -149,6 +149,10 @@ class Wording:
         self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, numbers: Numbers
     ) -> None:
         """Say how a number went."""
+        if answer.unit_before:
+            said["mixed_units"] = (
+                f"In {answer.unit_before} at the start, so the numbers of this span are of both units."
+            )
         said |= {"min": self._reading(entity, numbers.minimum), "max": self._reading(entity, numbers.maximum)}
         if entity.state.attributes.get("state_class") != _CIRCULAR:
             said["mean"] = self._number(entity, numbers.mean)
