@@ -236,7 +236,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a refused trigger more": (
         {"triggers": [], "actions": [A_LAMP]},
         {"triggers": [{"trigger": "event", "event_type": "x"}]},
-        "of the type 'event'",
+        "so it can be used only where the options of Extended Assist list it",
     ),
     "a hidden step more": (
         {"actions": [A_ZEBRA]},

@@ -10,6 +10,7 @@ import pytest
 from custom_components.extended_assist.automations import edit, outline
 from custom_components.extended_assist.automations.edit import Edit
 from custom_components.extended_assist.automations.outline import Outline, quick_outline, whole_outline
+from custom_components.extended_assist.automations.reverse import reverse
 from custom_components.extended_assist.results import ToolError
 from tests.automations.files import automation
 from tests.automations.styles import CHOMPED, COMMENTS, DEEP, EDITOR, FLOW, JINJA, NESTED_DASHES, OLDER, TEXTS
@@ -146,7 +147,7 @@ def _undone(made: Edit, automation_id: str) -> Edit:
     assert made.before is not None
     if made.after is None:
         return edit.insert(made.text, made.before, made.previous)
-    return edit.replace(made.text, automation_id, made.before, made.after)
+    return reverse(made.text, automation_id, made.before, made.after, made.previous)
 
 
 @pytest.mark.parametrize(

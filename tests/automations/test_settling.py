@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
-from custom_components.extended_assist.automations import file, settling
+from custom_components.extended_assist.automations import file, query, settling
 from custom_components.extended_assist.automations.settling import Settler
 from custom_components.extended_assist.automations.store import async_recover
 from custom_components.extended_assist.const import DOMAIN
@@ -267,7 +267,7 @@ async def test_cut_off_while_put_back(hass: HomeAssistant, old_home: File, call_
             raise HomeAssistantError("narwhal")
 
     hass.services.async_register("automation", "reload", load)
-    await cutter.during(CHANGES["add"](call_tool), settling, "reverse", "before")
+    await cutter.during(CHANGES["add"](call_tool), settling, "restore", "before")
     assert old_home.read_bytes() != before
     await start_again(hass)
     assert old_home.read_bytes() == before
@@ -379,9 +379,15 @@ TAKEN = "- {id: '1', alias: Other, triggers: [], actions: []}\n"
     ("other", "change"), [("package", "remove"), ("second key", "update"), ("second key", "remove")]
 )
 async def test_another_file_holds_the_id(
-    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, other: str, change: str
+    hass: HomeAssistant,
+    start_home: StartHome,
+    call_tool: CallTool,
+    monkeypatch: pytest.MonkeyPatch,
+    other: str,
+    change: str,
 ) -> None:
     """What Home Assistant runs is compared with what was written; where it is something else, the change is taken back."""
+    monkeypatch.setattr(query, "other_places", lambda *_: {})  # As in a file that is included in a way that is not followed.
     where = "homeassistant: {packages: {one: {automation: !include second.yaml}}}\n"
     if other == "second key":
         where = "automation first: !include second.yaml\n"

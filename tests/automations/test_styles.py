@@ -11,6 +11,7 @@ import pytest
 
 from custom_components.extended_assist.automations import edit
 from custom_components.extended_assist.automations.outline import outline_of
+from custom_components.extended_assist.automations.reverse import reverse
 from custom_components.extended_assist.results import ToolError
 from homeassistant.util.yaml import Secrets, load_yaml
 from tests.automations.files import automation
@@ -36,6 +37,7 @@ REASONS = {
     "same id": "automations in the file have the id",
     "not alone": "without changing more than it",
     "no key of text": "it cannot be read by itself",
+    "block kept": "cannot be kept in Home Assistant's YAML files",
 }
 REFUSED = {
     "in braces": 24,
@@ -109,8 +111,9 @@ def changed(text: str, load: Callable[[str], list[Any]], reasons: Counter[str]) 
                 after = load(made.text)
                 assert after[:number] + after[number + 1 :] == others
                 assert after[number] == wanted(before[number], changes)
-                undone = edit.replace(made.text, known, made.before, made.after)
-                assert undone.text == text
+                work = partial(reverse, made.text, known, made.before, made.after, made.previous)
+                if undone := tried(reasons, work):
+                    assert load(undone.text) == before
                 yield
         if gone := tried(reasons, partial(edit.remove, text, known)):
             assert only(text, gone) or len(ids) == 1

@@ -53,7 +53,7 @@ async def test_the_last_of_many_steps_is_told_first(hass: HomeAssistant, say: Sa
     lines = first.splitlines()
     assert lines[:3] == [
         "Add the automation 'Night'",
-        "It has 42 parts. What matters most comes first:",
+        "It has 43 parts. What matters most comes first:",
         "- When Party turns on",
     ]
     assert lines[3] == "- unlock Front Door (lock.unlock)"
@@ -144,8 +144,8 @@ async def test_a_screen_has_more_room(hass: HomeAssistant, say: Say, path: File)
 @pytest.mark.parametrize(
     ("language", "more", "parts", "shall"),
     [
-        ("de", "weiter", "Es sind 31 Teile.", "Soll ich das tun?"),
-        ("zh-Hans", "继续", "共有 31 个部分", "要这样做吗\uff1f"),
+        ("de", "weiter", "Es sind 32 Teile.", "Soll ich das tun?"),
+        ("zh-Hans", "继续", "共有 32 个部分", "要这样做吗\uff1f"),
     ],
 )
 async def test_in_the_users_language(say: Say, path: File, language: str, more: str, parts: str, shall: str) -> None:
