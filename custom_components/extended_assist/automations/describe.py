@@ -21,6 +21,7 @@ from homeassistant.const import (
     CONF_ID,
     CONF_SERVICE,
     CONF_SERVICE_DATA,
+    CONF_SERVICE_DATA_TEMPLATE,
     CONF_TARGET,
 )
 from homeassistant.core import HomeAssistant
@@ -34,6 +35,7 @@ from ..walk import texts_in
 from .edit import OLDER_KEYS
 from .places import exposed_places
 
+_SENT = (CONF_SERVICE_DATA, CONF_SERVICE_DATA_TEMPLATE)
 MAX_IN_SHORT = 300
 """Characters of a description in a list of automations."""
 SAYS_NOTHING = {
@@ -84,10 +86,18 @@ def names_hidden(exposure: Exposure, config: Mapping[str, Any]) -> bool:
 
 def without_recipients(step: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a step of an automation without the numbers and addresses that its message is sent to."""
-    data, action = step.get(CONF_SERVICE_DATA), str(step.get(CONF_ACTION, step.get(CONF_SERVICE)))
-    if isinstance(data, Mapping) and CONF_TARGET in data and action.startswith("notify."):
-        return {**step, CONF_SERVICE_DATA: {**data, CONF_TARGET: SECRET}}
-    return step
+    action = str(step.get(CONF_ACTION, step.get(CONF_SERVICE)))
+    if not action.strip().lower().startswith("notify."):
+        return step
+    sent = {key: data for key in _SENT if isinstance(data := step.get(key), Mapping) and CONF_TARGET in data}
+    return {**step, **{key: {**data, CONF_TARGET: SECRET} for key, data in sent.items()}}
+
+
+def without_all_recipients(value: Any) -> Any:
+    """Return a value with every step in it as without_recipients has it."""
+    if isinstance(value, Mapping):
+        return {key: without_all_recipients(item) for key, item in without_recipients(value).items()}
+    return list(map(without_all_recipients, value)) if isinstance(value, list) else value
 
 
 class AutomationDescriber:
