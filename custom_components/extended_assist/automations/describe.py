@@ -35,7 +35,6 @@ from ..walk import texts_in
 from .edit import OLDER_KEYS
 from .places import exposed_places
 
-_SENT = (CONF_SERVICE_DATA, CONF_SERVICE_DATA_TEMPLATE)
 MAX_IN_SHORT = 300
 """Characters of a description in a list of automations."""
 SAYS_NOTHING = {
@@ -49,6 +48,11 @@ SAYS_NOTHING = {
 
 SECRET = "(secret)"  # noqa: S105 - what is told in the place of one
 
+_SENT = (CONF_SERVICE_DATA, CONF_SERVICE_DATA_TEMPLATE)
+_MESSENGERS = frozenset({"matrix", "notify", "telegram_bot"})
+"""Domains whose actions send a message to the numbers, addresses and rooms in `target`."""
+_RECIPIENTS = frozenset({"chat_id", "phone", "phone_number", "recipient", "recipients"})
+"""What says who gets a message in the data of any action."""
 _UNSEEN = "something not exposed"
 _SHORTHAND = ("and", "or", "not")
 _OF_PARTS = frozenset(
@@ -86,11 +90,12 @@ def names_hidden(exposure: Exposure, config: Mapping[str, Any]) -> bool:
 
 def without_recipients(step: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a step of an automation without the numbers and addresses that its message is sent to."""
-    action = str(step.get(CONF_ACTION, step.get(CONF_SERVICE)))
-    if not action.strip().lower().startswith("notify."):
+    action = step.get(CONF_ACTION, step.get(CONF_SERVICE))
+    if not isinstance(action, str):
         return step
-    sent = {key: data for key in _SENT if isinstance(data := step.get(key), Mapping) and CONF_TARGET in data}
-    return {**step, **{key: {**data, CONF_TARGET: SECRET} for key, data in sent.items()}}
+    hides = _RECIPIENTS | ({CONF_TARGET} if action.strip().lower().partition(".")[0] in _MESSENGERS else set())
+    sent = {key: data for key in _SENT if isinstance(data := step.get(key), Mapping) and hides & data.keys()}
+    return {**step, **{key: {**data, **dict.fromkeys(hides & data.keys(), SECRET)} for key, data in sent.items()}}
 
 
 def without_all_recipients(value: Any) -> Any:

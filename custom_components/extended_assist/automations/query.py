@@ -25,7 +25,6 @@ from homeassistant.util.yaml import SECRET_YAML
 from ..actions.targets import PLACES, REFERENCES
 from ..exposure import NotExposedError
 from ..results import ToolError, format_time
-from ..secret_rule import is_secret_key
 from ..toolbox.call import ToolCall
 from ..walk import texts_in
 from . import COMPONENT
@@ -37,7 +36,7 @@ from .loading_scripts import loaded_entities
 from .outline import outline_of
 from .places import exposed_places
 from .same_id import other_places
-from .secret_values import SecretValues
+from .secret_values import SecretValues, is_hidden_key
 from .yaml_index import Tagged, UnchangeableError, index_yaml, load_automation
 
 MAX_TRACES = 3
@@ -289,7 +288,7 @@ class _VisibleConfig:
 
     def value(self, value: Any, key: str = "") -> Any:
         """Return a value as it may be told."""
-        if value is not None and is_secret_key(key):
+        if value is not None and is_hidden_key(key):
             return value if isinstance(value, Tagged) else SECRET
         if isinstance(value, Mapping):
             told = dict(self._entry(name, item) for name, item in without_recipients(value).items())
