@@ -1,6 +1,6 @@
 """Check of an automation or script before it is written: valid for Home Assistant, and within exposure and policy."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 import json
 import re
@@ -76,9 +76,9 @@ def refuse_untold(config: Mapping[str, Any]) -> None:
     """Refuse what stands in the place of something that is not told, and tags."""
     for text, path in texts_in(config, keys=True):
         place = place_of("", path).removeprefix(".")
-        if text in (SECRET, NOT_EXPOSED):
+        if untold := next((one for one in (SECRET, NOT_EXPOSED) if one in text), None):
             raise ToolError(
-                f"{place}: '{text}' stands in the place of what is not told. Leave this part out of the changes, or give "
+                f"{place}: '{untold}' stands in the place of what is not told. Leave this part out of the changes, or give "
                 "the trigger, condition or step that holds it just as it was told; or ask the user for what belongs there."
             )
         if text.startswith(_FOREIGN_TAG):
@@ -218,7 +218,7 @@ async def async_validate(
     try:
         await rules.async_validate(call.hass, automation_id, config)
     except (vol.Invalid, HomeAssistantError) as err:
-        raise ToolError(_told(call, err, rules, tell=tell)) from err
+        raise ToolError(_told(call, err, rules, tell=tell and _is_said(call, config, str(err)))) from err
 
 
 def _told(call: ToolCall, err: Exception, rules: Rules, *, tell: bool) -> str:
@@ -226,6 +226,21 @@ def _told(call: ToolCall, err: Exception, rules: Rules, *, tell: bool) -> str:
     if tell and _may_tell(call, err):
         return f"Home Assistant does not accept this {rules.kind}: {err}"
     return f"Home Assistant does not accept this {rules.kind} as a whole. Give all of its parts in full, in current syntax."
+
+
+def _is_said(call: ToolCall, config: Mapping[str, Any], message: str) -> bool:
+    """Return whether a message repeats nothing of a configuration that the caller did not say, such as a code that stays."""
+    said = set(_leaves(call.arguments))
+    return not any(leaf in message for leaf in _leaves(config) if len(leaf) > 1 and leaf not in said)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """Yield every text and number inside a value as a text."""
+    if isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
 
 
 def _may_tell(call: ToolCall, err: Exception) -> bool:

@@ -16,6 +16,8 @@ MAX_DIFF = 2_500
 MAX_PROSE = 200
 """Characters of a name or a description in it, which do nothing."""
 _PROSE = frozenset({"alias", "description"})
+_VALUES = frozenset({"data", "data_template", "event_data", "input", "target", "trigger_variables", "variables"})
+"""Under these, no name makes a value prose."""
 
 
 def diff(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
@@ -37,7 +39,7 @@ def _lines(config: Mapping[str, Any] | None) -> list[str]:
 def _short(value: Any, key: str = "") -> Any:
     """Return data whose prose is cut, so that it never pushes out what is done."""
     if isinstance(value, dict):
-        return {name: _short(item, name) for name, item in value.items()}
+        return {name: item if name in _VALUES else _short(item, name) for name, item in value.items()}
     if isinstance(value, list):
         return [_short(item) for item in value]
     return cut(value, MAX_PROSE, "words for people") if key in _PROSE and isinstance(value, str) else value

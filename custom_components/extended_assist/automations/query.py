@@ -25,7 +25,6 @@ from homeassistant.util.yaml import SECRET_YAML
 from ..actions.targets import PLACES, REFERENCES
 from ..exposure import NotExposedError
 from ..results import ToolError, format_time
-from ..secret_rule import is_secret_key
 from ..toolbox.call import ToolCall
 from ..walk import texts_in
 from . import COMPONENT
@@ -37,7 +36,7 @@ from .loading_scripts import loaded_entities
 from .outline import outline_of
 from .places import exposed_places
 from .same_id import other_places
-from .secret_values import SecretValues
+from .secret_values import SecretValues, is_hidden_key
 from .yaml_index import Tagged, UnchangeableError, index_yaml, load_automation
 
 MAX_TRACES = 3
@@ -54,6 +53,7 @@ _SAME_ID = (
     "or bring the other one about"
 )
 _KINDS = frozenset({"trigger", "platform", "condition", "action", "service", "id", "alias", "enabled"})
+_STEPS = frozenset({"action", "actions", "sequence"})
 _OUTCOMES = {
     "finished": "ran",
     "aborted": "was stopped by a step of its own",
@@ -288,7 +288,7 @@ class _VisibleConfig:
 
     def value(self, value: Any, key: str = "") -> Any:
         """Return a value as it may be told."""
-        if value is not None and is_secret_key(key):
+        if value is not None and is_hidden_key(key):
             return value if isinstance(value, Tagged) else SECRET
         if isinstance(value, Mapping):
             told = dict(self._entry(name, item) for name, item in without_recipients(value).items())
@@ -330,7 +330,18 @@ async def async_last_runs(call: ToolCall, automation: Automation, state: FileSta
     hass, key = call.hass, f"{automation.kind}.{automation.id}"
     traces = await async_list_traces(hass, automation.kind, key)
     traces.sort(key=lambda trace: str(trace["timestamp"]["start"]), reverse=True)
-    return [_run(call, secrets, await _async_whole(hass, key, trace)) for trace in traces[:MAX_TRACES]]
+    hidden = _parts_with_hidden(call, automation.config, secrets)
+    return [_run(call, secrets, await _async_whole(hass, key, trace), hidden) for trace in traces[:MAX_TRACES]]
+
+
+def _parts_with_hidden(call: ToolCall, config: Mapping[str, Any], secrets: SecretValues) -> set[str]:
+    """Return the parts in which something is hidden; where a run ended in these would tell what it found of that."""
+    visible = _VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config))
+    return {
+        key
+        for key, value in visible.value(config).items()
+        if any(text == NOT_EXPOSED for text, _ in texts_in(value, keys=True))
+    }
 
 
 async def _async_whole(hass: HomeAssistant, key: str, trace: dict[str, Any]) -> dict[str, Any]:
@@ -338,7 +349,7 @@ async def _async_whole(hass: HomeAssistant, key: str, trace: dict[str, Any]) -> 
     return dict(await async_get_trace(hass, key, trace["run_id"]))
 
 
-def _run(call: ToolCall, secrets: SecretValues, trace: dict[str, Any]) -> JsonObjectType:
+def _run(call: ToolCall, secrets: SecretValues, trace: dict[str, Any], hidden: Collection[str]) -> JsonObjectType:
     """Return start, trigger, result and error of one run."""
     started = trace["timestamp"]["start"]
     if isinstance(started, str):  # A run before the last restart.
@@ -348,13 +359,19 @@ def _run(call: ToolCall, secrets: SecretValues, trace: dict[str, Any]) -> JsonOb
         run["trigger"] = secrets.error(str(trigger)) if not call.exposure.names_hidden(str(trigger)) else NOT_EXPOSED
     outcome = "not_triggered" if trace.get("not_triggered") else trace.get("script_execution")
     if outcome == "failed_conditions":
-        run["result"] = f"did not run: {_failed_condition(trace['trace'])}"
+        is_hidden = not {"condition", "conditions"}.isdisjoint(hidden)
+        run["result"] = f"did not run: {'a condition was false' if is_hidden else _failed_condition(trace['trace'])}"
     else:
         run["result"] = _OUTCOMES.get(str(outcome), "is running" if trace["state"] == "running" else str(outcome))
     if error := trace.get("error"):
         is_hidden = call.exposure.names_hidden(str(error))
         run["error"] = "(names what is not exposed)" if is_hidden else secrets.error(str(error))
-    if outcome != "finished" and (step := trace.get("last_step")) and str(step).startswith(("action/", "sequence/")):
+    if (
+        outcome != "finished"
+        and (step := trace.get("last_step"))
+        and str(step).startswith(("action/", "sequence/"))
+        and _STEPS.isdisjoint(hidden)
+    ):
         run["last_step"] = step
     return run
 

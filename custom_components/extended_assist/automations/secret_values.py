@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import re
 from typing import Any
 
+from homeassistant.const import CONF_WEBHOOK_ID
 from homeassistant.util.yaml import SECRET_YAML
 
 from ..exposure import Exposure
@@ -12,6 +13,11 @@ from .describe import SECRET
 
 SHORTEST = 4
 """Characters of a secret that is looked for inside of texts: shorter ones are words and numbers like any other."""
+
+
+def is_hidden_key(name: str) -> bool:
+    """Return whether what has this name is not told: a secret, or the address by which anybody sets an automation off."""
+    return name == CONF_WEBHOOK_ID or is_secret_key(name)
 
 
 class SecretValues:
@@ -48,7 +54,7 @@ class SecretValues:
         if isinstance(value, Mapping):
             return {
                 self.text(key) if isinstance(key, str) else key: SECRET
-                if item is not None and is_secret_key(str(key))
+                if item is not None and is_hidden_key(str(key))
                 else self.without(item)
                 for key, item in value.items()
             }
@@ -63,7 +69,7 @@ def _secret(value: Any, *, is_within: bool = False) -> Iterator[str]:
     """Yield all that stands below a key of a secret, as texts, and what comes from secrets.yaml."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _secret(item, is_within=is_within or is_secret_key(str(key)))
+            yield from _secret(item, is_within=is_within or is_hidden_key(str(key)))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _secret(item, is_within=is_within)

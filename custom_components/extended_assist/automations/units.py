@@ -9,7 +9,7 @@ from typing import Any
 from homeassistant.helpers.template import is_template_string
 
 from ..walk import texts_in
-from .describe import SECRET
+from .describe import SECRET, without_all_recipients
 from .query import NOT_EXPOSED
 
 LISTS = ("triggers", "conditions", "actions")
@@ -90,6 +90,22 @@ def as_told(given: Mapping[str, Any], back: Mapping[str, Any], written: Mapping[
     return told
 
 
+def without_kept_recipients(
+    whole: Mapping[str, Any], given: Mapping[str, Any], back: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return a changed automation or script as it is told: who gets a message is named where the caller did it."""
+    if "use_blueprint" in given:
+        return whole
+    told = dict(whole)
+    for key, value in whole.items():
+        if key not in given:
+            told[key] = without_all_recipients(value)
+        elif key in LISTS and isinstance(given[key], list):
+            units_of = zip(given[key], back[key], value, strict=True)
+            told[key] = [new if unit == own else without_all_recipients(new) for unit, own, new in units_of]
+    return told
+
+
 def _is_certain(places: Mapping[int, int], seen: list[Any], old: list[Any], place: int) -> bool:
     """Return whether there is one unit only that was told in this way, or all of these are given or the same."""
     alike = {index for index, unit in enumerate(seen) if unit_meaning(unit) == unit_meaning(seen[place])}
@@ -97,8 +113,8 @@ def _is_certain(places: Mapping[int, int], seen: list[Any], old: list[Any], plac
 
 
 def holds_untold(value: Any) -> bool:
-    """Return whether anything in a value stands in the place of what is not told."""
-    return any(text in (SECRET, NOT_EXPOSED) for text, _ in texts_in(value, keys=True))
+    """Return whether anything in a value, or inside of a text, stands in the place of what is not told."""
+    return any(SECRET in text or NOT_EXPOSED in text for text, _ in texts_in(value, keys=True))
 
 
 def computes(unit: Any) -> bool:

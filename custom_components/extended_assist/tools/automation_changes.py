@@ -13,6 +13,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.additions import async_check_change, newer
 from ..automations.check import MAX_NAME, CheckedAutomation, async_check, normalized, refuse_untold
+from ..automations.describe import without_all_recipients
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.edit import add, merged, remove, update
@@ -32,7 +33,7 @@ from ..automations.scripts import check_runs_others_only, free_object_id
 from ..automations.secret_values import SecretValues
 from ..automations.similar import same_names, warnings_of
 from ..automations.store import VerifiedChange, async_get_store
-from ..automations.units import as_told, put_back
+from ..automations.units import as_told, put_back, without_kept_recipients
 from ..results import ToolError, cut
 from ..toolbox.call import ToolCall
 from ..toolbox.plan import Plan
@@ -216,7 +217,7 @@ class UpdateAutomationTool(ChangingTool):
         changes = {key: value if value is None else checked.config[key] for key, value in told_as.items()}
         if rules is SCRIPT_RULES:
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
-        told = _without_secrets(call, checked.whole, state)
+        told = _without_secrets(call, without_kept_recipients(checked.whole, given, told_as), state)
         title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
         same = await _async_warnings(call, checked, automation_id, automation.kind)
         return PlannedChange(
@@ -258,7 +259,7 @@ class RemoveAutomationTool(ChangingTool):
         """Find what would be removed."""
         automation, state = await _async_find(call, to_remove=True)
         visible, _ = visible_config(call, automation, state)
-        told = _without_secrets(call, automation.config, state)
+        told = _without_secrets(call, without_all_recipients(automation.config), state)
         title = f"Remove the {automation.kind} '{_name(automation)}'"
         return PlannedChange(
             str(automation.id),

@@ -13,6 +13,7 @@ from ..automations.edit import add, merged, update
 from ..automations.loading_scripts import SCENES
 from ..automations.query import Automation, FileState, exposed_automations, visible_config
 from ..automations.scenes import CONF_METADATA, captured, check_scene_keys, checked_scene, with_metadata
+from ..automations.secret_values import SecretValues
 from ..automations.similar import same_names
 from ..results import ToolError
 from ..toolbox.call import ToolCall
@@ -62,18 +63,20 @@ def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mappi
     more = {CONF_ICON: after[CONF_ICON]} if CONF_ICON in after else {}
     checked_scene(after.get(CONF_NAME), whole.get(CONF_ENTITIES) or {}, more)
     visible, _ = visible_config(call, scene, state)
-    told = SceneDescriber(call.hass, call.exposure).describe(whole)
+    told: Mapping[str, Any] = SecretValues(call.exposure, whole, state.secrets).without(whole)
+    words = SceneDescriber(call.hass, call.exposure).describe(told)
     title = f"Change {', '.join(given)} of the scene '{scene.name}'"
     return PlannedChange(
         str(scene.id),
         title,
-        f"{title}. Then '{after[CONF_NAME]}': {told}",
+        f"{title}. Then '{after[CONF_NAME]}': {words}",
         diff(visible, merged(visible, changes)),
         partial(update, automation_id=str(scene.id), changes=changes, kind=SCENES.domain),
         whole,
         same_names(exposed_automations(call, SCENES.domain), after[CONF_NAME], scene.id) if CONF_NAME in given else [],
         SCENES,
         _asks(call, entities),
+        told=told,
     )
 
 
