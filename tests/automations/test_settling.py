@@ -387,7 +387,9 @@ async def test_another_file_holds_the_id(
     change: str,
 ) -> None:
     """What Home Assistant runs is compared with what was written; where it is something else, the change is taken back."""
-    monkeypatch.setattr(query, "other_places", lambda *_: {})  # As in a file that is included in a way that is not followed.
+    monkeypatch.setattr(
+        query, "other_places", lambda *_: {}
+    )  # As in a file that is included in a way that is not followed.
     where = "homeassistant: {packages: {one: {automation: !include second.yaml}}}\n"
     if other == "second key":
         where = "automation first: !include second.yaml\n"

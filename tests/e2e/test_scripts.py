@@ -141,7 +141,9 @@ async def scenes(house: HomeAssistantInstance, speaker: Speaker, client: Client)
     assert (await speaker.agree())["undone"] == {"scene.evening": "as it was before"}
     await speaker.call("undo_last_change")  # That the scene was turned on.
     assert (await speaker.ask("undo_last_change")).startswith("Remove again the scene 'Evening'")
-    assert "Somebody else has changed icon of this scene since" in (await speaker.agree())["error"]  # The editor gave it an icon.
+    assert (
+        "Somebody else has changed icon of this scene since" in (await speaker.agree())["error"]
+    )  # The editor gave it an icon.
     await speaker.ask("remove_automation", automation="scene.evening")
     assert (await speaker.agree())["removed"] == "scene.evening"
     assert await asyncio.to_thread((house.config_dir / "scenes.yaml").read_text) == "[]\n"
