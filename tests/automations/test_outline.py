@@ -132,12 +132,12 @@ def test_changes_are_those_of_the_whole(parts: list[str], count: int, data: st.D
     ]
     for work in changes:
         quick = result_of(work)
-        with patch.object(edit, "quick_outline", lambda _: None):
+        with patch.object(edit, "quick_outline", lambda *_: None):
             assert result_of(work) == quick
         if isinstance(quick, Edit) and quick.before is not None:
             undo = partial(_undone, quick, known)
             taken_back = result_of(undo)
-            with patch.object(edit, "quick_outline", lambda _: None):
+            with patch.object(edit, "quick_outline", lambda *_: None):
                 assert result_of(undo) == taken_back
 
 

@@ -110,7 +110,7 @@ def test_the_same_part(old: str, new: str, part: str) -> None:
     change = edit.update(HOUSE, ID, {"alias": "New", "variables": {"x": 1}})
     theirs = change.text.replace(old, new)
     assert theirs != change.text
-    with pytest.raises(ChangedSinceError, match=f"changed {part} of this"):
+    with pytest.raises(ChangedSinceError, match=f"has changed {part} of it since"):
         undone(theirs, change)
 
 
