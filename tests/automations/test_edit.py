@@ -217,3 +217,34 @@ def test_whatever_is_added_is_read_back(config: dict[str, Any], name: str) -> No
     assert [item.meaning for item in index.automations[:-1]] == [
         item.meaning for item in index_yaml(GOOD[name]).automations
     ]
+
+
+@pytest.mark.parametrize("kind", ["automation", "script"])
+def test_line_breaks_of_the_file(kind: str) -> None:
+    """New lines get the line breaks of the file, also where the part that is looked at has none of its own."""
+    braces = "- {id: b, alias: B}" if kind == "automation" else "b: {alias: B}"
+    first = "- id: a\r\n  alias: A\r\n" if kind == "automation" else "a:\r\n  alias: A\r\n"
+    text = f"{first}{braces}"
+    changed = [edit.add(text, {"id": "c", "alias": "C"}, kind).text]
+    if kind == "automation":
+        changed.append(edit.update(text, "b", {"mode": "queued"}, kind).text)
+    for result in changed:
+        assert result.startswith(first)
+        assert result.count("\n") == result.count("\r\n") > text.count("\n")
+
+
+@pytest.mark.parametrize("kind", ["automation", "script"])
+def test_a_kept_block_of_text_gives_way_with_its_line_break(kind: str) -> None:
+    """The line break behind a text that keeps all of its own is left whole."""
+    head = "- id: a\r\n" if kind == "automation" else "a:\r\n"
+    text = f"{head}  description: |+\r\n    b\r\n\r\n  mode: single\r\n"
+    result = edit.update(text, "a", {"description": "short"}, kind).text
+    assert result == f"{head}  description: short\r\n  mode: single\r\n"
+
+
+@pytest.mark.parametrize("kind", ["automation", "script"])
+def test_the_only_key(kind: str) -> None:
+    """The only key of one is not cut out, and that is said."""
+    text = "- id: a\n" if kind == "automation" else "a:\n  description: b\n"
+    with pytest.raises(ToolError, match="cannot be changed"):
+        edit.update(text, "a", {"id" if kind == "automation" else "description": None}, kind)

@@ -110,7 +110,7 @@ def test_the_same_part(old: str, new: str, part: str) -> None:
     change = edit.update(HOUSE, ID, {"alias": "New", "variables": {"x": 1}})
     theirs = change.text.replace(old, new)
     assert theirs != change.text
-    with pytest.raises(ChangedSinceError, match=f"changed {part} of it"):
+    with pytest.raises(ChangedSinceError, match=f"has changed {part} of this automation since"):
         undone(theirs, change)
 
 
@@ -282,3 +282,29 @@ def test_whatever_others_do(seed: int) -> None:
         assert after.get(key) == (before if ours else now).get(key), key
     lost = theirs.count("# MINE") - result.count("# MINE")
     assert lost == 0
+
+
+ONE = {
+    "automation": "- id: 'i{0}'\n  alias: A{0}\n  mode: single\n",
+    "script": "i{0}:\n  alias: A{0}\n  mode: single\n",
+}
+
+
+@pytest.mark.parametrize("kind", ONE)
+def test_the_last_one_without_a_line_break(kind: str) -> None:
+    """What ended a file without a line break comes back in front of what was written behind it since."""
+    tail = ONE[kind].format(7)
+    text = "".join(ONE[kind].format(number) for number in range(2)).rstrip("\n")
+    removed = edit.remove(text, "i1", kind)
+    assert removed.before is not None
+    back = reverse(f"{removed.text}{tail}", "i1", removed.before, None, removed.previous, kind=kind)
+    assert back.text == f"{text}\n{tail}"
+
+
+@pytest.mark.parametrize("kind", ONE)
+def test_the_only_one_without_a_line_break(kind: str) -> None:
+    """It comes back in front of what was written behind the empty list or object since."""
+    text = ONE[kind].format(1).rstrip("\n")
+    removed = edit.remove(text, "i1", kind)
+    back = reverse(f"{removed.text}# mine\n", "i1", removed.before, None, removed.previous, kind=kind)
+    assert back.text == f"{text}\n# mine\n"

@@ -133,7 +133,7 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     part.number, part.is_new = position, True
     index, here = part.index, position - part.first
     text = index.text
-    block = _line_breaks(indented(block, index.column - column if index.automations else 0), text)
+    block = _line_breaks(indented(block, index.column - column if index.automations else 0), outline.text)
     if index.empty_list:
         start, end = index.empty_list
         before, after = text[:start], text[end:]
@@ -143,8 +143,10 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     else:
         before, after = text[: index.stop], text[index.stop :]
     if before and not before.endswith("\n"):
-        before += _line_break(text)
+        before += _line_break(outline.text)
     after = after.removeprefix("\r").removeprefix("\n") if index.empty_list else after
+    if after and not block.endswith("\n"):  # It was the last one of a file that ends without a line break.
+        block += _line_break(outline.text)
     return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], expected)
 
 
@@ -154,7 +156,7 @@ def _remove(outline: Outline, automation_id: str) -> Edit:
     part = outline.part_of(automation_id, with_neighbour=True)
     index = part.index
     start, end = index.span(part.item)
-    empty = f"{' ' * index.column}{'{}' if index.is_keyed else '[]'}{_line_break(index.text)}"
+    empty = f"{' ' * index.column}{'{}' if index.is_keyed else '[]'}{_line_break(outline.text)}"
     changed = f"{index.text[:start]}{'' if len(index.automations) > 1 else empty}{index.text[end:]}"
     _check_others(_read_again(part, changed), _others(index, part.item))
     _check_users(part, changed)
@@ -168,7 +170,7 @@ def _put_back(outline: Outline, automation_id: str, block: str, keys: Collection
     if not item.on_lines:
         raise UnchangeableError(outline.kind, _IN_BRACES)
     there, former = _parts(index, item), _parts(alone, old)
-    column, line_break = _column(index, item), _line_break(text)
+    column, line_break = _column(index, item), _line_break(outline.text)
     edits: list[tuple[int, int, str]] = [
         (*_cut(index, item, named), "") for key, named in there.items() if key in keys and key not in former
     ]
@@ -177,12 +179,12 @@ def _put_back(outline: Outline, automation_id: str, block: str, keys: Collection
         now, moved = there.get(key), column - _column(alone, old)
         if now is None and place >= 0:
             # The comments that stood between the two still do, it may be.
-            gap = _line_breaks(indented(block[last : alone.line_start(named.start)], moved), text)
+            gap = _line_breaks(indented(block[last : alone.line_start(named.start)], moved), outline.text)
             place += len(gap) if text.startswith(gap, place) else 0
         if key in keys:
             end = named.end if now else alone.line_end(named.end)
             first, line_end, rest = block[named.start : end].rstrip("\r\n").partition("\n")
-            lines = _line_breaks(f"{first}{line_end}{indented(rest, moved)}", text)
+            lines = _line_breaks(f"{first}{line_end}{indented(rest, moved)}", outline.text)
             if now:
                 edits.append((now.start, now.end, lines))
             elif place < 0:
@@ -213,7 +215,7 @@ def _parts(index: YamlIndex, item: IndexedAutomation) -> dict[str, IndexedKey]:
 
 def _cut(index: YamlIndex, item: IndexedAutomation, part: IndexedKey) -> tuple[int, int]:
     """Return start and end of what is cut out for a key: all but a comment behind it."""
-    end = item.keys[1].start if part is item.keys[0] else index.line_end(part.end)
+    end = _second_key(index, item) if part is item.keys[0] else index.line_end(part.end)
     return (part.start, part.end) if "#" in index.text[part.end : end] else _gap(index, item, part)
 
 
@@ -247,16 +249,16 @@ def _update(
         if named and named[0].fixed and before.get(named[0].key) != value:
             raise ToolError(_FIXED.format(kind=index.kind, key=key, reason=named[0].fixed))
         if not named:
-            new += [_dumped(index, item, key, value)] if value is not None else []
+            new += [_dumped(part, key, value)] if value is not None else []
         elif value is None:
             edits.append((*_gap(index, item, named[0]), ""))
         elif before[named[0].key] != value or named[0].key != key:
-            edits.append((named[0].start, named[0].end, _dumped(index, item, key, value)))
+            edits.append((named[0].start, named[0].end, _dumped(part, key, value)))
     if new:
         end = index.line_end(item.end)
-        line_break = "" if text[:end].endswith("\n") else _line_break(text)
+        line_break = "" if text[:end].endswith("\n") else _line_break(outline.text)
         indent = " " * _column(index, item)
-        edits.append((end, end, line_break + "".join(f"{indent}{line}{_line_break(text)}" for line in new)))
+        edits.append((end, end, line_break + "".join(f"{indent}{line}{_line_break(outline.text)}" for line in new)))
     return _proven(part, _exchanged(text, edits), after)
 
 
@@ -279,7 +281,7 @@ def _on_lines(part: OutlinePart, after: dict[str, Any]) -> Edit:
     """Write an automation that is in one pair of braces on lines of its own."""
     index, item, text = part.index, part.item, part.index.text
     block = indented(dump(after), _column(index, item)).strip()
-    return _proven(part, f"{text[: item.start]}{_line_breaks(block, text)}{text[item.end :]}", after)
+    return _proven(part, f"{text[: item.start]}{_line_breaks(block, part.outline.text)}{text[item.end :]}", after)
 
 
 def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,10 +290,10 @@ def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     return {key: value for key, value in {**kept, **changes}.items() if value is not None or key not in changes}
 
 
-def _dumped(index: YamlIndex, item: IndexedAutomation, key: str, value: Any) -> str:
+def _dumped(part: Part, key: str, value: Any) -> str:
     """Return a key with its value as lines, for the place where the key begins."""
-    block = indented(dump({key: value}), _column(index, item))
-    return _line_breaks(block.strip(), index.text)
+    block = indented(dump({key: value}), _column(part.index, part.item))
+    return _line_breaks(block.strip(), part.outline.text)
 
 
 def _column(index: YamlIndex, item: IndexedAutomation) -> int:
@@ -303,10 +305,18 @@ def _gap(index: YamlIndex, item: IndexedAutomation, part: IndexedKey) -> tuple[i
     """Return start and end of the text to be cut out for a key."""
     if part is not item.keys[0]:
         return index.line_start(part.start), index.line_end(part.end)
-    end = item.keys[1].start
+    end = _second_key(index, item)
     if "#" in index.text[part.end : end]:
         raise ToolError(_FIXED.format(kind=index.kind, key=part.key, reason="a comment"))
     return part.start, end
+
+
+def _second_key(index: YamlIndex, item: IndexedAutomation) -> int:
+    """Return where the second key of an automation begins; without one, its only key cannot be cut out."""
+    match item.keys:
+        case [_, second, *_]:
+            return second.start
+    raise ToolError(_NOT_TEXTUALLY.format(index.kind))
 
 
 def _line_break(text: str) -> str:

@@ -273,7 +273,7 @@ class _IndexBuilder:
             return end
         text = self.index.text[start:end]
         if "+" in text.partition("\n")[0]:
-            return end - text.endswith("\n")
+            return end - text.endswith("\n") - text.endswith("\r\n")
         return start + len(text.rstrip())
 
     def _reason(self, event: _Node) -> str:
