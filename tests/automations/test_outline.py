@@ -11,6 +11,7 @@ from custom_components.extended_assist.automations import edit
 from custom_components.extended_assist.automations.edit import Edit
 from custom_components.extended_assist.automations.outline import Outline, quick_outline, whole_outline
 from custom_components.extended_assist.automations.reading import AT_ONCE
+from custom_components.extended_assist.automations.reverse import reverse
 from custom_components.extended_assist.results import ToolError
 from tests.automations.files import automation
 from tests.automations.styles import CHOMPED, COMMENTS, DEEP, EDITOR, FLOW, JINJA, NESTED_DASHES, OLDER, TEXTS
@@ -133,21 +134,19 @@ def test_changes_are_those_of_the_whole(parts: list[str], count: int, data: st.D
     ]
     for work in changes:
         quick = result_of(work)
-        with patch.object(edit, "quick_outline", lambda _: None):
+        with patch.object(edit, "quick_outline", lambda *_: None):
             assert result_of(work) == quick
         if isinstance(quick, Edit) and quick.before is not None:
             undo = partial(_undone, quick, known)
             taken_back = result_of(undo)
-            with patch.object(edit, "quick_outline", lambda _: None):
+            with patch.object(edit, "quick_outline", lambda *_: None):
                 assert result_of(undo) == taken_back
 
 
 def _undone(made: Edit, automation_id: str) -> Edit:
     """Return a change taken back."""
     assert made.before is not None
-    if made.after is None:
-        return edit.insert(made.text, made.before, made.previous)
-    return edit.replace(made.text, automation_id, made.before, made.after)
+    return reverse(made.text, automation_id, made.before, made.after, made.previous)
 
 
 @pytest.mark.parametrize(
