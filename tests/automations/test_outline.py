@@ -7,9 +7,10 @@ from unittest.mock import patch
 from hypothesis import example, given, settings, strategies as st
 import pytest
 
-from custom_components.extended_assist.automations import edit, outline
+from custom_components.extended_assist.automations import edit
 from custom_components.extended_assist.automations.edit import Edit
 from custom_components.extended_assist.automations.outline import Outline, quick_outline, whole_outline
+from custom_components.extended_assist.automations.reading import AT_ONCE
 from custom_components.extended_assist.automations.reverse import reverse
 from custom_components.extended_assist.results import ToolError
 from tests.automations.files import automation
@@ -145,8 +146,6 @@ def test_changes_are_those_of_the_whole(parts: list[str], count: int, data: st.D
 def _undone(made: Edit, automation_id: str) -> Edit:
     """Return a change taken back."""
     assert made.before is not None
-    if made.after is None:
-        return edit.insert(made.text, made.before, made.previous)
     return reverse(made.text, automation_id, made.before, made.after, made.previous)
 
 
@@ -172,6 +171,6 @@ def test_read_as_a_whole(text: str) -> None:
 
 def test_long_ones_are_parsed_in_steps() -> None:
     """An automation that would keep other threads waiting is read piece by piece, and no less strictly."""
-    long = f"- id: '1'\n  variables:\n{'    - text\n' * (outline._AT_ONCE // 10)}"
+    long = f"- id: '1'\n  variables:\n{'    - text\n' * (AT_ONCE // 10)}"
     assert quick_outline(long) is not None
     assert quick_outline(f"{long}  x: '\n") is None

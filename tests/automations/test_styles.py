@@ -40,15 +40,16 @@ REASONS = {
     "block kept": "cannot be kept in Home Assistant's YAML files",
 }
 REFUSED = {
-    "in braces": 24,
-    "uses others": 20,
+    "in braces": 12,
+    "uses others": 16,
     "tag": 15,
     "comment": 12,
     "same id": 10,
     "others would change": 8,
-    "not alone": 6,
+    "block kept": 10,
+    "not alone": 9,
     "anchor": 3,
-    "no key of text": 1,
+    "no key of text": 2,
 }
 """How many of the changes are refused for each reason."""
 

@@ -9,6 +9,7 @@ import yaml
 from homeassistant.config import YAML_CONFIG_FILE
 
 from .file import MAX_BYTES
+from .reading import compose
 
 _ADVICE = (
     "The file {kind}s.yaml is not part of the configuration, so that a new {kind} would not be loaded: {reason}. "
@@ -20,7 +21,7 @@ def include_problem(config_dir: Path, kind: str = "automation") -> str | None:
     """Return why a new one in the editor's file would not be loaded, or None when it would; blocks."""
     try:
         with (config_dir / YAML_CONFIG_FILE).open(encoding="utf-8") as file:
-            root = yaml.compose(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
+            root = compose(file.read(MAX_BYTES))
     except OSError, UnicodeDecodeError, yaml.YAMLError:
         return None  # Home Assistant runs, so that it knows better; what is written is verified anyway.
     ways = [_way(config_dir, value, kind) for value in _values(root, kind)]

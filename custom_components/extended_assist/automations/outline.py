@@ -15,10 +15,9 @@ import re
 import yaml
 
 from ..results import ToolError
+from .reading import parse
 from .yaml_index import KEYED, IndexedAutomation, YamlIndex, index_yaml
 
-_AT_ONCE = 50_000
-"""Characters that are parsed without a pause, in which no other thread can run."""
 _LINE = r"(?: *(?:#[^\n]*)?\r?\n)*"
 _HEAD = re.compile(rf"{_LINE}(?:---(?: +#[^\n]*| *)\r?\n{_LINE})?(?=( *)-(?:[ \t\r\n]|\Z))")
 """Comments, and a mark of the beginning, before the first dash."""
@@ -146,7 +145,7 @@ def quick_outline(text: str, kind: str = "automation") -> Outline | None:
     begins = re.compile(rf"\n {{{column}}}-(?=[ \t\r\n]|\Z)")
     starts = [head.end(), *(found.start() + 1 for found in begins.finditer(text, head.end())), len(text)]
     try:
-        _parse(head[0])
+        parse(head[0])
         ids = [_id(text[start:end], column) for start, end in pairwise(starts)]
     except yaml.YAMLError, _ConnectedError:
         return None
@@ -159,7 +158,7 @@ class _ConnectedError(Exception):
 
 def _id(part: str, column: int) -> str | None:
     """Return the id of the automation in a part; raise an error unless it means the same in any other file."""
-    _parse(part)
+    parse(part)
     maybe_anchor = ("&" in part or "*" in part) and _ANCHOR.search(part)
     first, other = _patterns(column)
     if not maybe_anchor and (found := first.match(part)) and not other.search(part, found.end() - 1):
@@ -168,15 +167,6 @@ def _id(part: str, column: int) -> str | None:
     if item.anchors or item.aliases:
         raise _ConnectedError
     return item.id
-
-
-def _parse(text: str) -> None:
-    """Parse a text to its end; raises YAMLError."""
-    if len(text) <= _AT_ONCE:
-        yaml.CSafeLoader(text).raw_parse()
-        return
-    for _ in yaml.parse(text, Loader=yaml.CSafeLoader):
-        pass
 
 
 @cache

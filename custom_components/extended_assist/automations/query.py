@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import batched
 from operator import attrgetter
@@ -131,9 +131,14 @@ class FileState:
 
 async def async_exposed_automations(call: ToolCall, kind: str = AUTOMATION_DOMAIN) -> list[Automation]:
     """Return all automations that are exposed, or all scripts or scenes."""
+    return await _async_exposed(call, ((entity, kind) for entity in _loaded(call, kind)))
+
+
+async def _async_exposed(call: ToolCall, entities: Iterable[tuple[Any, str]]) -> list[Automation]:
+    """Return those of some entities, each with its kind, that are exposed; in slices."""
     found: list[Automation] = []
-    for entities in batched(_loaded(call, kind), _SLICE, strict=False):
-        found += filter(None, (_exposed(call, entity, kind) for entity in entities))
+    for some in batched(entities, _SLICE, strict=False):
+        found += filter(None, (_exposed(call, entity, kind) for entity, kind in some))
         await asyncio.sleep(0)
     return found
 
@@ -147,7 +152,7 @@ def exposed_automations(call: ToolCall, kind: str) -> list[Automation]:
 @callback
 def exposed_automation(call: ToolCall, text: str, kind: str = AUTOMATION_DOMAIN) -> Automation | None:
     """Return the exposed automation, script or scene with an id or entity id."""
-    meant = (entity for entity in _loaded(call, kind) if text in (str(entity.unique_id), entity.entity_id))
+    meant = (entity for entity in _loaded(call, kind) if text == entity.entity_id or text == str(entity.unique_id))
     return next(filter(None, (_exposed(call, entity, kind) for entity in meant)), None)
 
 
@@ -177,22 +182,23 @@ def _config(entity: Any) -> Mapping[str, Any]:
     return {"name": scene.name, **({"icon": scene.icon} if scene.icon else {}), "entities": states}
 
 
-@callback
-def matching_automations(call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)) -> list[Automation]:
+async def async_matching_automations(
+    call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)
+) -> list[Automation]:
     """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
     for kind in kinds:
         if exact := exposed_automation(call, text, kind):
             return [exact]
-    known = [(entity, kind) for kind in kinds for entity in _loaded(call, kind)]
-    pool = [seen for entity, _ in known if (seen := call.exposure.entity(entity.entity_id))]
-    found = {seen.entity_id for seen in call.exposure.search(text, pool)}
-    return list(filter(None, (_exposed(call, entity, kind) for entity, kind in known if entity.entity_id in found)))
+    await asyncio.sleep(0)
+    known = {entity.entity_id: (entity, kind) for kind in kinds for entity in _loaded(call, kind)}
+    pool = [seen for entity_id in known if (seen := call.exposure.entities.get(entity_id))]
+    found = call.exposure.search(text, pool)
+    return await _async_exposed(call, (known[seen.entity_id] for seen in found))
 
 
-@callback
-def find_automation(call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)) -> Automation:
+async def async_find_automation(call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)) -> Automation:
     """Return the one exposed automation, or the one of other kinds, that a text means."""
-    matches, what = matching_automations(call, text, kinds), " or ".join(kinds)
+    matches, what = await async_matching_automations(call, text, kinds), " or ".join(kinds)
     if not matches:
         raise NotExposedError(
             f"No {what} '{text}' was found or is exposed. Call extended_assist__get_automations to see which are."

@@ -15,6 +15,7 @@ from homeassistant.util.yaml import SECRET_YAML
 
 from .file import MAX_BYTES
 from .outline import quick_outline
+from .reading import compose
 
 _KEY = re.compile(r"automation( .*)?")
 _TEXT = "tag:yaml.org,2002:str"
@@ -109,7 +110,7 @@ class _Search:
                 text = _including(text)
             if "!include" not in text and not any(one in text for one in self._ids):
                 return
-            root = yaml.compose(text, Loader=yaml.CSafeLoader)
+            root = compose(text)
         except OSError, UnicodeDecodeError, yaml.YAMLError:
             return  # Home Assistant does not load it either.
         if root is not None:

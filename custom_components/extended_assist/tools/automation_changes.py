@@ -23,7 +23,7 @@ from ..automations.query import (
     Automation,
     FileState,
     async_exposed_automations,
-    find_automation,
+    async_find_automation,
     read_file,
     visible_config,
 )
@@ -289,7 +289,7 @@ def _name(automation: Automation) -> str:
 async def _async_find(call: ToolCall, *, to_remove: bool = False) -> tuple[Automation, FileState]:
     """Return what the arguments mean, and what its file holds of it."""
     await call.exposure.async_prepare()
-    automation = find_automation(call, call.arguments["automation"], FILES)
+    automation = await async_find_automation(call, call.arguments["automation"], FILES)
     path = async_get_store(call.hass, FILES[automation.kind]).path
     state = await call.hass.async_add_executor_job(read_file, path, [automation.id], automation.kind)
     if reason := state.reason(automation.id):

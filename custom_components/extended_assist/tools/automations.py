@@ -20,9 +20,9 @@ from ..automations.query import (
     Automation,
     FileState,
     async_exposed_automations,
+    async_find_automation,
     async_last_runs,
-    find_automation,
-    matching_automations,
+    async_matching_automations,
     read_file,
     visible_config,
 )
@@ -91,7 +91,7 @@ class GetAutomationsTool(ExtendedTool):
         path = async_get_store(call.hass, FILES[kind]).path
         await call.exposure.async_prepare()
         if arguments.get("details") and "name" in arguments:
-            automation = find_automation(call, arguments["name"], [kind])
+            automation = await async_find_automation(call, arguments["name"], [kind])
             state = await call.hass.async_add_executor_job(read_file, path, [automation.id], kind)
             return await _async_details(call, automation, state)
         found = await _async_filtered(call, kind)
@@ -113,7 +113,10 @@ async def _async_filtered(call: ToolCall, kind: str) -> list[Automation]:
     """Return the exposed automations, scripts or scenes that the arguments mean."""
     arguments, exposure = call.arguments, call.exposure
     name, entity, area = (arguments.get(key) for key in ("name", "entity", "area"))
-    found = await async_exposed_automations(call, kind) if name is None else matching_automations(call, name, [kind])
+    if name is None:
+        found = await async_exposed_automations(call, kind)
+    else:
+        found = await async_matching_automations(call, name, [kind])
     wanted = None if entity is None else {item.entity_id for item in exposure.resolve(entity)}
     inside = None if area is None else {item.entity_id for item in exposure.in_area(area)}
     kept: list[Automation] = []
