@@ -290,7 +290,7 @@ def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     return {key: value for key, value in {**kept, **changes}.items() if value is not None or key not in changes}
 
 
-def _dumped(part: Part, key: str, value: Any) -> str:
+def _dumped(part: OutlinePart, key: str, value: Any) -> str:
     """Return a key with its value as lines, for the place where the key begins."""
     block = indented(dump({key: value}), _column(part.index, part.item))
     return _line_breaks(block.strip(), part.outline.text)
