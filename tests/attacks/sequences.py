@@ -156,7 +156,7 @@ CONDITIONS: list[Attack] = [
     (
         "secret attribute",
         [{"condition": "state", "entity_id": BED, "attribute": "access_token", "state": "a"}],
-        "not available",
+        "is never shown",
     ),
     ("unknown kind", [{"condition": "zebra.is_on", "target": {"entity_id": BED}}], "cannot be checked"),
     ("no kind", [{"condition": {"x": STATE}}], "cannot be checked"),

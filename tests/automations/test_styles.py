@@ -129,5 +129,5 @@ def test_each_automation(load: Callable[[str], list[Any]]) -> None:
     assert len(STYLES) == 60
     reasons: Counter[str] = Counter()
     done = sum(1 for text in STYLES.values() for _ in changed(text, load, reasons))
-    assert done == 1090
+    assert done == 1101
     assert dict(reasons) == REFUSED

@@ -380,10 +380,13 @@ WRITTEN = [
 ]
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    (when({"trigger": "webhook", "webhook_id": "porch", "local_only": True}), "a trigger of the type 'webhook'"),
-    (when({"trigger": "event", "event_type": "anything"}), "a trigger of the type 'event'"),
-    (when({"trigger": "mqtt", "topic": "home/#"}), "a trigger of the type 'mqtt'"),
-    (when({"trigger": "tag", "tag_id": "door"}), "a trigger of the type 'tag'"),
+    (
+        when({"trigger": "webhook", "webhook_id": "porch", "local_only": True}),
+        "this webhook could be about what is not exposed",
+    ),
+    (when({"trigger": "event", "event_type": "anything"}), "an event of this type could be about what is not exposed"),
+    (when({"trigger": "mqtt", "topic": "home/#"}), "under 'Further triggers'"),
+    (when({"trigger": "tag", "tag_id": "door"}), "triggers[0].tag_id"),
     (when(MOVED, do=[act("light.turn_on", "light.hidden")]), "not found or is not exposed"),
     (when(MOVED, do=[{"action": "shell_command.clean"}]), "cannot be used by assistants"),
     (when(MOVED, do=[act("light.turn_on", "{{ trigger.entity_id }}")]), "what a template will name"),

@@ -84,7 +84,7 @@ async def test_undo_what_was_changed_since(hass: HomeAssistant, old_home: File, 
     added = await call_tool(ADD, automation=switching())
     old_home.write_text(old_home.read_text().replace("Porch at dusk", "Mine now"))
     before = old_home.read_bytes()
-    assert "Somebody else has changed alias of it" in (await call_tool(UNDO, error=True))["error"]
+    assert "Somebody else has changed alias of this automation" in (await call_tool(UNDO, error=True))["error"]
     assert old_home.read_bytes() == before
     assert hass.states.get(added["added"]).state == "on"
 

@@ -134,13 +134,8 @@ async def async_check_created(call: ToolCall, data: Mapping[str, Any], place: st
 @callback
 def phone_action(hass: HomeAssistant, device_id: Any) -> str | None:
     """Return the action that sends a message to a phone with the app, given by its device."""
-    if PHONE not in hass.config.components or not isinstance(device_id, str):
-        return None
-    from homeassistant.components.mobile_app.util import (  # noqa: PLC0415 - loads much, and many homes have no phone
-        get_notify_service,
-        webhook_id_from_device_id,
-    )
-
-    webhook_id = webhook_id_from_device_id(hass, device_id)
-    name = get_notify_service(hass, webhook_id) if webhook_id and hass.data[PHONE].get("notify") else None
-    return f"notify.{name}" if name else None
+    # Looked up where its own functions look: importing these would have Home Assistant load what they need, the cloud included.
+    known: Mapping[str, Any] = hass.data.get(PHONE) or {}
+    ids = [key for key, device in (known.get("devices") or {}).items() if device.id == device_id]
+    targets = known["notify"].registered_targets if ids and known.get("notify") else {}
+    return next((f"notify.{name}" for name, target in targets.items() if target in ids), None)

@@ -7,7 +7,7 @@ AT_ONCE = 50_000
 """Characters that are parsed without a pause."""
 
 
-class _Loader(Composer, yaml.CSafeLoader):
+class _EventLoader(Composer, yaml.CSafeLoader):
     """Makes nodes of libyaml's events one by one."""
 
     def __init__(self, text: str) -> None:
@@ -19,7 +19,7 @@ class _Loader(Composer, yaml.CSafeLoader):
 def compose(text: str) -> yaml.Node | None:
     """Return the root of a text, None for an empty one; raises YAMLError."""
     try:
-        return _Loader(text).get_single_node()
+        return _EventLoader(text).get_single_node()
     except RecursionError as err:
         raise yaml.YAMLError from err
 
