@@ -389,5 +389,5 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (when({"trigger": "tag", "tag_id": "door"}), "triggers[0].tag_id"),
     (when(MOVED, do=[act("light.turn_on", "light.hidden")]), "not found or is not exposed"),
     (when(MOVED, do=[{"action": "shell_command.clean"}]), "cannot be used by assistants"),
-    (when(MOVED, do=[act("light.turn_on", "{{ trigger.entity_id }}")]), "what a template will name"),
+    (when(MOVED, do=[act("light.turn_on", "{{ trigger.entity_id }}")]), "cannot do light.turn_on"),
 ]
