@@ -176,7 +176,7 @@ async def test_again_and_then_given_up(hass: HomeAssistant, old_home: File, call
     theirs = ours.replace("alias: New", "alias: Mine")
     old_home.write_text(theirs)
     refused = (await call_tool(UNDO, error=True))["error"]
-    assert "changed alias of it" in refused
+    assert "changed alias of this automation" in refused
     assert "Once that is set back, undo again" in refused
     old_home.write_text(ours)
     await call_tool(UNDO)
