@@ -71,7 +71,8 @@ class Model:
             if self._judge is None:
                 return Turn(fault=Fault("http", status=400))
             return Turn([text(json.dumps(self._judge(instructions)))])
-        if not request_body.get("tools"):
+        offered = {tool["name"] for tool in request_body.get("tools") or ()}
+        if not offered.issuperset(name for name, _ in self._calls):
             return Turn([text("I cannot say.")])
         results = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"]
         if not results:

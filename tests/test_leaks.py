@@ -201,7 +201,7 @@ CASES["extended_assist__get_automations"] = lambda: [
 STEP = {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}
 CASES["extended_assist__add_automation"] = lambda: [
     {"automation": {"alias": "A visible one", "triggers": [], "actions": [STEP]}},
-    {"automation": {"alias": "Narwhal", "triggers": [], "actions": [STEP | {"target": {"area_id": "Kitchen"}}]}},
+    {"automation": {"alias": "Of a place", "triggers": [], "actions": [STEP | {"target": {"area_id": "Kitchen"}}]}},
     *({"automation": {"alias": "A", **config}} for config in _configs()),
     *(
         {"script": {"alias": "A", "sequence": config["actions"], **more}}

@@ -44,7 +44,6 @@ QUESTIONS: dict[str, Calls] = {
     "What happened here?": [("extended_assist__get_logbook", {})],
     "How much was it?": [("extended_assist__get_statistics", {"statistics": ["input_number.level"]})],
     "Who am I?": [("extended_assist__get_user_name", {})],
-    "What time is it?": [("llm__GetDateTime", {})],
     "What is on my list?": [
         ("todo__get_items", {"todo_list": "Shopping list"}),
         (

@@ -5,8 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
-from time import sleep
+from threading import Barrier, Thread
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -29,8 +28,9 @@ def home(url: str, loop: asyncio.AbstractEventLoop) -> HomeAssistant:
     )
     threads = ThreadPoolExecutor(2)
     loop.set_default_executor(threads)
+    both = Barrier(2)
     for _ in range(2):  # Now, not during a test: what a test starts is looked at afterwards.
-        threads.submit(sleep, 0.01)
+        threads.submit(both.wait)
 
     def run[T](work: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
         return loop.run_in_executor(threads, work, *arguments)
