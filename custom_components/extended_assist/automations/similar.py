@@ -14,8 +14,8 @@ _SHARED = 0.75
 def warnings_of(known: Iterable[Automation], checked: CheckedAutomation, automation_id: str) -> list[str]:
     """Return warnings about automations that have the same name or do nearly the same; compares them all."""
     others = [other for other in known if other.id != automation_id]
-    found = same_names(others, checked.config["alias"], automation_id)
-    name, kinds = normalize(str(checked.config["alias"])), _kinds(checked.whole)
+    name, kinds = normalize(str(checked.config.get("alias") or "")), _kinds(checked.whole)
+    found = same_names(others, name, automation_id) if name else []
     for other in others:
         if (
             normalize(other.name) != name

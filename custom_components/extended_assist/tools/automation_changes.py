@@ -219,7 +219,9 @@ class UpdateAutomationTool(ChangingTool):
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
         told = _without_secrets(call, without_kept_recipients(checked.whole, given, told_as), state)
         title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
-        same = await _async_warnings(call, checked, automation_id, automation.kind)
+        same: list[str] = []
+        if _TOLD_APART_BY & changes.keys():
+            same = await _async_warnings(call, checked, automation_id, automation.kind)
         return PlannedChange(
             automation_id,
             title,
@@ -227,7 +229,7 @@ class UpdateAutomationTool(ChangingTool):
             diff(visible, merged(visible, as_told(given, told_as, changes))),
             partial(update, automation_id=automation_id, changes=changes, kind=automation.kind, expected=written),
             checked.whole,
-            [*_left_out(checked), *(same if _TOLD_APART_BY & changes.keys() else [])],
+            [*_left_out(checked), *same],
             rules.file,
             _asks(call, checked, automation.kind),
             told=told,
