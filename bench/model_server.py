@@ -4,13 +4,19 @@ What it has said is written to a file, one response a line: the tokens before it
 """
 
 import asyncio
+from collections.abc import Callable
 from itertools import takewhile
 import json
 from pathlib import Path
 import sys
 from typing import Any, override
 
+from aiohttp import web
+
 from tests.claude_server import ClaudeServer, OfflinePlanner, Turn, planner_models, text, tool_use
+from tests.claude_server.cache import PromptCache
+from tests.claude_server.models import find_model
+from tests.claude_server.rules.rule import Request
 from tests.claude_server.stream import tokens
 from tests.claude_server.thoughtful import Thoughtful
 
@@ -56,6 +62,38 @@ class Speaker:
         return turn
 
 
+class Uncached(PromptCache):
+    """Counts the messages alone: to work out what a cache would find takes time that is neither agent's."""
+
+    @override
+    def usage(self, body: dict[str, Any]) -> dict[str, int]:
+        """Return the tokens of a request, as if a message had a hundred."""
+        tokens = 100 * len(body["messages"])
+        return {"input_tokens": tokens, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+
+
+class Server(ClaudeServer):
+    """Checks a request of each length once: the time that the checks take is neither agent's."""
+
+    _checked: frozenset[tuple[int, ...]] = frozenset()
+
+    def __init__(self, responder: Speaker, api_key: str) -> None:
+        """Take who answers."""
+        super().__init__(responder, api_key=api_key, models=planner_models())
+        self.cache = Uncached()
+
+    @override
+    def _check(self, request: web.Request, check_types: Callable[..., str | None]) -> Request:
+        """Return a request."""
+        body = request["recorded"].body
+        length = (len(body["messages"]), len(body["tools"]), len(body))
+        if length in self._checked:
+            return Request(body, find_model(planner_models(), body["model"]) or {}, self.memory)
+        known = super()._check(request, check_types)
+        self._checked |= {length}
+        return known
+
+
 def _asked(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return messages without what asks to think, so that the question is as it would be."""
     return json.loads(json.dumps(messages).replace(f" {THINK_FIRST}", ""))  # type: ignore[no-any-return]
@@ -71,7 +109,7 @@ def _last(message: dict[str, Any]) -> str | None:
 
 async def main(api_key: str, record: str) -> None:
     """Serve until the process ends."""
-    async with ClaudeServer(Speaker(Path(record)), api_key=api_key, models=planner_models()) as server:
+    async with Server(Speaker(Path(record)), api_key) as server:
         print(f"listening on {server.url}", flush=True)
         await asyncio.Event().wait()
 

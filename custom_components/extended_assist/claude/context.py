@@ -96,7 +96,7 @@ def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, 
     The same conversation gives the same outcome, and a longer one the same for its beginning. overhead is the size of the
     system prompt and the tools in characters; sizes keeps what was measured for the next call.
     """
-    measured = [_measured(item, sizes) for item in content]
+    measured = [sizes.get(id(item)) or _measured(item, sizes) for item in content]
     window = _Window(content, measured, overhead)
     whole = overhead + sum(measured)
     if whole * _PLAUSIBLE[1] <= limit:  # However the server counted, nothing ever had to go.

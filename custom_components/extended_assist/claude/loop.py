@@ -245,7 +245,7 @@ def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) ->
         limit *= 2
     content = without_refused(turn.chat_log.content[1:], turn.agent_id)
     for item in content:
-        if isinstance(item, conversation.UserContent) and id(item) not in turn.sizes:
+        if id(item) not in turn.sizes and isinstance(item, conversation.UserContent):
             turn.sizes[id(item)] = size_of(item) + len(turn.ledger.note(item) or "")
     fitted = fit(content, overhead, limit, turn.sizes)
     if fitted.content and fitted.content[0] is content[0]:

@@ -20,8 +20,9 @@ class Prefix:
 
     def __init__(self, *beginning: Any) -> None:
         """Begin with what stands before all messages."""
-        self.beginning = json_bytes(beginning)
-        self._digest = blake2b(self.beginning, digest_size=16)
+        self._digest = blake2b(json_bytes(beginning), digest_size=16)
+        self.beginning = self._digest.digest()
+        """The digest of what stands before all messages; tools are long, and are not kept for it."""
         self._added: list[Any] = []
 
     def add(self, role: str, blocks: Iterable[dict[str, Any]]) -> None:

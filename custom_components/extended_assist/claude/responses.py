@@ -43,7 +43,7 @@ def without_refused(content: Sequence[conversation.Content], agent_id: str) -> l
 
     https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
     """
-    if not any(native.refused for native in _own(content, agent_id)):
+    if not any(isinstance(item, conversation.AssistantContent) and _is_refusal(item, agent_id) for item in content):
         return list(content)
     kept: list[conversation.Content] = []
     start, is_refused = 0, False
