@@ -155,9 +155,12 @@ def find_rows(session: Session, series: Series, start: float, cut: float) -> Row
     return None
 
 
+_OLDEST = select(func.min(STATES.c.last_updated_ts))
+
+
 def oldest_moment(session: Session) -> float | None:
     """Return how far back the recording of anything reaches: one index look-up."""
-    found: float | None = session.execute(select(func.min(STATES.c.last_updated_ts))).scalar()
+    found: float | None = session.connection().execute(_OLDEST).scalar()
     return found
 
 
