@@ -15,8 +15,7 @@ import aiohttp
 from homeassistant.auth.const import GROUP_ID_ADMIN
 from homeassistant.auth.models import User
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.core import Context, Event, HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.util.yaml import dump
 
@@ -43,6 +42,7 @@ async def run() -> list[Row]:
     async with running_home_assistant(_CONFIGURATION) as hass:
         path = Path(hass.config.path("automations.yaml"))
         user = await hass.auth.async_create_user("bench", group_ids=[GROUP_ID_ADMIN])
+        reloads = _Reloads(hass)
         rows: list[Row] = []
         for count, turns in _TURNS.items():
             path.write_text(dump([_automation(number) for number in range(count)]))
@@ -50,10 +50,10 @@ async def run() -> list[Row]:
             for entity_id in hass.states.async_entity_ids():
                 async_expose_entity(hass, "conversation", entity_id, True)
             async with _editor(hass, user) as editor:
-                call = _tools(hass, user.id)
-                rows += await _measure_adding(hass, {"ours": partial(_add, call), "theirs": editor.save}, count, turns)
-                rows += await _measure_reading(hass, call, editor, count, turns)
-                rows += await _measure_changing(hass, call, count, turns)
+                call = await _tools(hass, user.id)
+                rows += await _measure_adding(reloads, {"ours": partial(_add, call), "theirs": editor.save}, count, turns)
+                rows += await _measure_reading(reloads, call, editor, count, turns)
+                rows += await _measure_changing(reloads, call, count, turns)
         return rows
 
 
@@ -106,9 +106,10 @@ async def _editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Editor]:
         yield _Editor(session, url)
 
 
-def _tools(hass: HomeAssistant, user_id: str) -> _Call:
+async def _tools(hass: HomeAssistant, user_id: str) -> _Call:
     """Return a function that calls our tools, as an administrator who is not asked."""
     # After Home Assistant has put its folder of custom components in place.
+    from custom_components.extended_assist.name_index import async_get_names  # noqa: PLC0415
     from custom_components.extended_assist.toolbox.options import ToolboxOptions  # noqa: PLC0415
     from custom_components.extended_assist.toolbox.policy import Policy  # noqa: PLC0415
     from custom_components.extended_assist.tools.actions import UndoLastChangeTool  # noqa: PLC0415
@@ -118,6 +119,8 @@ def _tools(hass: HomeAssistant, user_id: str) -> _Call:
     )
     from custom_components.extended_assist.tools.automations import GetAutomationsTool  # noqa: PLC0415
 
+    # As an entry does when it is set up.
+    await async_get_names(hass).async_fill()
     options = ToolboxOptions(policy=Policy(ask_first=frozenset(), allow_without_chat=True))
     classes = (AddAutomationTool, GetAutomationsTool, UndoLastChangeTool, UpdateAutomationTool)
     tools = {tool.name.partition("__")[2]: tool for tool in (one(options) for one in classes)}
@@ -135,9 +138,8 @@ async def _add(call: _Call, config: dict[str, Any]) -> None:
     await call("add_automation", automation={key: value for key, value in config.items() if key != "id"})
 
 
-async def _measure_adding(hass: HomeAssistant, kinds: dict[str, _Save], count: int, turns: int) -> list[Row]:
+async def _measure_adding(reloads: _Reloads, kinds: dict[str, _Save], count: int, turns: int) -> list[Row]:
     """Time both until the new automation is loaded, with and without Home Assistant's loading itself."""
-    reloads = _Reloads(hass)
     times: dict[str, list[float]] = {f"{name} {part}": [] for name in kinds for part in ("all", "own")}
     steps: dict[str, list[float]] = {name: [] for name in times}
     for turn in range(turns + _WARM_UP):
@@ -171,7 +173,7 @@ async def _measure_adding(hass: HomeAssistant, kinds: dict[str, _Save], count: i
     ]
 
 
-async def _measure_reading(hass: HomeAssistant, call: _Call, editor: _Editor, count: int, turns: int) -> list[Row]:
+async def _measure_reading(reloads: _Reloads, call: _Call, editor: _Editor, count: int, turns: int) -> list[Row]:
     """Time lists and all about one, beside opening one in the editor."""
     automation = _automation(count // 2)
     kinds: dict[str, Callable[[], Awaitable[None]]] = {
@@ -183,7 +185,6 @@ async def _measure_reading(hass: HomeAssistant, call: _Call, editor: _Editor, co
     }
     times: dict[str, list[float]] = {name: [] for name in kinds}
     steps: dict[str, list[float]] = {name: [] for name in kinds}
-    reloads = _Reloads(hass)
     for _ in range(turns):
         for name, work in kinds.items():
             gc.collect()
@@ -202,13 +203,13 @@ async def _measure_reading(hass: HomeAssistant, call: _Call, editor: _Editor, co
     return sorted(rows, key=lambda row: row.case)
 
 
-async def _measure_changing(hass: HomeAssistant, call: _Call, count: int, turns: int) -> list[Row]:
+async def _measure_changing(reloads: _Reloads, call: _Call, count: int, turns: int) -> list[Row]:
     """Find the longest steps of changing one and of undoing that."""
     automation_id = _automation(count // 2)["id"]
     steps: dict[str, list[float]] = {"change": [], "undo": []}
-    reloads = _Reloads(hass)
     for turn in range(turns):
         changes = {"conditions": [{"condition": "time", "after": f"1{turn}:00:00"}]}
+        gc.collect()
         with _Steps(reloads) as longest:
             await call("update_automation", automation=automation_id, changes=changes)
         steps["change"].append(longest.own)
@@ -228,27 +229,24 @@ class _Reloads:
     """Knows when Home Assistant loads automations anew."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Watch the action that both use, and the event after it."""
+        """Stand before the action that both use; what it gives back when it ends is part of it."""
         self.done = asyncio.Event()
         self.running = False
         self.took = 0.0
         self.at_turn: Callable[[], None] | None = None
         """Called right before loading begins or ends."""
-        self._start = 0.0
-        hass.bus.async_listen(EVENT_CALL_SERVICE, self._called)
-        hass.bus.async_listen("automation_reloaded", self._loaded)
+        self._reload = hass.services.async_services_for_domain("automation")["reload"]
+        hass.services.async_register("automation", "reload", self._async_reload, schema=self._reload.schema)
 
-    @callback
-    def _called(self, event: Event[Any]) -> None:
-        if (event.data["domain"], event.data["service"]) == ("automation", "reload"):
-            self._turn(running=True)
-            self._start = perf_counter()
-
-    @callback
-    def _loaded(self, _: Event[Any]) -> None:
-        self._turn(running=False)
-        self.took = perf_counter() - self._start
-        self.done.set()
+    async def _async_reload(self, call: ServiceCall) -> None:
+        self._turn(running=True)
+        start = perf_counter()
+        try:
+            await self._reload.job.target(call)
+        finally:
+            self._turn(running=False)
+            self.took = perf_counter() - start
+            self.done.set()
 
     def _turn(self, *, running: bool) -> None:
         if self.at_turn:

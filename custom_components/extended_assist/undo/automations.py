@@ -1,5 +1,7 @@
 """Take back that an automation, script or scene was added, changed or removed."""
 
+import asyncio
+
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.account import parts_of, shown
@@ -48,9 +50,14 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     return answer | ({"note": made.problem} if made.problem else {}), True
 
 
-def plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
+async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
     """Return what a change would be taken back to, with the lines that change; None where it cannot be told."""
-    before, after = (visible_block(call, change.details.get(key), change.kind) for key in ("before", "after"))
+    await call.exposure.async_prepare()
+    blocks = []
+    for key in ("before", "after"):
+        blocks.append(visible_block(call, change.details.get(key), change.kind))
+        await asyncio.sleep(0)  # Each takes long where there are thousands of names.
+    before, after = blocks
     if (now := before or after) is None or (before is None) != (change.details.get("before") is None):
         return None
     verb = "Change back" if before and after else "Bring back" if before else "Remove again"
