@@ -1,0 +1,1 @@
+"""Wishes for later: when something is to happen, what, for whom, and until when."""

@@ -1,0 +1,234 @@
+"""A wish for later, as it is stored."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+import voluptuous as vol
+
+from homeassistant.core import Context
+from homeassistant.helpers import llm
+from homeassistant.util import dt as dt_util, ulid as ulid_util
+
+from ..storage import NUMBER, TEXT_OR_NONE, shape
+from ..toolbox.caller import Caller
+
+MAX_STANDING = 200
+"""Wishes of a home that can stand at the same time."""
+MAX_ENDED = 50
+"""Wishes whose end is remembered, so that it can be told."""
+
+
+class Hearer(StrEnum):
+    """Who is told."""
+
+    HERE = "here"
+    """Whoever is at the device that asked, or the one who asked where that was none."""
+    PERSON = "person"
+    AREA = "area"
+    EVERYONE = "everyone"
+
+
+@dataclass(slots=True)
+class Owner:
+    """Who made a wish, from where, and under which entry's options."""
+
+    entry_id: str
+    platform: str
+    assistant: str
+    language: str | None
+    device_id: str | None
+    user_id: str | None
+    """None where nobody was logged in, as at a speaker: the wish is the household's."""
+    conversation_id: str | None = None
+
+    def caller(self) -> Caller:
+        """Return the speaker, in the conversation in which it was asked for."""
+        return Caller(self.llm_context(), conversation_id=self.conversation_id)
+
+    def llm_context(self) -> llm.LLMContext:
+        """Return the context of the speaker."""
+        return llm.LLMContext(
+            platform=self.platform,
+            context=Context(user_id=self.user_id),
+            language=self.language,
+            assistant=self.assistant,
+            device_id=self.device_id,
+        )
+
+
+@dataclass(slots=True)
+class When:
+    """When a wish comes due: at a moment, by a rule, or when something happens; the first of these that comes."""
+
+    moment: float | None = None
+    """Seconds since the epoch."""
+    rule: str | None = None
+    """An RRULE of iCalendar (RFC 5545) without DTSTART, in local time."""
+    start: str | None = None
+    """The local date and time from which the rule counts, in ISO format without an offset."""
+    triggers: list[dict[str, Any]] = field(default_factory=list)
+    """Triggers as in an automation."""
+    wait: float = 0.0
+    """Seconds between such a trigger and what is to happen."""
+
+
+@dataclass(slots=True)
+class What:
+    """What is to happen: any of these, in this order."""
+
+    actions: list[dict[str, Any]] = field(default_factory=list)
+    """Steps of a sequence. A step of the form {action, entity_ids, data, targeted} was resolved when it was agreed to."""
+    say: str | None = None
+    """What is said."""
+    ask: str | None = None
+    """What the assistant is asked then, whose answer is said."""
+
+
+@dataclass(slots=True)
+class Audience:
+    """For whom and where."""
+
+    hearer: Hearer = Hearer.HERE
+    target: str | None = None
+    """The id of the person's entity or of the area."""
+
+
+@dataclass(slots=True)
+class Until:
+    """When a wish ends; whatever comes first."""
+
+    moment: float | None = None
+    """Seconds since the epoch."""
+    times: int | None = None
+    """How often it happens; None for as often as it comes due."""
+    done: bool = False
+    """Whether it is said again and again until somebody says that it is done."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a wish has come."""
+
+    due: float | None = None
+    """When it happens next, in seconds since the epoch; None while it waits for a trigger."""
+    begun: float | None = None
+    """The moment of what was begun and is not known to be over."""
+    last: float | None = None
+    """The moment for which it happened last; nothing happens for it, or for one before it, again."""
+    again: float | None = None
+    """When what was said is said again, until it is done or because of a snooze."""
+    times: int = 0
+    """How often it has happened."""
+    result: str | None = None
+    """What became of it last, in words for the model."""
+    untold: str | None = None
+    """What could not be told to anybody; the one who made the wish hears it when they speak next."""
+    ended: float | None = None
+    """When it ended; None while it stands."""
+
+
+def _new_id() -> str:
+    """Return an id short enough for a model to repeat without mistakes."""
+    return ulid_util.ulid_now()[-6:].lower()
+
+
+@dataclass(slots=True)
+class Wish:
+    """Something that is to happen later."""
+
+    name: str
+    """What it is about, in a few words of the one who made it."""
+    owner: Owner
+    when: When
+    what: What
+    audience: Audience = field(default_factory=Audience)
+    until: Until = field(default_factory=Until)
+    conditions: list[dict[str, Any]] = field(default_factory=list)
+    """Conditions as in an automation, which must hold when it comes due."""
+    agreed: bool = False
+    """Whether the user agreed to what is consequential in it."""
+    progress: Progress = field(default_factory=Progress)
+    created: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
+    """Seconds since the epoch."""
+    id: str = field(default_factory=_new_id)
+
+    @property
+    def is_standing(self) -> bool:
+        """Return whether it has not ended."""
+        return self.progress.ended is None
+
+    @property
+    def is_household(self) -> bool:
+        """Return whether it belongs to the household rather than to a user."""
+        return self.owner.user_id is None
+
+    @property
+    def next_moment(self) -> float | None:
+        """Return when something happens next, or None where that is not known."""
+        return min(filter(None, (self.progress.due, self.progress.again)), default=None)
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as it is stored."""
+        return asdict(self)
+
+
+_NUMBER_OR_NONE = vol.Any(None, NUMBER)
+_OWNER = shape(
+    {
+        "entry_id": str,
+        "platform": str,
+        "assistant": str,
+        **dict.fromkeys(("language", "device_id", "user_id"), TEXT_OR_NONE),
+    },
+    {"conversation_id": TEXT_OR_NONE},
+)
+_WHEN = shape(
+    {},
+    {"moment": _NUMBER_OR_NONE, "rule": TEXT_OR_NONE, "start": TEXT_OR_NONE, "triggers": [dict], "wait": NUMBER},
+)
+_WHAT = shape({}, {"actions": [dict], "say": TEXT_OR_NONE, "ask": TEXT_OR_NONE})
+_AUDIENCE = shape({}, {"hearer": vol.Coerce(Hearer), "target": TEXT_OR_NONE})
+_UNTIL = shape({}, {"moment": _NUMBER_OR_NONE, "times": vol.Any(None, int), "done": bool})
+_PROGRESS = shape(
+    {},
+    {
+        **dict.fromkeys(("due", "begun", "last", "again", "ended"), _NUMBER_OR_NONE),
+        **dict.fromkeys(("result", "untold"), TEXT_OR_NONE),
+        "times": int,
+    },
+)
+_WISH = shape(
+    {"name": str, "owner": _OWNER, "when": _WHEN, "what": _WHAT, "id": str},
+    {
+        "audience": _AUDIENCE,
+        "until": _UNTIL,
+        "conditions": [dict],
+        "agreed": bool,
+        "progress": _PROGRESS,
+        "created": NUMBER,
+    },
+)
+_STORED = shape({"wishes": [_WISH]})
+_PARTS: Mapping[str, type] = {
+    "owner": Owner,
+    "when": When,
+    "what": What,
+    "audience": Audience,
+    "until": Until,
+    "progress": Progress,
+}
+
+
+def read_wish(valid: Mapping[str, Any]) -> Wish:
+    """Return a wish from what was stored and is valid."""
+    known = {one.name for one in fields(Wish)}
+    return Wish(
+        **{key: _PARTS[key](**value) if key in _PARTS else value for key, value in valid.items() if key in known}
+    )
+
+
+def read_stored(stored: Any) -> list[Wish]:
+    """Return the wishes in what was stored; raises vol.Invalid for anything else."""
+    return [] if stored is None else [read_wish(valid) for valid in _STORED(stored)["wishes"]]
