@@ -36,6 +36,7 @@ _ONE: Final = re.compile(rf"{_LAST} (minute|hour|day)")
 _CALENDAR: Final = re.compile(rf"(this|current|{_LAST}) (week|month|year)")
 _WEEKDAY: Final = re.compile(rf"(?:(on|this|{_LAST}) )?({'|'.join(_WEEKDAYS)})")
 _MONTH: Final = re.compile(rf"(?:(in|{_LAST}) )?({'|'.join(_MONTHS)})(?: (\d{{4}}))?|(\d{{4}})-(\d\d)")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _YEAR: Final = re.compile(r"\d{4}")
 
 type _Span = tuple[datetime, datetime | None]
@@ -77,7 +78,9 @@ def _read(value: str, name: str, now: datetime) -> _Span:
         # Words first: 2026-03 would else be the first moment of March only.
         found = _words(" ".join(value.casefold().split()), dt_util.as_local(now))
         if found is None and (moment := dt_util.parse_datetime(value)):
-            found = moment, None
+            # A start without an end goes on until now; an end that is the start's own date means all of that day.
+            is_last_day = name == "end" and _DATE.fullmatch(value.strip())
+            found = moment, _midnight(moment.date() + _ONE_DAY) if is_last_day else None
         span = (dt_util.as_utc(found[0]), found[1] and dt_util.as_utc(found[1])) if found else None
     except ValueError, OverflowError:  # Such as 2026-02-30, or the year 0.
         span = None
