@@ -200,7 +200,10 @@ async def test_what_scripts_and_scenes_lead_to(hass: HomeAssistant) -> None:
         ({"action": "homeassistant.turn_off", "data_template": "{{ what }}"}, True),
         ({"action": "!secret what"}, True),
         ({"action": "homeassistant.turn_off", "target": {"entity_id": ["light.lamp", "!secret which"]}}, True),
-        ({"choose": {"conditions": [], "sequence": {"service": "Cover.Open_Cover", "entity_id": "COVER.garage"}}}, True),
+        (
+            {"choose": {"conditions": [], "sequence": {"service": "Cover.Open_Cover", "entity_id": "COVER.garage"}}},
+            True,
+        ),
         ({"service": "cover.set_cover_position", "entity_id": "cover.garage", "data_template": {"position": 0}}, False),
     ],
 )

@@ -25,6 +25,7 @@ from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
 from .rules import AUTOMATION_RULES, Rules
 from .scripts import check_fields
+from .used_blueprint import UsedBlueprint, async_used_blueprint
 from .written_out import async_written_out
 from .yaml_index import Tagged
 
@@ -52,6 +53,7 @@ class CheckedAutomation:
     """Every action in it, in order."""
     left_out: int = 0
     """How many entities, of areas and the like that were named, it does not use because they are not exposed."""
+    blueprint: UsedBlueprint | None = None
 
 
 def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dict[str, Any]:
@@ -120,6 +122,7 @@ async def async_check(
     check_name(config, rules)
     said = set(rules.keys if given is None else given)
     parts = {key: value for key, value in config.items() if key in said}
+    blueprint = await async_used_blueprint(rules.blueprints(call.hass), config)
     written, left_out = await async_written_out(call, parts, rules.blueprints(call.hass))
     config = {**config, **written}
     whole = await async_substituted(call, config, rules, tell="use_blueprint" in said)
@@ -135,7 +138,7 @@ async def async_check(
                 raise
             raise ToolError(_HIDDEN.format(rules.kind)) from err
     await async_validate(call, automation_id, config, rules, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions), left_out)
+    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions), left_out, blueprint)
 
 
 def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:

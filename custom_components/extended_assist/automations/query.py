@@ -37,7 +37,7 @@ from .outline import outline_of
 from .places import exposed_places
 from .same_id import other_places
 from .secret_values import SecretValues, is_hidden_key
-from .yaml_index import Tagged, UnchangeableError, index_yaml, load_automation
+from .yaml_index import Tagged, UnchangeableError
 
 MAX_TRACES = 3
 """Runs that are told of, the last ones."""
@@ -213,7 +213,7 @@ async def async_find_automation(call: ToolCall, text: str, kinds: Collection[str
 
 def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOMATION_DOMAIN) -> FileState:
     """Read secrets.yaml, and what the file of automations, scripts or scenes says of some by their ids; blocks."""
-    state = FileState(secrets=_secrets(path.parent))
+    state = FileState(secrets=read_secrets(path.parent))
     try:
         outline = outline_of(decode(read(path))[1], kind)
     except ToolError as err:
@@ -246,8 +246,8 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
     return state
 
 
-def _secrets(folder: Path) -> set[str]:
-    """Return the values of the user's secrets, as texts."""
+def read_secrets(folder: Path) -> set[str]:
+    """Return the values of the user's secrets, as texts; blocks."""
     try:
         with (folder / SECRET_YAML).open(encoding="utf-8") as file:
             found = yaml.load(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
@@ -256,18 +256,8 @@ def _secrets(folder: Path) -> set[str]:
     return {str(value) for value in found.values()} if isinstance(found, dict) else set()
 
 
-def visible_block(call: ToolCall, block: str | None, kind: str = AUTOMATION_DOMAIN) -> dict[str, Any] | None:
-    """Return the written lines of one automation, script or scene as they may be told; None for none, and for what cannot be read."""
-    if block is None:
-        return None
-    try:
-        index = index_yaml(block, kind)
-        (item,) = index.automations
-        config = load_automation(index, item)
-    except ToolError, ValueError:
-        return None
-    config.pop(CONF_ID, None)
-    secrets = SecretValues(call.exposure, config)
+def visible_block(call: ToolCall, config: Mapping[str, Any], secrets: SecretValues) -> dict[str, Any]:
+    """Return an automation, script or scene, as it is written, as it may be told."""
     return dict(_VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config)).value(config))
 
 

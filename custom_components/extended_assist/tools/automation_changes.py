@@ -95,7 +95,12 @@ class ChangingTool(ExtendedTool):
         """Make a planned change."""
         store = async_get_store(call.hass, plan.file)
         made = await store.async_change(
-            call, plan.automation_id, plan.make, may_be_broken=plan.is_broken, expose=expose
+            call,
+            plan.automation_id,
+            plan.make,
+            may_be_broken=plan.is_broken,
+            expose=expose,
+            blueprint=plan.blueprint,
         )
         plan.notes += [f"As before: {made.problem}"] if made.problem else []
         return made
@@ -162,6 +167,7 @@ class AddAutomationTool(ChangingTool):
             [*_left_out(checked), *await _async_warnings(call, checked, item_id, kind)],
             rules.file,
             _asks(call, checked, kind),
+            blueprint=checked.blueprint,
         )
 
     @override
@@ -233,6 +239,7 @@ class UpdateAutomationTool(ChangingTool):
             rules.file,
             _asks(call, checked, automation.kind),
             told=told,
+            blueprint=checked.blueprint,
             is_broken=not automation.loaded.available,
         )
 

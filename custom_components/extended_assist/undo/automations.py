@@ -1,17 +1,23 @@
 """Take back that an automation, script or scene was added, changed or removed."""
 
+from typing import Any
+
+from homeassistant.const import CONF_ID
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.account import parts_of, shown
 from ..automations.check import MAX_NAME
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
+from ..automations.file import try_change
 from ..automations.loading_scripts import FILES
-from ..automations.query import exposed_automation, visible_block
+from ..automations.query import exposed_automation, read_secrets, visible_block
 from ..automations.reverse import ChangedSinceError
-from ..automations.store import UNSEEN, async_get_store
+from ..automations.secret_values import SecretValues
+from ..automations.store import UNSEEN, ConfigStore, async_get_store
+from ..automations.yaml_index import index_yaml, load_automation
 from ..const import DOMAIN
-from ..results import OverError
+from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from ..toolbox.plan import Plan, Step
@@ -48,16 +54,48 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     return answer | ({"note": made.problem} if made.problem else {}), True
 
 
-def plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
-    """Return what a change would be taken back to, with the lines that change; None where it cannot be told."""
-    before, after = (visible_block(call, change.details.get(key), change.kind) for key in ("before", "after"))
-    if (now := before or after) is None or (before is None) != (change.details.get("before") is None):
+async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
+    """Return what there would be without a change, with the lines that change; None where it cannot be told.
+
+    What others have changed in the same since would stay, and is told as it is now.
+    """
+    await call.exposure.async_prepare()
+    store = async_get_store(call.hass, FILES[change.kind])
+    blocks, secrets = await call.hass.async_add_executor_job(_blocks, store, change)
+    after, before = (_read(block, change.kind) for block in blocks)
+    if (now := before or after) is None or (before is None) != (blocks[1] is None):
         return None
+    hidden = SecretValues(call.exposure, [before, after], secrets)
+    told = visible_block(call, now, hidden)
+    lines = diff(*(one and visible_block(call, one, hidden) for one in (after, before)))
     verb = "Change back" if before and after else "Bring back" if before else "Remove again"
-    name = str(now.get("alias", now.get("name", change.details["id"])))
+    name = str(told.get("alias") or told.get("name") or change.details["id"])
     title = f"{verb} the {change.kind} '{name if len(name) <= MAX_NAME else f'{name[: MAX_NAME - 1]}…'}'"
-    account = f"{title}: {DESCRIBERS[change.kind](call.hass, call.exposure).describe(now)}"
-    parts = parts_of(call, change.kind, now, runs=before is not None)
-    lines = shown(diff(after, before))
-    step = Step(f"{DOMAIN}.undo", (), {}, account, title=title, parts=parts, shown=lines)
+    account = f"{title}: {DESCRIBERS[change.kind](call.hass, call.exposure).describe(told)}"
+    parts = parts_of(call, change.kind, now, told=told, runs=before is not None)
+    step = Step(f"{DOMAIN}.undo", (), {}, account, title=title, parts=parts, shown=shown(lines))
     return Plan((step,), account, is_whole=False, bound_to=change.id)
+
+
+def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[str]]:
+    """Return the lines as they are and as they would be, and the values of the user's secrets; blocks."""
+    details, secrets = change.details, read_secrets(store.path.parent)
+    try:
+        edit = try_change(store.path, store.undoing(change))
+    except ToolError:  # Undoing it tells why it cannot be done.
+        return [details.get("after"), details.get("before")], secrets
+    return [edit.before, edit.after], secrets
+
+
+def _read(block: str | None, kind: str) -> dict[str, Any] | None:
+    """Return what the lines of one item say, without its id; None for none, and for what cannot be read alone."""
+    if block is None:
+        return None
+    try:
+        index = index_yaml(block, kind)
+        (item,) = index.automations
+        config = load_automation(index, item)
+    except ToolError, ValueError:
+        return None
+    config.pop(CONF_ID, None)
+    return config

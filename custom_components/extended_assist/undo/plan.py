@@ -8,7 +8,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.journal import AUTOMATION, CANCELLED, SCENE, SCHEDULED, SCRIPT, STATES, Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.telling import step_for
-from .automations import plan_undo_automation
+from .automations import async_plan_undo_automation
 from .states import steps_of_undoing
 
 
@@ -28,7 +28,7 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
             for item in waiting
             if item.id == change.details.get("id") and item.is_visible(call.exposure)
         )
-    elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := plan_undo_automation(call, change)):
+    elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := await async_plan_undo_automation(call, change)):
         return plan
     else:
         steps = (Step(f"{DOMAIN}.undo", (), {}, sentence),)
