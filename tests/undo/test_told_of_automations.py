@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.consequential import is_consequential
@@ -141,3 +142,39 @@ async def test_several_hidden_ones(
     assert "hidden" not in " ".join(part.words for part in parts)
     await call_tool(UNDO)
     assert (folder / "scenes.yaml").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"automations.yaml": "- id: [\n"}, "not valid YAML"),
+        ({"automations.yaml": "a: b\n"}, "not a list"),
+        ({"configuration.yaml": "automation: !include_dir_list some\n"}, "automations.yaml"),
+    ],
+)
+async def test_file_that_cannot_be_changed(
+    hass: HomeAssistant,
+    start_home: StartHome,
+    call_tool: CallTool,
+    llm_context: llm.LLMContext,
+    files: dict[str, str],
+    reason: str,
+) -> None:
+    """Nobody is asked then, nothing is written, and it can be undone once that is mended."""
+    path = await start_home(dump([WRITTEN]))
+    before = path.read_text()
+    expose(hass, "automation.a")
+    await call_tool(UPDATE, automation="automation.a", changes={"mode": "queued"})
+    kept = {name: path.with_name(name).read_text() for name in files}
+    for name, text in files.items():
+        path.with_name(name).write_text(text)
+    now = path.read_text()
+    with pytest.raises(ToolError, match=reason):
+        await plan_of(hass, llm_context)
+    for _ in range(2):
+        assert reason in (await call_tool(UNDO, error=True))["error"]
+    assert path.read_text() == now
+    for name, text in kept.items():
+        path.with_name(name).write_text(text)
+    await call_tool(UNDO)
+    assert path.read_text() == before

@@ -112,11 +112,18 @@ class _Comparison:
 
 
 async def async_check_change(
-    call: ToolCall, automation: Automation, written: Mapping[str, Any], changes: Mapping[str, Any]
+    call: ToolCall,
+    automation: Automation,
+    written: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    loadable: Mapping[str, Any],
 ) -> CheckedAutomation:
-    """Return a changed automation that may be written; raises ToolError with the place and the reason."""
+    """Return a changed automation that may be written; raises ToolError with the place and the reason.
+
+    loadable is what Home Assistant will make of it as it is written, with the secrets of now.
+    """
     is_blueprint = "use_blueprint" in written
-    before = dict(written) if is_blueprint else resolved(dict(written), automation.config)
+    before = dict(written) if is_blueprint else resolved(dict(written), loadable)
     rules = RULES[automation.kind]
     wanted = merged(before, changes)
     wanted.pop("id", None)
@@ -126,7 +133,7 @@ async def async_check_change(
     if changes.keys() <= FREE:
         await _async_validate(call, automation, before, wanted, changes)
         if is_blueprint:
-            await _async_check_as_loaded(call, automation, before)
+            await _async_check_as_loaded(call, automation, loadable)
         ran = dict(automation.config) if is_blueprint else before
         return CheckedAutomation(wanted, merged(ran, changes), set(automation.used), blueprint=blueprint)
     if rules is not AUTOMATION_RULES:
@@ -151,12 +158,12 @@ async def async_check_change(
     return checked
 
 
-async def _async_check_as_loaded(call: ToolCall, automation: Automation, written: Mapping[str, Any]) -> None:
+async def _async_check_as_loaded(call: ToolCall, automation: Automation, loadable: Mapping[str, Any]) -> None:
     """Refuse to load what uses a blueprint that has become another one: that would change more than was asked for."""
     rules = RULES[automation.kind]
-    if _holds_tag(written["use_blueprint"]) or not automation.loaded.available:
+    if not automation.loaded.available:
         return
-    found = await rules.file.async_as_run(call.hass, str(automation.id), deepcopy(dict(written)))
+    found = await rules.file.async_as_run(call.hass, str(automation.id), deepcopy(dict(loadable)))
     if found is not None and any(found.get(key) != automation.config.get(key) for key in rules.walked):
         raise ToolError(_OTHER_BLUEPRINT.format(automation.kind))
 

@@ -119,8 +119,9 @@ async def async_check(
 
     Where only some keys are given by the caller, nothing is told of what the others hold.
     """
-    check_name(config, rules)
     said = set(rules.keys if given is None else given)
+    if "alias" in said:  # One that has no name of its own needs none for something else to be changed.
+        check_name(config, rules)
     parts = {key: value for key, value in config.items() if key in said}
     blueprint = await async_used_blueprint(rules.blueprints(call.hass), config)
     written, left_out = await async_written_out(call, parts, rules.blueprints(call.hass))

@@ -36,7 +36,7 @@ from .loading_scripts import loaded_entities
 from .outline import outline_of
 from .places import exposed_places
 from .same_id import other_places
-from .secret_values import SecretValues, is_hidden_key
+from .secret_values import SecretValues, behind_tags, is_hidden_key
 from .yaml_index import Tagged, UnchangeableError
 
 MAX_TRACES = 3
@@ -113,7 +113,13 @@ class FileState:
     """Why the others that are in the file cannot be changed."""
     removable: set[str] = field(default_factory=set)
     """Those that are in the file once, whatever they hold."""
+    lines: dict[str, str] = field(default_factory=dict)
+    """The lines of each of these."""
     secrets: set[str] = field(default_factory=set)
+
+    def secrets_of(self, automation: Automation) -> set[str]:
+        """Return the values of secrets.yaml, and those that an automation was loaded with."""
+        return self.secrets | {*behind_tags(self.configs.get(str(automation.id)), automation.config)}
 
     def reason(self, automation_id: str | None) -> str | None:
         """Return why an automation cannot be changed, or None where it can: the one answer for the list and for changes."""
@@ -235,6 +241,7 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
             continue
         state.removable.add(item_id)
         part = outline.part_of(item_id)
+        state.lines[item_id] = part.index.text[slice(*part.index.span(part.item))]
         try:
             state.configs[item_id] = loadable(part.index, part.item)
         except UnchangeableError as err:
@@ -266,7 +273,7 @@ def visible_config(call: ToolCall, automation: Automation, state: FileState) -> 
     own = str(automation.id) in state.configs
     config = dict(state.configs[str(automation.id)] if own else automation.config)
     config.pop(CONF_ID, None)
-    secrets = SecretValues(call.exposure, config, state.secrets)
+    secrets = SecretValues(call.exposure, config, state.secrets_of(automation))
     visible = _VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config))
     return visible.value(config), visible.left_out
 
@@ -320,7 +327,7 @@ class _VisibleConfig:
 
 async def async_last_runs(call: ToolCall, automation: Automation, state: FileState) -> list[JsonObjectType]:
     """Return the last runs of an automation in short, newest first."""
-    secrets = SecretValues(call.exposure, automation.config, state.secrets)
+    secrets = SecretValues(call.exposure, automation.config, state.secrets_of(automation))
     if automation.id is None:
         return []
     hass, key = call.hass, f"{automation.kind}.{automation.id}"

@@ -10,6 +10,8 @@ from homeassistant.util.yaml import SECRET_YAML
 from ..exposure import Exposure
 from ..secret_rule import is_secret_key, is_secret_text
 from .describe import SECRET
+from .edit import present_key
+from .yaml_index import Tagged
 
 SHORTEST = 4
 """Characters of a secret that is looked for inside of texts: shorter ones are words and numbers like any other."""
@@ -63,6 +65,19 @@ class SecretValues:
         if self.is_secret(value):
             return SECRET
         return self.text(value) if isinstance(value, str) else value
+
+
+def behind_tags(written: Any, loaded: Any) -> Iterator[str]:
+    """Yield what Home Assistant loaded where a secret is written, as texts: secrets.yaml may hold another one by now."""
+    if isinstance(written, Tagged):
+        if written.startswith("!secret") and loaded is not None and not isinstance(loaded, bool | Mapping | list):
+            yield str(loaded)
+    elif isinstance(written, Mapping) and isinstance(loaded, Mapping):
+        for key, item in written.items():
+            yield from behind_tags(item, loaded.get(key, loaded.get(present_key(key))))
+    elif isinstance(written, list) and isinstance(loaded, list):
+        for item, other in zip(written, loaded, strict=False):
+            yield from behind_tags(item, other)
 
 
 def _secret(value: Any, *, is_within: bool = False) -> Iterator[str]:

@@ -7,6 +7,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.account import parts_of, shown
 from ..automations.check import MAX_NAME
+from ..automations.config_includes import include_problem
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.file import try_change
@@ -23,9 +24,8 @@ from ..toolbox.journal import Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier, async_check_speaker
 
-_AGAIN = (
-    "Tell the user. Once that is set back, undo again; if it is undone again as it is now, this change is given up."
-)
+_TELL = "Tell the user"
+_AGAIN = "Once that is set back, undo again; if it is undone again as it is now, this change is given up."
 _GIVEN_UP = (
     "It is given up: the change before this one is the last one from here on. If the user still wants it taken back, change it "
     "with the tools for automations."
@@ -39,13 +39,16 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     is_seen = details.get(UNSEEN) or exposed_automation(call, details["id"], change.kind) is not None
     if details["after"] is not None and not is_seen:
         raise OverError(f"The {change.kind} of the last change is gone or not exposed any more, so nothing was undone.")
+    if problem := await call.hass.async_add_executor_job(include_problem, store.path.parent, change.kind):
+        raise ToolError(problem)
     try:
         made = await store.async_restore(call, change)
     except ChangedSinceError as err:
         if details.get("refused") == str(err):
             raise OverError(f"{err} {_GIVEN_UP}") from err
         details["refused"] = str(err)
-        raise ChangedSinceError(f"{err} {_AGAIN}") from err
+        told = str(err) if _TELL in str(err) else f"{err} {_TELL}."
+        raise ChangedSinceError(f"{told} {_AGAIN}") from err
     answer: JsonObjectType = {
         "undone": {
             made.entity_id or details["id"]: "removed again" if details["before"] is None else "as it was before"
@@ -57,7 +60,8 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
 async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
     """Return what there would be without a change, with the lines that change; None where it cannot be told.
 
-    What others have changed in the same since would stay, and is told as it is now.
+    What others have changed in the same since would stay, and is told as it is now. Raises ToolError where the file cannot
+    be changed at all.
     """
     await call.exposure.async_prepare()
     store = async_get_store(call.hass, FILES[change.kind])
@@ -80,9 +84,11 @@ async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | N
 def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[str]]:
     """Return the lines as they are and as they would be, and the values of the user's secrets; blocks."""
     details, secrets = change.details, read_secrets(store.path.parent)
+    if problem := include_problem(store.path.parent, change.kind):
+        raise ToolError(problem)
     try:
         edit = try_change(store.path, store.undoing(change))
-    except ToolError:  # Undoing it tells why it cannot be done.
+    except ChangedSinceError:  # Undoing it tells what was changed, and gives it up in the end.
         return [details.get("after"), details.get("before")], secrets
     return [edit.before, edit.after], secrets
 
