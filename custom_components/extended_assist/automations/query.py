@@ -9,8 +9,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.homeassistant.scene import HomeAssistantScene
 from homeassistant.components.scene.const import DOMAIN as SCENE_DOMAIN
@@ -20,7 +18,6 @@ from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
-from homeassistant.util.yaml import SECRET_YAML
 
 from ..actions.targets import PLACES, REFERENCES
 from ..exposure import NotExposedError
@@ -31,12 +28,12 @@ from . import COMPONENT
 from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
 from .edit import loadable
-from .file import MAX_BYTES, decode, read
+from .file import decode, read
 from .loading_scripts import loaded_entities
 from .outline import outline_of
 from .places import exposed_places
 from .same_id import other_places
-from .secret_values import SecretValues, behind_tags, is_hidden_key
+from .secret_values import SecretValues, behind_tags, is_hidden_key, read_secrets
 from .yaml_index import Tagged, UnchangeableError
 
 MAX_TRACES = 3
@@ -156,10 +153,24 @@ def exposed_automations(call: ToolCall, kind: str) -> list[Automation]:
 
 
 @callback
-def exposed_automation(call: ToolCall, text: str, kind: str = AUTOMATION_DOMAIN) -> Automation | None:
-    """Return the exposed automation, script or scene with an id or entity id."""
-    meant = (entity for entity in _loaded(call, kind) if text == entity.entity_id or text == str(entity.unique_id))
-    return next(filter(None, (_exposed(call, entity, kind) for entity in meant)), None)
+def exposed_automation(call: ToolCall, item_id: str, kind: str = AUTOMATION_DOMAIN) -> Automation | None:
+    """Return the exposed automation, script or scene with an id."""
+    return next((found for entity in _loaded(call, kind) if (found := _with_id(call, entity, item_id, kind))), None)
+
+
+def _with_id(call: ToolCall, entity: Any, item_id: str, kind: str) -> Automation | None:
+    """Return an automation, script or scene if it is exposed and has an id."""
+    has_it = entity.unique_id is not None and str(entity.unique_id) == item_id
+    return _exposed(call, entity, kind) if has_it else None
+
+
+@callback
+def _exact(call: ToolCall, text: str, kinds: Collection[str]) -> list[Automation]:
+    """Return what an id means: the one entity, or else all that have it, which a script and an automation may both."""
+    loaded = [(entity, kind) for kind in kinds for entity in _loaded(call, kind)]
+    named = [_exposed(call, entity, kind) for entity, kind in loaded if entity.entity_id == text]
+    found = [*filter(None, named)]
+    return found or [*filter(None, (_with_id(call, entity, text, kind) for entity, kind in loaded))]
 
 
 def _loaded(call: ToolCall, kind: str) -> list[Any]:
@@ -192,9 +203,8 @@ async def async_matching_automations(
     call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)
 ) -> list[Automation]:
     """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
-    for kind in kinds:
-        if exact := exposed_automation(call, text, kind):
-            return [exact]
+    if exact := _exact(call, text, kinds):
+        return exact
     await asyncio.sleep(0)
     known = {entity.entity_id: (entity, kind) for kind in kinds for entity in _loaded(call, kind)}
     pool = [seen for entity_id in known if (seen := call.exposure.entities.get(entity_id))]
@@ -251,16 +261,6 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
         ]:
             state.fixed[item_id] = ", ".join(fixed)
     return state
-
-
-def read_secrets(folder: Path) -> set[str]:
-    """Return the values of the user's secrets, as texts; blocks."""
-    try:
-        with (folder / SECRET_YAML).open(encoding="utf-8") as file:
-            found = yaml.load(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
-    except OSError, UnicodeDecodeError, yaml.YAMLError:
-        return set()
-    return {str(value) for value in found.values()} if isinstance(found, dict) else set()
 
 
 def visible_block(call: ToolCall, config: Mapping[str, Any], secrets: SecretValues) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """Values that are secret in one place of an automation, or in secrets.yaml, are secret in every other place too."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 import re
 from typing import Any
+
+import yaml
 
 from homeassistant.const import CONF_WEBHOOK_ID
 from homeassistant.util.yaml import SECRET_YAML
@@ -11,6 +14,7 @@ from ..exposure import Exposure
 from ..secret_rule import is_secret_key, is_secret_text
 from .describe import SECRET
 from .edit import present_key
+from .file import MAX_BYTES
 from .yaml_index import Tagged
 
 SHORTEST = 4
@@ -65,6 +69,16 @@ class SecretValues:
         if self.is_secret(value):
             return SECRET
         return self.text(value) if isinstance(value, str) else value
+
+
+def read_secrets(folder: Path) -> set[str]:
+    """Return the values of the user's secrets, as texts; blocks."""
+    try:
+        with (folder / SECRET_YAML).open(encoding="utf-8") as file:
+            found = yaml.load(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
+    except OSError, UnicodeDecodeError, yaml.YAMLError:
+        return set()
+    return {str(value) for value in found.values()} if isinstance(found, dict) else set()
 
 
 def behind_tags(written: Any, loaded: Any) -> Iterator[str]:

@@ -12,9 +12,9 @@ from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.file import try_change
 from ..automations.loading_scripts import FILES
-from ..automations.query import exposed_automation, read_secrets, visible_block
+from ..automations.query import exposed_automation, visible_block
 from ..automations.reverse import ChangedSinceError
-from ..automations.secret_values import SecretValues
+from ..automations.secret_values import SecretValues, read_secrets
 from ..automations.store import UNSEEN, ConfigStore, async_get_store
 from ..automations.yaml_index import index_yaml, load_automation
 from ..const import DOMAIN
