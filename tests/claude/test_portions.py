@@ -208,3 +208,24 @@ async def test_a_yes_that_says_what_it_is(hass: HomeAssistant, say: Say, path: F
     await say("At night", night(lamp(50), UNLOCK))
     await say("Yes, please add the automation", SO_BE_IT)
     assert "lock.unlock" in path.read_text()
+
+
+async def test_what_it_waits_for_is_told_with_it(hass: HomeAssistant, say: Say, path: File) -> None:
+    """A wait or condition before what matters says when that is done; one after it says nothing of it."""
+    waits: list[Any] = [
+        {"delay": {"hours": 8}},
+        {"wait_for_trigger": [{"trigger": "state", "entity_id": "input_boolean.party", "to": "off"}]},
+        {"condition": "state", "entity_id": LAMP, "state": "off"},
+        {"not": [{"condition": "state", "entity_id": LAMP, "state": "on"}]},
+    ]
+    call = night(*map(lamp, range(1, 31)), *waits, UNLOCK, {"delay": {"hours": 5}}, lamp(50))
+    lines = speech(await say("At night", call, device_id="kitchen")).splitlines()
+    assert lines[2:8] == [
+        "- When Party turns on",
+        "- wait 8 hours",
+        "- wait until Party turns off",
+        "- go on if Bed Light is off",
+        "- go on if not (Bed Light is on)",
+        "- unlock Front Door (lock.unlock)",
+    ]
+    assert "5 hours" not in "".join(lines)
