@@ -178,3 +178,20 @@ async def test_file_that_cannot_be_changed(
         path.with_name(name).write_text(text)
     await call_tool(UNDO)
     assert path.read_text() == before
+
+
+async def test_nothing_of_what_is_hidden_now(
+    hass: HomeAssistant, start_home: StartHome, call_tool: CallTool, llm_context: llm.LLMContext
+) -> None:
+    """Who changed it once is not told what it has become since it was hidden."""
+    path = await start_home(dump([WRITTEN]))
+    expose(hass, "automation.a")
+    await call_tool(UPDATE, automation="automation.a", changes={"mode": "queued"})
+    path.write_text(path.read_text().replace("alias: A", "alias: Surprise for Anna"))
+    await hass.services.async_call("automation", "reload", blocking=True)
+    async_expose_entity(hass, "conversation", "automation.a", False)
+    plan = await plan_of(hass, llm_context)
+    assert "Surprise" not in plan.words
+    assert "Porch light" not in plan.words
+    assert "not exposed any more" in (await call_tool(UNDO, error=True))["error"]
+    assert "queued" in path.read_text()

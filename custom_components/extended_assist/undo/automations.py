@@ -36,8 +36,7 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     """Write an automation, script or scene as it was before a change."""
     await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
     store, details = async_get_store(call.hass, FILES[change.kind]), change.details
-    is_seen = details.get(UNSEEN) or exposed_automation(call, details["id"], change.kind) is not None
-    if details["after"] is not None and not is_seen:
+    if not _is_seen(call, change):
         raise OverError(f"The {change.kind} of the last change is gone or not exposed any more, so nothing was undone.")
     if problem := await call.hass.async_add_executor_job(include_problem, store.path.parent, change.kind):
         raise ToolError(problem)
@@ -64,6 +63,8 @@ async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | N
     be changed at all.
     """
     await call.exposure.async_prepare()
+    if not _is_seen(call, change):
+        return None
     store = async_get_store(call.hass, FILES[change.kind])
     blocks, secrets = await call.hass.async_add_executor_job(_blocks, store, change)
     after, before = (_read(block, change.kind) for block in blocks)
@@ -79,6 +80,14 @@ async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | N
     parts = parts_of(call, change.kind, now, told=told, runs=before is not None)
     step = Step(f"{DOMAIN}.undo", (), {}, account, title=title, parts=parts, shown=shown(lines))
     return Plan((step,), account, is_whole=False, bound_to=change.id)
+
+
+def _is_seen(call: ToolCall, change: Change) -> bool:
+    """Return whether what was added or changed is exposed, or was never meant to be; what was removed is not there to be seen."""
+    details = change.details
+    if details["after"] is None or details.get(UNSEEN):
+        return True
+    return exposed_automation(call, details["id"], change.kind) is not None
 
 
 def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[str]]:
