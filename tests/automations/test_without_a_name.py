@@ -59,6 +59,6 @@ async def test_scene(
     assert "''" not in changed["what"]
     await call_tool(UNDO)
     assert path.read_text() == text
-    for wrong in ("", " ", 5):
+    for wrong in ("", " ", 5, "Two\nlines"):
         error = await call_tool(UPDATE, automation=entity_id, changes={"name": wrong}, error=True)
-        assert "Give the scene a name" in error["error"]
+        assert "name" in error["error"]

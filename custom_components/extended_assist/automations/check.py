@@ -146,8 +146,15 @@ def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> No
     """Refuse an automation or script without a name, or with one that is none."""
     if not str(config.get("alias") or "").strip():
         raise ToolError(f"Give the {rules.kind} a name, as 'alias'.")
+    check_line(config["alias"], "alias")
     if len(str(config["alias"])) > MAX_NAME:
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
+
+
+def check_line(name: Any, key: str) -> None:
+    """Refuse a name of several lines: in a question, they would read like what is done."""
+    if len(str(name).strip().splitlines()) > 1:
+        raise ToolError(f"{key}: a name has one line. Put the rest into 'description'.")
 
 
 def walker_for(call: ToolCall, whole: Mapping[str, Any]) -> SequenceWalker:

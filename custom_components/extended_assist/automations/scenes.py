@@ -17,7 +17,7 @@ from ..effects.aspects import ASPECTS, NOT_KNOWN, STATE, aspects_of
 from ..exposure import Exposure
 from ..groups import members_of
 from ..results import ToolError
-from .check import MAX_NAME
+from .check import MAX_NAME, check_line
 
 MAX_ENTITIES = 100
 """Entities of one scene."""
@@ -81,6 +81,7 @@ def check_scene_name(name: Any) -> None:
     """Raise ToolError for what is no name of a scene."""
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
         raise ToolError(f"Give the scene a name, as 'name', of at most {MAX_NAME} characters.")
+    check_line(name, CONF_NAME)
 
 
 def check_scene_keys(given: Mapping[str, Any]) -> None:
