@@ -49,7 +49,7 @@ def start_home(hass: HomeAssistant, assist: None, tmp_path: Path) -> StartHome:
         path.write_bytes(automations if isinstance(automations, bytes) else automations.encode())
         (tmp_path / "configuration.yaml").write_text(configuration)
         for name, text in files.items():
-            (tmp_path / name.replace("__", "/")).parent.mkdir(exist_ok=True)
+            (tmp_path / name.replace("__", "/")).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / f"{name.replace('__', '/')}.yaml").write_text(text)
         await set_up(hass)
         await async_get_journal(hass)

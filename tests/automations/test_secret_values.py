@@ -99,3 +99,35 @@ async def test_what_is_none(hass: HomeAssistant, start_home: StartHome) -> None:
     }
     assert secrets.error("http://me:4711@example.com") == "(secret)"
     assert secrets.error("It is 4711.") == "It is (secret)."
+
+
+ROTATED = """\
+- id: '1'
+  alias: A
+  triggers: [{trigger: state, entity_id: input_boolean.motion}]
+  actions:
+  - action: input_boolean.turn_on
+    target: {entity_id: !secret lamp}
+  - action: persistent_notification.create
+    data: {message: !secret pin}
+"""
+
+
+async def test_secrets_changed_since(hass: HomeAssistant, start_home: StartHome, call_tool: CallTool) -> None:
+    """The old one is a secret until nothing runs with it, and what will be loaded is told, not what was."""
+    path = await start_home(ROTATED, secrets=f"lamp: {PORCH}\npin: 4711\n")
+    expose(hass, "automation.a")
+    path.with_name("secrets.yaml").write_text("lamp: input_boolean.zebra\npin: 9999\n")
+    told = str(await call_tool(GET, name="automation.a", details=True))
+    assert "4711" not in told
+    changed = str(await call_tool(UPDATE, automation="automation.a", changes={"description": "Words"}))
+    assert "Porch light" not in changed
+    assert "something not exposed" in changed
+    assert "4711" not in changed
+    assert "9999" not in changed
+    path.with_name("secrets.yaml").write_text("lamp: input_boolean.zebra\n")
+    before = path.read_text()
+    error = str(await call_tool(UPDATE, automation="automation.a", changes={"mode": "queued"}, error=True))
+    assert "put back" in error
+    assert "9999" not in error
+    assert path.read_text() == before

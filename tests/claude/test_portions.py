@@ -189,3 +189,43 @@ async def test_two_at_once(hass: HomeAssistant, say: Say, path: File) -> None:
     assert "brightness" not in "".join(told[:-1])
     await say("yes", SO_BE_IT, device_id="kitchen")
     assert path.read_text().count("lock.unlock") == 10
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Yes, the bed light", "yes, only the bed light", "only at night, yes", "Yes, Night, turn on", "yes, when party"],
+)
+async def test_a_part_of_it_is_no_yes(hass: HomeAssistant, say: Say, path: File, words: str) -> None:
+    """Words of an automation choose among what it does, or say when: whoever wants all of it says yes alone."""
+    call = night(lamp(50), UNLOCK, alias="Only at night")
+    assert speech(await say("At night", call)).endswith(SHALL)
+    assert speech(await say(words, SO_BE_IT)) == "So be it."
+    assert path.read_text() == "[]\n"
+
+
+async def test_a_yes_that_says_what_it_is(hass: HomeAssistant, say: Say, path: File) -> None:
+    """To add the automation is all that was asked."""
+    await say("At night", night(lamp(50), UNLOCK))
+    await say("Yes, please add the automation", SO_BE_IT)
+    assert "lock.unlock" in path.read_text()
+
+
+async def test_what_it_waits_for_is_told_with_it(hass: HomeAssistant, say: Say, path: File) -> None:
+    """A wait or condition before what matters says when that is done; one after it says nothing of it."""
+    waits: list[Any] = [
+        {"delay": {"hours": 8}},
+        {"wait_for_trigger": [{"trigger": "state", "entity_id": "input_boolean.party", "to": "off"}]},
+        {"condition": "state", "entity_id": LAMP, "state": "off"},
+        {"not": [{"condition": "state", "entity_id": LAMP, "state": "on"}]},
+    ]
+    call = night(*map(lamp, range(1, 31)), *waits, UNLOCK, {"delay": {"hours": 5}}, lamp(50))
+    lines = speech(await say("At night", call, device_id="kitchen")).splitlines()
+    assert lines[2:8] == [
+        "- When Party turns on",
+        "- wait 8 hours",
+        "- wait until Party turns off",
+        "- go on if Bed Light is off",
+        "- go on if not (Bed Light is on)",
+        "- unlock Front Door (lock.unlock)",
+    ]
+    assert "5 hours" not in "".join(lines)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.toolbox.consequential import CONSEQUENTIAL_ACTIONS, is_consequential
+from custom_components.extended_assist.toolbox.consequential import CONSEQUENTIAL_ACTIONS, acts_of, is_consequential
 from custom_components.extended_assist.toolbox.plan import Step
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
@@ -184,6 +184,32 @@ async def test_what_scripts_and_scenes_lead_to(hass: HomeAssistant) -> None:
     assert is_consequential(hass, act("script.turn_on", "script.unlock"))
     assert not is_consequential(hass, act("scene.turn_on", "scene.evening"))
     assert is_consequential(hass, act("scene.turn_on", "scene.welcome"))
+
+
+@pytest.mark.parametrize(
+    ("step", "asks"),
+    [
+        ({"service": "lock.unlock", "entity_id": "lock.front"}, True),
+        ({"action": "Lock.Unlock", "target": {"entity_id": "lock.front"}}, True),
+        ({"action": " lock.unlock ", "target": {"entity_id": "lock.front"}}, True),
+        ({"action": "homeassistant.turn_off", "entity_id": "light.lamp, lock.front"}, True),
+        ({"action": "homeassistant.turn_off", "target": {"entity_id": ["light.lamp", "LOCK.Front"]}}, True),
+        ({"action": "homeassistant.turn_off", "target": {"entity_id": "light.lamp, COVER.Blind"}}, False),
+        ({"action": "homeassistant.turn_off", "data_template": {"entity_id": "lock.front"}}, True),
+        ({"service": "script.turn_on", "data_template": {"entity_id": "script.nobody_knows"}}, True),
+        ({"action": "homeassistant.turn_off", "data_template": "{{ what }}"}, True),
+        ({"action": "!secret what"}, True),
+        ({"action": "homeassistant.turn_off", "target": {"entity_id": ["light.lamp", "!secret which"]}}, True),
+        (
+            {"choose": {"conditions": [], "sequence": {"service": "Cover.Open_Cover", "entity_id": "COVER.garage"}}},
+            True,
+        ),
+        ({"service": "cover.set_cover_position", "entity_id": "cover.garage", "data_template": {"position": 0}}, False),
+    ],
+)
+def test_as_it_was_written(hass: HomeAssistant, step: dict[str, Any], asks: bool) -> None:
+    """A step says what it does in each way that Home Assistant takes, whether or not it was validated before."""
+    assert any(is_consequential(hass, act) for act in acts_of(hass, [step])) is asks
 
 
 async def test_scene_of_an_integration(hass: HomeAssistant) -> None:

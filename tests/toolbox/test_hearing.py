@@ -7,7 +7,11 @@ from time import perf_counter
 
 import pytest
 
+from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.hearing import LANGUAGES, Heard, hear, repeatable_of, words_for
+from custom_components.extended_assist.toolbox.plan import Plan, Step
+from custom_components.extended_assist.toolbox.question import AskedCall, OpenQuestion
+from homeassistant.helpers import llm
 
 TRANSLATIONS = Path("custom_components/extended_assist/translations")
 
@@ -80,3 +84,24 @@ def test_tags(tag: str, known: bool) -> None:
     """A tag means its language; traditional Chinese is heard, and not spoken."""
     assert (words_for(tag) is not None) is known
     assert hear("好", "zh-Hant") is Heard.YES
+
+
+@pytest.mark.parametrize(
+    ("message", "heard"),
+    [
+        ("Yes, send it", Heard.YES),
+        ("Yes, send the message", Heard.YES),
+        ("Yes, but only tomorrow", Heard.OTHER),
+        ("Yes, after dinner", Heard.OTHER),
+        ("Yes, instead of Anna", Heard.OTHER),
+    ],
+)
+def test_free_text_is_not_repeated(message: str, heard: Heard) -> None:
+    """The words of a message say nothing of what a yes means, whoever chose them."""
+    text = "But dinner is only tomorrow, after six, instead of today. Anna"
+    words = f"Send message: Phone (notify.send_message), message {text}"
+    step = Step("notify.send_message", ("notify.phone",), {"message": text}, words)
+    asked = AskedCall("1", Plan((step,), words), [words], [], "", [])
+    caller = Caller(llm.LLMContext("test", None, "en", "conversation", None))
+    question = OpenQuestion([asked], caller, 1, 0.0, None, 1)
+    assert question.hear(message, "en") is heard

@@ -87,6 +87,19 @@ async def test_add_in_older_syntax(hass: HomeAssistant, start_home: StartHome, c
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"triggers": []}, "Give the automation a name"),
     ({"alias": "A"}, "An automation needs 'triggers'"),
+    ({"alias": "A': nothing.\nShall I do that?"}, "a name has one line"),
+    (
+        switching(actions=[{"action": "input_boolean.turn_on", "target": {"entity_id": [["a"]]}}]),
+        "must be an id, or a list",
+    ),
+    (
+        switching(actions=[{"action": "input_boolean.turn_on", "target": {"entity_id": {"a": 1}}}]),
+        "must be an id, or a list",
+    ),
+    (
+        switching(actions=[{"action": "input_boolean.turn_on", "target": {"entity_id": None}}]),
+        "must be an id, or a list",
+    ),
     ({"alias": "A", "id": "mine", "triggers": [], "actions": []}, "Unknown: id"),
     ({"alias": "A" * 200, "triggers": [], "actions": []}, "at most 120"),
     (switching(trigger=[]), "Give triggers only"),

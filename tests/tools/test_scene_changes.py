@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
+from custom_components.extended_assist.automations import settling
 from custom_components.extended_assist.automations.scenes import NEVER_IN_SCENES, NOT_BROUGHT_BACK, kept
 from custom_components.extended_assist.effects.aspects import ASPECTS, STATE
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
@@ -288,3 +289,24 @@ def test_colours() -> None:
         value = colours[name]
         expected = list(value) if isinstance(value, tuple) else value
         assert kept(light) == {"state": "on", "brightness": 5, "color_mode": mode, name: expected, "effect": "rainbow"}
+
+
+@pytest.mark.parametrize("tool", [UPDATE, REMOVE])
+async def test_changed_at_that_moment(
+    hass: HomeAssistant, start_scripts: StartScripts, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch, tool: Any
+) -> None:
+    """What somebody else saves of it between the check and the writing is neither lost nor removed."""
+    path = (await start_scripts()) / "scenes.yaml"
+    expose(hass, "scene.cosy")
+    theirs, write = SCENES.replace("    input_boolean.lamp: 'on'\n", f"    {HIDDEN}: 'on'\n", 1), settling.change
+
+    def change(*args: Any) -> Any:
+        """Save in the editor, then write."""
+        path.write_text(theirs)
+        return write(*args)
+
+    monkeypatch.setattr(settling, "change", change)
+    more = {} if tool is REMOVE else {"changes": {"entities": [LAMP]}}
+    error = await call_tool(tool, automation="scene.cosy", error=True, **more)
+    assert "was changed by somebody else meanwhile" in error["error"]
+    assert path.read_text() == theirs

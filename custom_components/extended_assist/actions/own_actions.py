@@ -35,7 +35,9 @@ def possible_target(checked: Texts, own: OwnParts, action: str, named: Any, plac
     """
     found: list[str] = []
     for text in named if isinstance(named, list) else [named]:
-        if not isinstance(text, str) or not is_template_string(text):
+        if not isinstance(text, str):
+            raise ToolError(f"{place}: this must be an id, or a list of them. Write it so.")
+        if not is_template_string(text):
             found += [] if action in OF_SCENES and text in own.scenes else [text]
         elif _TRIGGERING.fullmatch(text.strip()):
             if not own.triggering:

@@ -37,7 +37,10 @@ class RunNames:
                 )
 
     def add(self, part: Any) -> None:
-        """Add what a part defines, wherever in it; what runs an automation cannot give its variables other values."""
+        """Add what a part defines, wherever in it.
+
+        Whoever runs an automation could give its variables other values, so actions that assistants may use never do.
+        """
         is_automation = isinstance(part, dict) and "triggers" in part
         for name, defined in _defined(part):
             before = self._values.get(name)

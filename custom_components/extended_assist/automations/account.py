@@ -5,8 +5,10 @@ from typing import Any
 
 from ..toolbox.call import ToolCall
 from ..toolbox.consequential import acts_of
-from ..toolbox.plan import Part
+from ..toolbox.plan import Part, Step
 from .describe_scripts import DESCRIBERS
+
+_WAITS_OR_DECIDES = frozenset({"and", "condition", "delay", "not", "or", "stop", "wait_for_trigger", "wait_template"})
 
 
 def parts_of(
@@ -26,9 +28,19 @@ def parts_of(
     describer = DESCRIBERS[kind](call.hass, call.exposure, known=known)
     when, steps, rest = describer.pieces(config if told is None else told)
     acts = [tuple(acts_of(call.hass, [step])) for _, step in describer.pieces(config)[1]] if runs else [()] * len(steps)
+    if len(acts) != len(steps):  # Several that may not be named are told as one, which may be any of them.
+        acts = [tuple(one for some in acts for one in some)] * len(steps)
+    unknown = (Step(""),) if runs and "use_blueprint" in config else ()
     parts = [Part(words, says_when=True) for words in when if words]
-    parts += [Part(words, does) for (words, _), does in zip(steps, acts, strict=True) if words]
-    return (*parts, *(Part(words) for words in (rest, *notes) if words))
+    parts += [
+        Part(words, does, says_when=_says_when(step)) for (words, step), does in zip(steps, acts, strict=True) if words
+    ]
+    return (*parts, *([Part(rest, unknown)] if rest else []), *(Part(words) for words in notes if words))
+
+
+def _says_when(step: Any) -> bool:
+    """Return whether a step says when the ones after it are done, or whether they are."""
+    return not isinstance(step, Mapping) or not _WAITS_OR_DECIDES.isdisjoint(step)
 
 
 def shown(difference: str) -> str:

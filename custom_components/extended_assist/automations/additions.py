@@ -21,6 +21,7 @@ is checked as if it was written from nothing.
 """
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +47,7 @@ from .edit import merged
 from .query import Automation
 from .rules import AUTOMATION_RULES, RULES, Rules
 from .units import LISTS, computes, is_passed, is_plain, matched, meaning, unit_meaning, units
+from .used_blueprint import async_used_blueprint
 from .written_out import async_written_out
 from .yaml_index import Tagged
 
@@ -63,6 +65,12 @@ _HARMLESS: Mapping[str, dict[str, Any]] = {
 _ADVICE = (
     "{what}, since {where} stays as it is, and is not exposed, holds a secret, or is nothing that assistants may write. "
     "Leave it so, or tell the user to change it in Home Assistant."
+)
+
+
+_OTHER_BLUEPRINT = (
+    "The blueprint of this {0} was changed since Home Assistant loaded it, and any change here would bring that about as well. "
+    "Tell the user to look at it, and to load the {0}s anew under Developer tools, YAML, first."
 )
 
 
@@ -104,20 +112,30 @@ class _Comparison:
 
 
 async def async_check_change(
-    call: ToolCall, automation: Automation, written: Mapping[str, Any], changes: Mapping[str, Any]
+    call: ToolCall,
+    automation: Automation,
+    written: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    loadable: Mapping[str, Any],
 ) -> CheckedAutomation:
-    """Return a changed automation that may be written; raises ToolError with the place and the reason."""
+    """Return a changed automation that may be written; raises ToolError with the place and the reason.
+
+    loadable is what Home Assistant will make of it as it is written, with the secrets of now.
+    """
     is_blueprint = "use_blueprint" in written
-    before = dict(written) if is_blueprint else resolved(dict(written), automation.config)
+    before = dict(written) if is_blueprint else resolved(dict(written), loadable)
     rules = RULES[automation.kind]
     wanted = merged(before, changes)
     wanted.pop("id", None)
     if "alias" in changes:
         check_name(wanted, rules)
+    blueprint = await async_used_blueprint(rules.blueprints(call.hass), wanted)
     if changes.keys() <= FREE:
         await _async_validate(call, automation, before, wanted, changes)
+        if is_blueprint:
+            await _async_check_as_loaded(call, automation, loadable)
         ran = dict(automation.config) if is_blueprint else before
-        return CheckedAutomation(wanted, merged(ran, changes), set(automation.used))
+        return CheckedAutomation(wanted, merged(ran, changes), set(automation.used), blueprint=blueprint)
     if rules is not AUTOMATION_RULES:
         return await async_check(call, str(automation.id), wanted, rules, changes)
     changes, left_out = await _async_written_out(call, rules, newer(before), changes)
@@ -128,7 +146,7 @@ async def async_check_change(
             "use_blueprint: what its inputs hold cannot be read (a tag). Tell the user to change it by hand."
         )
     whole = await async_substituted(call, wanted, rules, tell="use_blueprint" in changes)
-    checked = CheckedAutomation(wanted, whole, set(automation.used), left_out=left_out)
+    checked = CheckedAutomation(wanted, whole, set(automation.used), left_out=left_out, blueprint=blueprint)
     compared = _Comparison(newer(automation.config if is_blueprint else before), whole)
     try:
         await _async_check_added(call, compared, written if not is_blueprint else {}, checked)
@@ -138,6 +156,16 @@ async def async_check_change(
         raise
     await _async_validate(call, automation, before, wanted, changes)
     return checked
+
+
+async def _async_check_as_loaded(call: ToolCall, automation: Automation, loadable: Mapping[str, Any]) -> None:
+    """Refuse to load what uses a blueprint that has become another one: that would change more than was asked for."""
+    rules = RULES[automation.kind]
+    if not automation.loaded.available:
+        return
+    found = await rules.file.async_as_run(call.hass, str(automation.id), deepcopy(dict(loadable)))
+    if found is not None and any(found.get(key) != automation.config.get(key) for key in rules.walked):
+        raise ToolError(_OTHER_BLUEPRINT.format(automation.kind))
 
 
 async def _async_written_out(

@@ -25,6 +25,7 @@ from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
 from .rules import AUTOMATION_RULES, Rules
 from .scripts import check_fields
+from .used_blueprint import UsedBlueprint, async_used_blueprint
 from .written_out import async_written_out
 from .yaml_index import Tagged
 
@@ -52,6 +53,7 @@ class CheckedAutomation:
     """Every action in it, in order."""
     left_out: int = 0
     """How many entities, of areas and the like that were named, it does not use because they are not exposed."""
+    blueprint: UsedBlueprint | None = None
 
 
 def normalized(given: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> dict[str, Any]:
@@ -117,9 +119,11 @@ async def async_check(
 
     Where only some keys are given by the caller, nothing is told of what the others hold.
     """
-    check_name(config, rules)
     said = set(rules.keys if given is None else given)
+    if "alias" in said:  # One that has no name of its own needs none for something else to be changed.
+        check_name(config, rules)
     parts = {key: value for key, value in config.items() if key in said}
+    blueprint = await async_used_blueprint(rules.blueprints(call.hass), config)
     written, left_out = await async_written_out(call, parts, rules.blueprints(call.hass))
     config = {**config, **written}
     whole = await async_substituted(call, config, rules, tell="use_blueprint" in said)
@@ -135,15 +139,22 @@ async def async_check(
                 raise
             raise ToolError(_HIDDEN.format(rules.kind)) from err
     await async_validate(call, automation_id, config, rules, tell=said >= config.keys())
-    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions), left_out)
+    return CheckedAutomation(config, whole, walker.entity_ids, tuple(walker.actions), left_out, blueprint)
 
 
 def check_name(config: Mapping[str, Any], rules: Rules = AUTOMATION_RULES) -> None:
     """Refuse an automation or script without a name, or with one that is none."""
     if not str(config.get("alias") or "").strip():
         raise ToolError(f"Give the {rules.kind} a name, as 'alias'.")
+    check_line(config["alias"], "alias")
     if len(str(config["alias"])) > MAX_NAME:
         raise ToolError(f"alias: at most {MAX_NAME} characters. Put the rest into 'description'.")
+
+
+def check_line(name: Any, key: str) -> None:
+    """Refuse a name of several lines: in a question, they would read like what is done."""
+    if len(str(name).strip().splitlines()) > 1:
+        raise ToolError(f"{key}: a name has one line. Put the rest into 'description'.")
 
 
 def walker_for(call: ToolCall, whole: Mapping[str, Any]) -> SequenceWalker:

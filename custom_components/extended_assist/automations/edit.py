@@ -97,9 +97,9 @@ def insert(text: str, block: str, previous: str | None, kind: str = "automation"
     return _changed(text, kind, put)
 
 
-def remove(text: str, automation_id: str, kind: str = "automation") -> Edit:
-    """Remove an item."""
-    return _changed(text, kind, lambda outline: _remove(outline, automation_id))
+def remove(text: str, automation_id: str, kind: str = "automation", expected: Mapping[str, Any] | None = None) -> Edit:
+    """Remove an item, if it still holds what is expected."""
+    return _changed(text, kind, lambda outline: _remove(outline, automation_id, expected))
 
 
 def update(
@@ -150,11 +150,13 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], expected)
 
 
-def _remove(outline: Outline, automation_id: str) -> Edit:
+def _remove(outline: Outline, automation_id: str, expected: Mapping[str, Any] | None) -> Edit:
     """Cut the lines of an item out."""
     # With another one beside it, whose text the comments after the removed one then follow.
     part = outline.part_of(automation_id, with_neighbour=True)
     index = part.index
+    if expected is not None and load_automation(index, part.item) != expected:
+        raise ToolError(_CHANGED_SINCE.format(index.kind))
     start, end = index.span(part.item)
     empty = f"{' ' * index.column}{'{}' if index.is_keyed else '[]'}{_line_break(outline.text)}"
     changed = f"{index.text[:start]}{'' if len(index.automations) > 1 else empty}{index.text[end:]}"

@@ -94,9 +94,9 @@ def change(path: Path, make: Callable[[str], Edit], prepare: Callable[[bytes, Ed
     raise ToolError(_BUSY.format(path.name))
 
 
-def try_change(path: Path, make: Callable[[str], Edit]) -> None:
-    """Raise ToolError where a change could not be made of the text as it is; writes nothing."""
-    make(decode(read(path))[1])
+def try_change(path: Path, make: Callable[[str], Edit]) -> Edit:
+    """Return what a change would make of the text as it is, and write nothing; raises ToolError where it could not be made."""
+    return make(decode(read(path))[1])
 
 
 def swap(path: Path, before: bytes, after: bytes) -> None:

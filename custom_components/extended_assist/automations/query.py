@@ -9,8 +9,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.homeassistant.scene import HomeAssistantScene
 from homeassistant.components.scene.const import DOMAIN as SCENE_DOMAIN
@@ -20,7 +18,6 @@ from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
-from homeassistant.util.yaml import SECRET_YAML
 
 from ..actions.targets import PLACES, REFERENCES
 from ..exposure import NotExposedError
@@ -31,13 +28,13 @@ from . import COMPONENT
 from .config_includes import include_problem
 from .describe import SECRET, names_hidden, without_recipients
 from .edit import loadable
-from .file import MAX_BYTES, decode, read
+from .file import decode, read
 from .loading_scripts import loaded_entities
 from .outline import outline_of
 from .places import exposed_places
 from .same_id import other_places
-from .secret_values import SecretValues, is_hidden_key
-from .yaml_index import Tagged, UnchangeableError, index_yaml, load_automation
+from .secret_values import SecretValues, behind_tags, is_hidden_key, read_secrets
+from .yaml_index import Tagged, UnchangeableError
 
 MAX_TRACES = 3
 """Runs that are told of, the last ones."""
@@ -113,7 +110,13 @@ class FileState:
     """Why the others that are in the file cannot be changed."""
     removable: set[str] = field(default_factory=set)
     """Those that are in the file once, whatever they hold."""
+    lines: dict[str, str] = field(default_factory=dict)
+    """The lines of each of these."""
     secrets: set[str] = field(default_factory=set)
+
+    def secrets_of(self, automation: Automation) -> set[str]:
+        """Return the values of secrets.yaml, and those that an automation was loaded with."""
+        return self.secrets | {*behind_tags(self.configs.get(str(automation.id)), automation.config)}
 
     def reason(self, automation_id: str | None) -> str | None:
         """Return why an automation cannot be changed, or None where it can: the one answer for the list and for changes."""
@@ -150,10 +153,24 @@ def exposed_automations(call: ToolCall, kind: str) -> list[Automation]:
 
 
 @callback
-def exposed_automation(call: ToolCall, text: str, kind: str = AUTOMATION_DOMAIN) -> Automation | None:
-    """Return the exposed automation, script or scene with an id or entity id."""
-    meant = (entity for entity in _loaded(call, kind) if text == entity.entity_id or text == str(entity.unique_id))
-    return next(filter(None, (_exposed(call, entity, kind) for entity in meant)), None)
+def exposed_automation(call: ToolCall, item_id: str, kind: str = AUTOMATION_DOMAIN) -> Automation | None:
+    """Return the exposed automation, script or scene with an id."""
+    return next((found for entity in _loaded(call, kind) if (found := _with_id(call, entity, item_id, kind))), None)
+
+
+def _with_id(call: ToolCall, entity: Any, item_id: str, kind: str) -> Automation | None:
+    """Return an automation, script or scene if it is exposed and has an id."""
+    has_it = entity.unique_id is not None and str(entity.unique_id) == item_id
+    return _exposed(call, entity, kind) if has_it else None
+
+
+@callback
+def _exact(call: ToolCall, text: str, kinds: Collection[str]) -> list[Automation]:
+    """Return what an id means: the one entity, or else all that have it, which a script and an automation may both."""
+    loaded = [(entity, kind) for kind in kinds for entity in _loaded(call, kind)]
+    named = [_exposed(call, entity, kind) for entity, kind in loaded if entity.entity_id == text]
+    found = [*filter(None, named)]
+    return found or [*filter(None, (_with_id(call, entity, text, kind) for entity, kind in loaded))]
 
 
 def _loaded(call: ToolCall, kind: str) -> list[Any]:
@@ -186,9 +203,8 @@ async def async_matching_automations(
     call: ToolCall, text: str, kinds: Collection[str] = (AUTOMATION_DOMAIN,)
 ) -> list[Automation]:
     """Return the exposed automations that a text means: one by its id or entity id, or some by name or words of it."""
-    for kind in kinds:
-        if exact := exposed_automation(call, text, kind):
-            return [exact]
+    if exact := _exact(call, text, kinds):
+        return exact
     await asyncio.sleep(0)
     known = {entity.entity_id: (entity, kind) for kind in kinds for entity in _loaded(call, kind)}
     pool = [seen for entity_id in known if (seen := call.exposure.entities.get(entity_id))]
@@ -213,7 +229,7 @@ async def async_find_automation(call: ToolCall, text: str, kinds: Collection[str
 
 def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOMATION_DOMAIN) -> FileState:
     """Read secrets.yaml, and what the file of automations, scripts or scenes says of some by their ids; blocks."""
-    state = FileState(secrets=_secrets(path.parent))
+    state = FileState(secrets=read_secrets(path.parent))
     try:
         outline = outline_of(decode(read(path))[1], kind)
     except ToolError as err:
@@ -235,6 +251,7 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
             continue
         state.removable.add(item_id)
         part = outline.part_of(item_id)
+        state.lines[item_id] = part.index.text[slice(*part.index.span(part.item))]
         try:
             state.configs[item_id] = loadable(part.index, part.item)
         except UnchangeableError as err:
@@ -246,28 +263,8 @@ def read_file(path: Path, wanted: Collection[str | None] = (), kind: str = AUTOM
     return state
 
 
-def _secrets(folder: Path) -> set[str]:
-    """Return the values of the user's secrets, as texts."""
-    try:
-        with (folder / SECRET_YAML).open(encoding="utf-8") as file:
-            found = yaml.load(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
-    except OSError, UnicodeDecodeError, yaml.YAMLError:
-        return set()
-    return {str(value) for value in found.values()} if isinstance(found, dict) else set()
-
-
-def visible_block(call: ToolCall, block: str | None, kind: str = AUTOMATION_DOMAIN) -> dict[str, Any] | None:
-    """Return the written lines of one automation, script or scene as they may be told; None for none, and for what cannot be read."""
-    if block is None:
-        return None
-    try:
-        index = index_yaml(block, kind)
-        (item,) = index.automations
-        config = load_automation(index, item)
-    except ToolError, ValueError:
-        return None
-    config.pop(CONF_ID, None)
-    secrets = SecretValues(call.exposure, config)
+def visible_block(call: ToolCall, config: Mapping[str, Any], secrets: SecretValues) -> dict[str, Any]:
+    """Return an automation, script or scene, as it is written, as it may be told."""
     return dict(_VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config)).value(config))
 
 
@@ -276,7 +273,7 @@ def visible_config(call: ToolCall, automation: Automation, state: FileState) -> 
     own = str(automation.id) in state.configs
     config = dict(state.configs[str(automation.id)] if own else automation.config)
     config.pop(CONF_ID, None)
-    secrets = SecretValues(call.exposure, config, state.secrets)
+    secrets = SecretValues(call.exposure, config, state.secrets_of(automation))
     visible = _VisibleConfig(call, secrets, is_free=not names_hidden(call.exposure, config))
     return visible.value(config), visible.left_out
 
@@ -330,7 +327,7 @@ class _VisibleConfig:
 
 async def async_last_runs(call: ToolCall, automation: Automation, state: FileState) -> list[JsonObjectType]:
     """Return the last runs of an automation in short, newest first."""
-    secrets = SecretValues(call.exposure, automation.config, state.secrets)
+    secrets = SecretValues(call.exposure, automation.config, state.secrets_of(automation))
     if automation.id is None:
         return []
     hass, key = call.hass, f"{automation.kind}.{automation.id}"

@@ -17,7 +17,7 @@ from ..effects.aspects import ASPECTS, NOT_KNOWN, STATE, aspects_of
 from ..exposure import Exposure
 from ..groups import members_of
 from ..results import ToolError
-from .check import MAX_NAME
+from .check import MAX_NAME, check_line
 
 MAX_ENTITIES = 100
 """Entities of one scene."""
@@ -77,6 +77,13 @@ def _problem(hass: HomeAssistant, exposure: Exposure, state: State) -> str | Non
     return None
 
 
+def check_scene_name(name: Any) -> None:
+    """Raise ToolError for what is no name of a scene."""
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+        raise ToolError(f"Give the scene a name, as 'name', of at most {MAX_NAME} characters.")
+    check_line(name, CONF_NAME)
+
+
 def check_scene_keys(given: Mapping[str, Any]) -> None:
     """Raise ToolError for what a scene is not given."""
     if unknown := [str(key) for key in given if key not in SCENE_KEYS]:
@@ -88,8 +95,6 @@ def check_scene_keys(given: Mapping[str, Any]) -> None:
 
 def checked_scene(name: Any, entities: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return a scene as it is written, without its id; raises ToolError for one that Home Assistant would not load."""
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
-        raise ToolError(f"Give the scene a name, as 'name', of at most {MAX_NAME} characters.")
     scene = {CONF_NAME: name, CONF_ENTITIES: dict(entities), **more}
     try:
         cv.icon(scene.get(CONF_ICON, "mdi:palette"))

@@ -1,8 +1,11 @@
 """Values that are secret in one place of an automation, or in secrets.yaml, are secret in every other place too."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 import re
 from typing import Any
+
+import yaml
 
 from homeassistant.const import CONF_WEBHOOK_ID
 from homeassistant.util.yaml import SECRET_YAML
@@ -10,6 +13,9 @@ from homeassistant.util.yaml import SECRET_YAML
 from ..exposure import Exposure
 from ..secret_rule import is_secret_key, is_secret_text
 from .describe import SECRET
+from .edit import present_key
+from .file import MAX_BYTES
+from .yaml_index import Tagged
 
 SHORTEST = 4
 """Characters of a secret that is looked for inside of texts: shorter ones are words and numbers like any other."""
@@ -63,6 +69,29 @@ class SecretValues:
         if self.is_secret(value):
             return SECRET
         return self.text(value) if isinstance(value, str) else value
+
+
+def read_secrets(folder: Path) -> set[str]:
+    """Return the values of the user's secrets, as texts; blocks."""
+    try:
+        with (folder / SECRET_YAML).open(encoding="utf-8") as file:
+            found = yaml.load(file.read(MAX_BYTES), Loader=yaml.CSafeLoader)
+    except OSError, UnicodeDecodeError, yaml.YAMLError:
+        return set()
+    return {str(value) for value in found.values()} if isinstance(found, dict) else set()
+
+
+def behind_tags(written: Any, loaded: Any) -> Iterator[str]:
+    """Yield what Home Assistant loaded where a secret is written, as texts: secrets.yaml may hold another one by now."""
+    if isinstance(written, Tagged):
+        if written.startswith("!secret") and loaded is not None and not isinstance(loaded, bool | Mapping | list):
+            yield str(loaded)
+    elif isinstance(written, Mapping) and isinstance(loaded, Mapping):
+        for key, item in written.items():
+            yield from behind_tags(item, loaded.get(key, loaded.get(present_key(key))))
+    elif isinstance(written, list) and isinstance(loaded, list):
+        for item, other in zip(written, loaded, strict=False):
+            yield from behind_tags(item, other)
 
 
 def _secret(value: Any, *, is_within: bool = False) -> Iterator[str]:

@@ -31,6 +31,7 @@ from .file import change, decode, digest
 from .intents import SETTINGS, Intent, UnreadableError, read_intents, write_intents
 from .looking import TextState, look, restore
 from .registered import register
+from .used_blueprint import UsedBlueprint
 
 KEEP = 300.0
 """Seconds for which a change that is done is kept in mind: until then, Home Assistant may not have stored its own part."""
@@ -40,6 +41,8 @@ _SAME_ID = (
     "Home Assistant runs something else under this id: another file of the configuration, such as a package, has it too. "
     "Tell the user to give one of the two another id."
 )
+
+_OTHER_BLUEPRINT = "The blueprint was changed at this moment, and would do something else than was checked."
 
 
 class Settler:
@@ -75,15 +78,20 @@ class Settler:
         """Return what is said where Home Assistant cannot read its configuration, which passes."""
         return f"Home Assistant could not load its configuration of {self._file.domain}s."
 
-    async def async_make(self, intent: Intent, make: Callable[[str], Edit]) -> Settled:
-        """Write a change and bring it to an end; raises ToolError where it cannot be written, which is an end too."""
+    async def async_make(
+        self, intent: Intent, make: Callable[[str], Edit], blueprint: UsedBlueprint | None = None
+    ) -> Settled:
+        """Write a change and bring it to an end; raises ToolError where it cannot be written, which is an end too.
+
+        With a blueprint that has become another one since, it is taken back.
+        """
         self._intents.append(intent)
         try:
             await self._async_write(make, partial(self._prepare, intent))
         except ToolError:
             await self._async_end(intent, is_kept=False)
             raise
-        return await self._async_complete(intent)
+        return await self._async_complete(intent, blueprint=blueprint)
 
     async def async_settle(self, intent: Intent) -> Settled:
         """Finish a change that broke off, or take it back, from what the file holds."""
@@ -173,13 +181,17 @@ class Settler:
                 await stack.enter_async_context(lock)
             await self._async_blocking(partial(change, self.path, make, prepare))
 
-    async def _async_complete(self, intent: Intent, *, is_ours: bool = True) -> Settled:
+    async def _async_complete(
+        self, intent: Intent, *, is_ours: bool = True, blueprint: UsedBlueprint | None = None
+    ) -> Settled:
         """Load what was written, verify it, and record it, or take it back; what others changed of it since stays."""
         details = intent.change.details
         item_id = details["id"]
         lines = details["after"] if is_ours else ""
         problem = await self._async_load(item_id, lines, may_be_off=intent.may_be_off)
-        if problem and is_ours and (not intent.may_be_broken or problem == self._not_read):
+        if blueprint is not None and not await blueprint.async_is_loaded():
+            problem = _OTHER_BLUEPRINT
+        if problem and is_ours and (not intent.may_be_broken or problem in (self._not_read, _OTHER_BLUEPRINT)):
             await self._async_write(partial(restore, self._file, self.copies, details))
             if failure := await self._async_load(item_id, details["before"], may_be_off=True):
                 LOGGER.warning("What was put back into %s is not loaded: %s", self._file.name, failure)

@@ -27,6 +27,7 @@ from .loading_scripts import FILES
 from .looking import restore
 from .registered import registered
 from .settling import Settler
+from .used_blueprint import UsedBlueprint
 
 UNSEEN = "unseen"
 """Among the details of a change: that what was added is not exposed, as the user wished, so that it can be undone."""
@@ -88,16 +89,17 @@ class ConfigStore:
         may_be_off: bool = False,
         may_be_broken: bool = False,
         expose: bool | None = None,
+        blueprint: UsedBlueprint | None = None,
     ) -> VerifiedChange:
         """Change one item; raises ToolError, with everything as it was before, when it cannot be done.
 
-        One that Home Assistant could not load before may stay so. Once begun, it is finished or put back, also when nobody waits for it any more.
+        One that Home Assistant could not load before may stay so. A blueprint must be the one that was checked. Once begun, it is finished or put back, also when nobody waits for it any more.
         """
         intent = self._intent(call, item_id)
         intent.may_be_off, intent.may_be_broken, intent.expose = may_be_off, may_be_broken, expose
         if expose is False:
             intent.change.details[UNSEEN] = True
-        return await self._async_finish(self._async_change(call, intent, make))
+        return await self._async_finish(self._async_change(call, intent, make, blueprint))
 
     async def async_restore(self, call: ToolCall, undone: Change) -> VerifiedChange:
         """Undo a change: restore the whole file if it is as the change left it, otherwise the one item.
@@ -108,8 +110,11 @@ class ConfigStore:
         intent = self._intent(call, undone.details["id"])
         intent.may_be_off = intent.may_be_broken = True
         intent.expose, intent.undoes = True if undone.details["after"] is None else None, undone.id
-        make = partial(restore, self._file, self._settler.copies, undone.details)
-        return await self._async_finish(self._async_change(call, intent, make))
+        return await self._async_finish(self._async_change(call, intent, self.undoing(undone)))
+
+    def undoing(self, undone: Change) -> Callable[[str], Edit]:
+        """Return what makes of a text the one without a change; it blocks."""
+        return partial(restore, self._file, self._settler.copies, undone.details)
 
     async def async_recover(self) -> None:
         """Finish, or take back, what was cut off, and tell of it."""
@@ -139,7 +144,9 @@ class ConfigStore:
                 raise  # Nobody waits for the result any more.
             raise ToolError(_CANCELLED) from None
 
-    async def _async_change(self, call: ToolCall, intent: Intent, make: Callable[[str], Edit]) -> VerifiedChange:
+    async def _async_change(
+        self, call: ToolCall, intent: Intent, make: Callable[[str], Edit], blueprint: UsedBlueprint | None = None
+    ) -> VerifiedChange:
         """Make a change under the lock, and record and tell what became of it."""
         item_id = intent.change.details["id"]
         async with self._settler.lock:
@@ -149,7 +156,7 @@ class ConfigStore:
             entity_id = self._entity_id(item_id)
             if settings := registered(self._hass, entity_id):
                 intent.change.details[SETTINGS] = settings
-            settled = await self._async_settled(intent, make)
+            settled = await self._async_settled(intent, self._settler.async_make(intent, make, blueprint))
         if settled.outcome is ChangeOutcome.NOT_MADE:
             raise ToolError(f"{settled.problem or _FAILED} Everything was put back as it was before.")
         if settled.outcome is ChangeOutcome.UNCLEAR:
@@ -163,10 +170,10 @@ class ConfigStore:
         self._hass.bus.async_fire(self._file.event, about, context=call.llm_context.context)
         return VerifiedChange(entity_id, intent.change, settled.problem)
 
-    async def _async_settled(self, intent: Intent, make: Callable[[str], Edit]) -> Settled:
+    async def _async_settled(self, intent: Intent, making: Coroutine[Any, Any, Settled]) -> Settled:
         """Make a change, and bring it to an end whatever breaks it off."""
         try:
-            return await self._settler.async_make(intent, make)
+            return await making
         except asyncio.CancelledError:
             if not self._hass.is_stopping:  # Otherwise it is looked after at the next start.
                 self._hass.async_create_task(self.async_recover(), f"end of a change of {self._file.noun}")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from homeassistant.components.homeassistant.scene import DATA_PLATFORM, HomeAssistantScene
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, STATE_UNKNOWN
-from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.helpers.entity_platform import EntityPlatform
@@ -269,8 +269,8 @@ def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
             yield from _steps(hass, item, depth)
     elif not isinstance(value, Mapping) or value.get("enabled") is False or {"trigger", "condition"} & value.keys():
         return
-    elif "action" in value and not isinstance(value["action"], list | Mapping):
-        yield from _step(hass, value["action"], value, depth)
+    elif isinstance(action := value.get("action", value.get("service")), str | Template):
+        yield from _step(hass, action, value, depth)
     elif "scene" in value:
         yield from _scene(hass, str(value["scene"]))
     elif {"device_id", "domain", "type"} <= value.keys():
@@ -285,16 +285,19 @@ def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
 
 def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterator[Leaf]:
     """Yield what one action of a script does; what a template leads to is not known beforehand."""
-    data, given = step.get("data") or {}, step.get("target") or {}
-    parts = [part for part in (data, given, step) if isinstance(part, Mapping)]
+    action = action if isinstance(action, Template) else action.strip().lower()  # As Home Assistant takes it.
+    data, older, given = (step.get(key) or {} for key in ("data", "data_template", "target"))
+    parts = [part for part in (data, older, given, step) if isinstance(part, Mapping)]
     target = {key: part[key] for part in parts for key in TARGETS if key in part}
     domain = str(action).partition(".")[0]
-    is_open = len(parts) < 3 or any(map(_is_template, target.values()))
-    if _is_template(action) or domain in _PAST_ENTITIES or (is_open and domain in CONSEQUENTIAL_DOMAINS | _MOVE_OTHERS):
+    is_open = len(parts) < 4 or any(map(_is_template, target.values()))
+    is_known = not _is_template(action) and valid_entity_id(str(action)) and domain not in _PAST_ENTITIES
+    if not is_known or (is_open and domain in CONSEQUENTIAL_DOMAINS | _MOVE_OTHERS):
         yield "", "", {}
         return
-    entity_ids = target.get("entity_id")
-    if entity_ids in ("all", ["all"]):
+    if not is_open and "entity_id" in target:
+        target["entity_id"] = [one.strip().lower() for text in _several(target["entity_id"]) for one in text.split(",")]
+    if target.get("entity_id") == ["all"]:
         found = set(hass.states.async_entity_ids(domain))
     elif is_open:
         found = set[str]()
@@ -304,10 +307,18 @@ def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterato
         registry = er.async_get(hass)
         found = {er.async_resolve_entity_id(registry, one) or one for one in selected.referenced} | beside
     if found or not target or is_open:
-        yield from _acts(hass, str(action), tuple(sorted(found)), data if isinstance(data, Mapping) else {}, depth)
+        if domain in _MOVE_OTHERS and not all(map(valid_entity_id, found)):
+            yield "", "", {}  # What stands in the place of one, such as a tag.
+        values = {key: value for part in parts[:-2] for key, value in part.items()}
+        yield from _acts(hass, str(action), tuple(sorted(found)), values, depth)
 
 
 def _is_template(value: Any) -> bool:
     """Return whether a value, or one of a list, is made by a template."""
     values = value if isinstance(value, list | tuple) else [value]
     return any(isinstance(one, Template) or is_template_string(str(one)) for one in values)
+
+
+def _several(value: Any) -> Iterator[str]:
+    """Yield the texts of a list, or a single one."""
+    return map(str, value if isinstance(value, list | tuple) else [value])

@@ -90,9 +90,9 @@ def wants_more(message: str, language: str | None) -> bool:
     return len(message) <= _MAX_HEARD and _is_only(_tokens(message), _phrases("more", known), polite)
 
 
-def repeatable_of(action: str, lines: Iterable[str]) -> frozenset[str]:
-    """Return the words of a question about one thing that a yes to it may repeat."""
-    others = _TURNS - {*action.partition(".")[2].split("_")}
+def repeatable_of(action: str, lines: Iterable[str], without: Iterable[str] = ()) -> frozenset[str]:
+    """Return the words of a question about one thing that a yes to it may repeat, without those of some texts."""
+    others = _TURNS - {*action.partition(".")[2].split("_")} | {word for text in without for word in _tokens(text)}
     words = {word for line in lines for word in _tokens(line)} - others
     return frozenset({"it", "the", *(word for word in words if not _UNSPACED.match(word))})
 

@@ -18,7 +18,7 @@ class Part:
     acts: tuple[Step, ...] = ()
     """What it would do by itself."""
     says_when: bool = False
-    """Whether it says when all the others are done."""
+    """Whether it says when those after it are done, or whether they are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from ..const import DOMAIN
+from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
 from .consequential import leaves
@@ -77,12 +78,18 @@ class OpenQuestion:
 
     @property
     def repeatable(self) -> frozenset[str]:
-        """Return the words that a yes may repeat, where one thing was asked: those of another would choose among several."""
+        """Return the words that a yes may repeat, where one thing was asked: those of another would choose among several.
+
+        Free text, such as a message or a name that was given to an automation, may hold words that say when, or only what.
+        """
         steps = [step for asked in self.calls for step in asked.plan.steps]
         if len(steps) != 1 or len(steps[0].entity_ids) > 1:
             return frozenset()
         (step,) = steps
-        return repeatable_of(step.action, [step.words.replace(f" ({step.action})", ""), *self.calls[0].lines])
+        if len(step.parts) > 1:
+            return repeatable_of(step.action, [step.title.partition("'")[0]])
+        free = [text for text, _ in texts_in(step.data) if len(text.split()) > 1]
+        return repeatable_of(step.action, [step.words.replace(f" ({step.action})", ""), *self.calls[0].lines], free)
 
     def is_open(self, caller: Caller) -> bool:
         """Return whether a message, the next one, answers it: in time, from who was asked where they were asked."""

@@ -156,8 +156,8 @@ def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
             continue
         found = [any(_matters(call, act, plan) for act in part.acts) for part in step.parts]
         items += [
-            Item(part.words, all_matters or does or (part.says_when and any(found)))
-            for part, does in zip(step.parts, found, strict=True)
+            Item(part.words, all_matters or does or (part.says_when and any(found[number:])))
+            for number, (part, does) in enumerate(zip(step.parts, found, strict=True))
         ]
     return items
 

@@ -8,6 +8,7 @@ import voluptuous as vol
 
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
@@ -95,7 +96,12 @@ class ChangingTool(ExtendedTool):
         """Make a planned change."""
         store = async_get_store(call.hass, plan.file)
         made = await store.async_change(
-            call, plan.automation_id, plan.make, may_be_broken=plan.is_broken, expose=expose
+            call,
+            plan.automation_id,
+            plan.make,
+            may_be_broken=plan.is_broken,
+            expose=expose,
+            blueprint=plan.blueprint,
         )
         plan.notes += [f"As before: {made.problem}"] if made.problem else []
         return made
@@ -162,6 +168,7 @@ class AddAutomationTool(ChangingTool):
             [*_left_out(checked), *await _async_warnings(call, checked, item_id, kind)],
             rules.file,
             _asks(call, checked, kind),
+            blueprint=checked.blueprint,
         )
 
     @override
@@ -213,11 +220,13 @@ class UpdateAutomationTool(ChangingTool):
         visible, _ = visible_config(call, automation, state)
         told_as = put_back(given, newer(visible), newer(written))
         refuse_untold(told_as)
-        checked = await async_check_change(call, automation, written, told_as)
+        checked = await async_check_change(
+            call, automation, written, told_as, await _async_loadable(call, automation, state)
+        )
         changes = {key: value if value is None else checked.config[key] for key, value in told_as.items()}
         if rules is SCRIPT_RULES:
             check_runs_others_only(call.hass, automation.entity_id, checked.actions)
-        told = _without_secrets(call, without_kept_recipients(checked.whole, given, told_as), state)
+        told = _without_secrets(call, without_kept_recipients(checked.whole, given, told_as), automation, state)
         title = f"Change {', '.join(changes)} of the {automation.kind} '{_name(automation)}'"
         same: list[str] = []
         if _TOLD_APART_BY & changes.keys():
@@ -225,7 +234,7 @@ class UpdateAutomationTool(ChangingTool):
         return PlannedChange(
             automation_id,
             title,
-            f"{title}. Then '{checked.config.get('alias', _name(automation))}': {_would_be_told(call, automation.kind, told)}",
+            f"{title}. Then '{checked.config.get('alias') or _name(automation)}': {_would_be_told(call, automation.kind, told)}",
             diff(visible, merged(visible, as_told(given, told_as, changes))),
             partial(update, automation_id=automation_id, changes=changes, kind=automation.kind, expected=written),
             checked.whole,
@@ -233,6 +242,7 @@ class UpdateAutomationTool(ChangingTool):
             rules.file,
             _asks(call, checked, automation.kind),
             told=told,
+            blueprint=checked.blueprint,
             is_broken=not automation.loaded.available,
         )
 
@@ -261,14 +271,14 @@ class RemoveAutomationTool(ChangingTool):
         """Find what would be removed."""
         automation, state = await _async_find(call, to_remove=True)
         visible, _ = visible_config(call, automation, state)
-        told = _without_secrets(call, without_all_recipients(automation.config), state)
-        title = f"Remove the {automation.kind} '{_name(automation)}'"
+        told = _without_secrets(call, without_all_recipients(automation.config), automation, state)
+        item_id, title = str(automation.id), f"Remove the {automation.kind} '{_name(automation)}'"
         return PlannedChange(
-            str(automation.id),
+            item_id,
             title,
             f"{title}: {_told(call, automation.kind, told)}",
             diff(visible, None),
-            partial(remove, automation_id=str(automation.id), kind=automation.kind),
+            partial(remove, automation_id=item_id, kind=automation.kind, expected=state.configs.get(item_id)),
             automation.config,
             file=FILES[automation.kind],
             told=told,
@@ -304,9 +314,22 @@ async def _async_find(call: ToolCall, *, to_remove: bool = False) -> tuple[Autom
     return automation, state
 
 
-def _without_secrets(call: ToolCall, config: Mapping[str, Any], state: FileState) -> Mapping[str, Any]:
+async def _async_loadable(call: ToolCall, automation: Automation, state: FileState) -> Mapping[str, Any]:
+    """Return an automation or script as Home Assistant will load it from the files as they are, what it loaded where it cannot."""
+    file, item_id = FILES[automation.kind], str(automation.id)
+    load = partial(file.load, async_get_store(call.hass, file).path, item_id, state.lines[item_id])
+    try:
+        found = await call.hass.async_add_executor_job(load)
+    except HomeAssistantError, OSError, ValueError:
+        found = None
+    return found if isinstance(found, Mapping) else automation.config
+
+
+def _without_secrets(
+    call: ToolCall, config: Mapping[str, Any], automation: Automation, state: FileState
+) -> Mapping[str, Any]:
     """Return a configuration without what its tags stand for."""
-    found: Mapping[str, Any] = SecretValues(call.exposure, config, state.secrets).without(config)
+    found: Mapping[str, Any] = SecretValues(call.exposure, config, state.secrets_of(automation)).without(config)
     return found
 
 

@@ -155,7 +155,7 @@ def _listed(call: ToolCall, found: list[Automation], state: FileState, kind: str
 def _row(call: ToolCall, automation: Automation, state: FileState, describer: AutomationDescriber) -> tuple[str, ...]:
     """Return the line for an automation."""
     shown = automation.state
-    secrets = SecretValues(call.exposure, automation.config, state.secrets)
+    secrets = SecretValues(call.exposure, automation.config, state.secrets_of(automation))
     triggered = shown.attributes.get("last_triggered")
     if is_scene := automation.kind == SCENES.domain:  # Its state is when it was turned on.
         triggered = dt_util.parse_datetime(shown.state)

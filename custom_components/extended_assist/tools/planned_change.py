@@ -11,6 +11,7 @@ from ..automations.account import parts_of, shown
 from ..automations.config_file import ConfigFile
 from ..automations.edit import Edit
 from ..automations.loading import AUTOMATIONS
+from ..automations.used_blueprint import UsedBlueprint
 from ..toolbox.call import ToolCall
 from ..toolbox.consequential import is_consequential
 from ..toolbox.plan import Step
@@ -59,6 +60,8 @@ class PlannedChange:
     """What is said in the question only."""
     told: Mapping[str, Any] | None = None
     """The same without secrets, where it may hold some."""
+    blueprint: UsedBlueprint | None = None
+    """What it was checked with."""
     is_removal: bool = False
     is_broken: bool = False
     """Whether Home Assistant could not load it as it is, so that it need not be able to afterwards."""

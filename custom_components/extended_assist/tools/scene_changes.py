@@ -12,7 +12,14 @@ from ..automations.difference import diff
 from ..automations.edit import add, merged, update
 from ..automations.loading_scripts import SCENES
 from ..automations.query import Automation, FileState, exposed_automations, visible_config
-from ..automations.scenes import CONF_METADATA, captured, check_scene_keys, checked_scene, with_metadata
+from ..automations.scenes import (
+    CONF_METADATA,
+    captured,
+    check_scene_keys,
+    check_scene_name,
+    checked_scene,
+    with_metadata,
+)
 from ..automations.secret_values import SecretValues
 from ..automations.similar import same_names
 from ..results import ToolError
@@ -33,6 +40,7 @@ def plan_new_scene(call: ToolCall, scene_id: str, given: Mapping[str, Any]) -> P
     refuse_untold(given)
     check_scene_keys(given)
     entities = captured(call.hass, call.exposure, given.get(CONF_ENTITIES, []))
+    check_scene_name(given.get(CONF_NAME))
     icon = {CONF_ICON: given[CONF_ICON]} if given.get(CONF_ICON) else {}
     scene = checked_scene(given.get(CONF_NAME), entities, {**icon, CONF_METADATA: with_metadata(entities)})
     title = f"Save the scene '{scene[CONF_NAME]}'"
@@ -50,6 +58,8 @@ def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mappi
     check_scene_keys(given)
     if not given or any(given.get(key, "") is None for key in (CONF_NAME, CONF_ENTITIES)):
         raise ToolError("Give at least one of name, icon and entities; only the icon can be removed with null.")
+    if CONF_NAME in given:
+        check_scene_name(given[CONF_NAME])
     changes, written = dict(given), state.configs[str(scene.id)]
     entities: dict[str, Any] = {}
     if CONF_ENTITIES in given:
@@ -63,15 +73,15 @@ def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mappi
     more = {CONF_ICON: after[CONF_ICON]} if CONF_ICON in after else {}
     checked_scene(after.get(CONF_NAME), whole.get(CONF_ENTITIES) or {}, more)
     visible, _ = visible_config(call, scene, state)
-    told: Mapping[str, Any] = SecretValues(call.exposure, whole, state.secrets).without(whole)
+    told: Mapping[str, Any] = SecretValues(call.exposure, whole, state.secrets_of(scene)).without(whole)
     words = SceneDescriber(call.hass, call.exposure).describe(told)
     title = f"Change {', '.join(given)} of the scene '{scene.name}'"
     return PlannedChange(
         str(scene.id),
         title,
-        f"{title}. Then '{after[CONF_NAME]}': {words}",
+        f"{title}. Then '{after.get(CONF_NAME) or scene.name}': {words}",
         diff(visible, merged(visible, changes)),
-        partial(update, automation_id=str(scene.id), changes=changes, kind=SCENES.domain),
+        partial(update, automation_id=str(scene.id), changes=changes, kind=SCENES.domain, expected=written),
         whole,
         same_names(exposed_automations(call, SCENES.domain), after[CONF_NAME], scene.id) if CONF_NAME in given else [],
         SCENES,

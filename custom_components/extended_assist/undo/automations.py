@@ -1,27 +1,32 @@
 """Take back that an automation, script or scene was added, changed or removed."""
 
 import asyncio
+from typing import Any
 
+from homeassistant.const import CONF_ID
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.account import parts_of, shown
 from ..automations.check import MAX_NAME
+from ..automations.config_includes import include_problem
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
+from ..automations.file import try_change
 from ..automations.loading_scripts import FILES
 from ..automations.query import exposed_automation, visible_block
 from ..automations.reverse import ChangedSinceError
-from ..automations.store import UNSEEN, async_get_store
+from ..automations.secret_values import SecretValues, read_secrets
+from ..automations.store import UNSEEN, ConfigStore, async_get_store
+from ..automations.yaml_index import index_yaml, load_automation
 from ..const import DOMAIN
-from ..results import OverError
+from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier, async_check_speaker
 
-_AGAIN = (
-    "Tell the user. Once that is set back, undo again; if it is undone again as it is now, this change is given up."
-)
+_TELL = "Tell the user"
+_AGAIN = "Once that is set back, undo again; if it is undone again as it is now, this change is given up."
 _GIVEN_UP = (
     "It is given up: the change before this one is the last one from here on. If the user still wants it taken back, change it "
     "with the tools for automations."
@@ -32,16 +37,18 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
     """Write an automation, script or scene as it was before a change."""
     await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
     store, details = async_get_store(call.hass, FILES[change.kind]), change.details
-    is_seen = details.get(UNSEEN) or exposed_automation(call, details["id"], change.kind) is not None
-    if details["after"] is not None and not is_seen:
+    if not _is_seen(call, change):
         raise OverError(f"The {change.kind} of the last change is gone or not exposed any more, so nothing was undone.")
+    if problem := await call.hass.async_add_executor_job(include_problem, store.path.parent, change.kind):
+        raise ToolError(problem)
     try:
         made = await store.async_restore(call, change)
     except ChangedSinceError as err:
         if details.get("refused") == str(err):
             raise OverError(f"{err} {_GIVEN_UP}") from err
         details["refused"] = str(err)
-        raise ChangedSinceError(f"{err} {_AGAIN}") from err
+        told = str(err) if _TELL in str(err) else f"{err} {_TELL}."
+        raise ChangedSinceError(f"{told} {_AGAIN}") from err
     answer: JsonObjectType = {
         "undone": {
             made.entity_id or details["id"]: "removed again" if details["before"] is None else "as it was before"
@@ -51,20 +58,63 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
 
 
 async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
-    """Return what a change would be taken back to, with the lines that change; None where it cannot be told."""
+    """Return what there would be without a change, with the lines that change; None where it cannot be told.
+
+    What others have changed in the same since would stay, and is told as it is now. Raises ToolError where the file cannot
+    be changed at all.
+    """
     await call.exposure.async_prepare()
-    blocks = []
-    for key in ("before", "after"):
-        blocks.append(visible_block(call, change.details.get(key), change.kind))
-        await asyncio.sleep(0)  # Each takes long where there are thousands of names.
-    before, after = blocks
-    if (now := before or after) is None or (before is None) != (change.details.get("before") is None):
+    if not _is_seen(call, change):
         return None
+    store = async_get_store(call.hass, FILES[change.kind])
+    blocks, secrets = await call.hass.async_add_executor_job(_blocks, store, change)
+    after, before = (_read(block, change.kind) for block in blocks)
+    if (now := before or after) is None or (before is None) != (blocks[1] is None):
+        return None
+    hidden = SecretValues(call.exposure, [before, after], secrets)
+    told = visible_block(call, now, hidden)
+    await asyncio.sleep(0)  # Each takes long where there are thousands of names.
+    others = visible_block(call, after, hidden) if after and before else None
+    await asyncio.sleep(0)
+    lines = diff(others if before else told, told if before else None)
     verb = "Change back" if before and after else "Bring back" if before else "Remove again"
-    name = str(now.get("alias", now.get("name", change.details["id"])))
+    name = str(told.get("alias") or told.get("name") or change.details["id"])
     title = f"{verb} the {change.kind} '{name if len(name) <= MAX_NAME else f'{name[: MAX_NAME - 1]}…'}'"
-    account = f"{title}: {DESCRIBERS[change.kind](call.hass, call.exposure).describe(now)}"
-    parts = parts_of(call, change.kind, now, runs=before is not None)
-    lines = shown(diff(after, before))
-    step = Step(f"{DOMAIN}.undo", (), {}, account, title=title, parts=parts, shown=lines)
+    account = f"{title}: {DESCRIBERS[change.kind](call.hass, call.exposure).describe(told)}"
+    parts = parts_of(call, change.kind, now, told=told, runs=before is not None)
+    step = Step(f"{DOMAIN}.undo", (), {}, account, title=title, parts=parts, shown=shown(lines))
     return Plan((step,), account, is_whole=False, bound_to=change.id)
+
+
+def _is_seen(call: ToolCall, change: Change) -> bool:
+    """Return whether what was added or changed is exposed, or was never meant to be; what was removed is not there to be seen."""
+    details = change.details
+    if details["after"] is None or details.get(UNSEEN):
+        return True
+    return exposed_automation(call, details["id"], change.kind) is not None
+
+
+def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[str]]:
+    """Return the lines as they are and as they would be, and the values of the user's secrets; blocks."""
+    details, secrets = change.details, read_secrets(store.path.parent)
+    if problem := include_problem(store.path.parent, change.kind):
+        raise ToolError(problem)
+    try:
+        edit = try_change(store.path, store.undoing(change))
+    except ChangedSinceError:  # Undoing it tells what was changed, and gives it up in the end.
+        return [details.get("after"), details.get("before")], secrets
+    return [edit.before, edit.after], secrets
+
+
+def _read(block: str | None, kind: str) -> dict[str, Any] | None:
+    """Return what the lines of one item say, without its id; None for none, and for what cannot be read alone."""
+    if block is None:
+        return None
+    try:
+        index = index_yaml(block, kind)
+        (item,) = index.automations
+        config = load_automation(index, item)
+    except ToolError, ValueError:
+        return None
+    config.pop(CONF_ID, None)
+    return config
