@@ -9,7 +9,7 @@ from homeassistant.util.yaml import SECRET_YAML
 
 from ..exposure import Exposure
 from ..secret_rule import is_secret_key, is_secret_text
-from .describe import SECRET
+from .recipients import SECRET
 
 SHORTEST = 4
 """Characters of a secret that is looked for inside of texts: shorter ones are words and numbers like any other."""
