@@ -109,12 +109,13 @@ class FaultyHome:
             await asyncio.sleep(0.5)  # What was cancelled is brought to an end by a task of its own.
         self._check_files(kind, what, before)
         is_there = file.read_text() != before
-        is_told = False
-        if result.get("error") is None and result and how in {"cancel", "fail"}:
-            assert is_there, f"it is said to be done: {result}"
+        is_said = bool(result) and "error" not in result
+        assert is_there or not is_said, f"it is said to be done: {result}"
         # Whoever was not answered is told by a notice, unless nothing had been begun.
-        if how == "kill" and (is_there or step in {"intent stored", "file to be replaced"}) and step != "ended":
-            expected, is_told = "change_completed" if is_there else "change_not_made", True
+        is_begun = is_there or step in {"intent stored", "file to be replaced"}
+        is_told = how in {"kill", "stop"} and is_begun and not is_said and step != "ended"
+        if is_told:
+            expected = "change_completed" if is_there else "change_not_made"
             until = time.monotonic() + DEATH_TIME
             while not (issues := await self._issues()):
                 assert time.monotonic() < until, "there is no notice"
