@@ -246,7 +246,7 @@ class Settler:
             self._intents.remove(intent)
         if not self._hass.is_stopping:  # The journal is stored at the very end then.
             await self._async_store()
-        elif intent.before:
+        if self._hass.is_stopping and intent.before:  # It may have begun to stop meanwhile.
             self._unheard.append(intent)
         if self._stop_timer:
             self._stop_timer()
