@@ -35,7 +35,8 @@ STEPS: dict[str, tuple[str, str, str]] = {
 """Where each step of a change is, and whether the fault comes before it or after it."""
 HOWS = ("kill", "stop", "cancel", "fail")
 FAULT = "fault.json"
-TASK = "change of an automation"
+TASK = "change of a"
+"""How the name of the task begins that changes an automation, a script or a scene."""
 
 
 def set_fault(folder: Path, step: str, how: str) -> None:
@@ -101,7 +102,7 @@ class Faults:
 def _cancel(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel the task of a change."""
     for task in asyncio.all_tasks(loop):
-        if task.get_name() == TASK:
+        if task.get_name().startswith(TASK):
             task.cancel()
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.automations.describe import MAX_IN_SHORT, SAYS_NOTHING, AutomationDescriber
+from custom_components.extended_assist.automations.describe import MAX_IN_SHORT, AutomationDescriber
+from custom_components.extended_assist.automations.describe_conditions import SAYS_NOTHING
 from custom_components.extended_assist.automations.difference import MAX_DIFF, diff
 from custom_components.extended_assist.exposure import Exposure
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity

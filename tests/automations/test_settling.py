@@ -19,7 +19,8 @@ from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.toolbox.journal import Journal, async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
-from homeassistant.core import HomeAssistant, ServiceCall
+from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE
+from homeassistant.core import CoreState, HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir, llm
 from homeassistant.util import dt as dt_util
@@ -353,6 +354,38 @@ async def test_forgotten_when_stored(hass: HomeAssistant, old_home: File, call_t
     await call_tool(UNDO)
     assert unfinished(old_home).exists()
     hass.bus.async_fire("homeassistant_close")
+    await hass.async_block_till_done()
+    assert not unfinished(old_home).exists()
+
+
+@pytest.mark.parametrize("is_loaded", [True, False])
+async def test_ended_while_stopping(
+    hass: HomeAssistant, old_home: File, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch, *, is_loaded: bool
+) -> None:
+    """What comes to its end while Home Assistant stops is told after the next start, since nobody hears the answer."""
+    before, load = old_home.read_bytes(), Settler._async_load
+
+    async def stop(self: Settler, item_id: str, lines: str | None, *, may_be_off: bool) -> str | None:
+        hass.set_state(CoreState.stopping)
+        problem = await load(self, item_id, lines, may_be_off=may_be_off)
+        return problem if is_loaded or lines is None else "It is not loaded."
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Settler, "_async_load", stop)
+        await call_tool(ADD, automation=switching(), error=not is_loaded)
+    assert (old_home.read_bytes() != before) is is_loaded
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_CLOSE)
+    await hass.async_block_till_done()
+    hass.set_state(CoreState.running)
+    await start_again(hass)
+    assert list(notices(hass)) == ["change_completed" if is_loaded else "change_not_made"]
+    assert len((await async_get_journal(hass)).changes) == is_loaded
+    (told,) = (await call_tool(UPDATE, automation="alarm", changes={"mode": "queued"}))["earlier"]
+    assert ("can be undone" if is_loaded else "was not done") in told
+    for _ in range(1 + is_loaded):
+        await call_tool(UNDO)
+    assert old_home.read_bytes() == before
+    hass.bus.async_fire(EVENT_HOMEASSISTANT_CLOSE)
     await hass.async_block_till_done()
     assert not unfinished(old_home).exists()
 

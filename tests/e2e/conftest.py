@@ -5,13 +5,15 @@ need the plugin's leave, and only on loopback.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 import shutil
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 import pytest
 import pytest_socket
@@ -28,6 +30,10 @@ from .instance import (
     installed_version,
     interpreter,
 )
+from .writing_home import prepare_writing_home
+
+type Start = Callable[[HomeAssistantInstance], Coroutine[Any, Any, None]]
+"""Prepares the folder of a home and starts it."""
 
 FOLDER = Path(__file__).parent
 PLANNER_KEY = "planner-key"
@@ -49,8 +55,8 @@ def loopback_sockets(socket_enabled: None) -> None:
 
 
 @contextmanager
-def running_home(environment: Environment, days: int) -> Iterator[HomeAssistantInstance]:
-    """Run a demonstration home with some days of a past, in a folder of its own."""
+def running(environment: Environment, start: Start) -> Iterator[HomeAssistantInstance]:
+    """Run a home in a folder of its own, which is prepared and started."""
     try:
         interpreter(environment)
     except FileNotFoundError as err:
@@ -63,7 +69,7 @@ def running_home(environment: Environment, days: int) -> Iterator[HomeAssistantI
         environment, config_dir, extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"}
     )
     try:
-        asyncio.run(_start(instance, days))
+        asyncio.run(start(instance))
         yield instance
     finally:
         asyncio.run(instance.stop())
@@ -73,7 +79,7 @@ def running_home(environment: Environment, days: int) -> Iterator[HomeAssistantI
 @pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
 def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
     """The demonstration home with its past, running."""
-    with running_home(request.param, HISTORY_DAYS) as instance:
+    with running(request.param, partial(_start_demonstration, days=HISTORY_DAYS)) as instance:
         yield instance
         assert complaints(instance) == []
 
@@ -81,7 +87,14 @@ def home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
 @pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
 def spare_home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
     """Another one, for tests that take away what others need; each leaves it without the integration."""
-    with running_home(request.param, SPARE_HISTORY_DAYS) as instance:
+    with running(request.param, partial(_start_demonstration, days=SPARE_HISTORY_DAYS)) as instance:
+        yield instance
+
+
+@pytest.fixture(scope="session", params=VERSIONS, ids=VERSIONS.values())
+def writing_home(request: pytest.FixtureRequest) -> Iterator[HomeAssistantInstance]:
+    """A home of helpers and demo devices, for tests that write into its configuration; each sets up an agent of its own."""
+    with running(request.param, _start_writing_home) as instance:
         yield instance
 
 
@@ -91,7 +104,12 @@ def complaints(instance: HomeAssistantInstance) -> list[str]:
     return [line for line in lines if "extended_assist" in line and "We found a custom integration" not in line]
 
 
-async def _start(instance: HomeAssistantInstance, days: int) -> None:
+async def _start_writing_home(instance: HomeAssistantInstance) -> None:
+    await asyncio.to_thread(prepare_writing_home, instance.config_dir)
+    await instance.start()
+
+
+async def _start_demonstration(instance: HomeAssistantInstance, days: int) -> None:
     await prepare_home(instance.environment, instance.config_dir, days)
     install_integration(instance.config_dir)
     await instance.start()
@@ -112,7 +130,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if FOLDER in item.path.parents and isinstance(item, pytest.Function):
             params = item.callspec.params if hasattr(item, "callspec") else {}
-            shared = " ".join(f"{name} {params[name]}" for name in ("home", "spare_home") if name in params)
+            shared = " ".join(
+                f"{name} {params[name]}" for name in ("home", "spare_home", "writing_home") if name in params
+            )
             # What starts homes of its own goes wherever there is time; a file at once, as it may begin with what is slow.
             item.add_marker(pytest.mark.xdist_group(f"end-to-end {shared or item.path.stem}"))
 

@@ -1,4 +1,4 @@
-"""Changes of automations that are cut off in a real Home Assistant, at any step, and what there is afterwards."""
+"""Changes of automations, scripts and scenes that are cut off in a real Home Assistant, at any step, and what there is then."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -9,40 +9,16 @@ from typing import Any
 
 import aiohttp
 
-from tests.automations.faulty import FAULT, HOWS, STEPS, set_fault
+from tests.automations.faulty import FAULT, set_fault
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 
+from .changes import EXISTING, KINDS, LAMP, Case, Kind
 from .client import CommandError, RequestError
 from .instance import CHECKOUT, CONFIGURATION, Environment, HomeAssistantInstance, install_integration
 
-CHANGES = ("add", "update", "remove", "undo")
-CASES = tuple((step, how, change) for step in STEPS for how in HOWS for change in CHANGES)
 DEATH_TIME = 60.0  # seconds
-EXISTING = ("automation.one", "automation.two")
-BASE = """\
-# mine
-- id: '1'
-  alias: One
-  triggers: []
-  actions: []
-
-- id: '2'   # the other
-  alias: Two
-  triggers: []
-  actions: []
-"""
-LAMP = "input_boolean.lamp"
-ADDED = {
-    "alias": "Three",
-    "triggers": [{"trigger": "homeassistant", "event": "start"}],
-    "actions": [{"action": "input_boolean.turn_on", "target": {"entity_id": LAMP}}],
-}
-CALLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "add": ("add_automation", {"automation": ADDED}),
-    "update": ("update_automation", {"automation": "automation.one", "changes": {"alias": "Another"}}),
-    "remove": ("remove_automation", {"automation": "automation.one"}),
-    "undo": ("undo_last_change", {}),
-}
+TOLD = "was cut off and "
+UNKNOWN = "whether it took effect is unknown"
 CUT_OFF = (aiohttp.ClientError, TimeoutError, ConnectionError, RequestError, CommandError, asyncio.CancelledError)
 
 
@@ -51,9 +27,16 @@ def prepare(folder: Path) -> None:
     lines = CONFIGURATION.splitlines(keepends=True)
     without = ("frontend", "recorder", "  commit", "history", "logbook", "energy", "assist_pipeline")
     kept = "".join(line for line in lines if not line.startswith(without))
-    (folder / "configuration.yaml").write_text(f"{kept}input_boolean: {{lamp: {{name: Lamp}}}}\n")
-    (folder / "automations.yaml").write_text(BASE)
+    more = "scene: !include scenes.yaml\ninput_boolean: {lamp: {name: Lamp}}\n"
+    (folder / "configuration.yaml").write_text(kept + more)
+    write_files(folder)
     install_integration(folder)
+
+
+def write_files(folder: Path) -> None:
+    """Write the automations, scripts and scenes that every case begins with."""
+    for kind in KINDS.values():
+        (folder / kind.file).write_text(kind.text)
 
 
 @dataclass
@@ -64,7 +47,7 @@ class FaultyHome:
     environment: Environment
     server: ClaudeServer
     agent: str = ""
-    failed: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    failed: dict[Case, str] = field(default_factory=dict)
     struck: int = 0
     read: set[str] = field(default_factory=set)
     """The notices that were confirmed: one that Home Assistant had not stored comes again after it was killed."""
@@ -94,7 +77,7 @@ class FaultyHome:
         # So that what the set-up changed is on the disk, and only what a change does is at stake.
         await self.instance.restart()
 
-    async def check(self, case: tuple[str, str, str]) -> None:
+    async def check(self, case: Case) -> None:
         """Cut a change off and look what became of it; keep what is wrong."""
         try:
             await self._check(*case)
@@ -103,30 +86,37 @@ class FaultyHome:
             await self._begin_anew()
 
     async def _check(self, step: str, how: str, change: str) -> None:
-        file, struck = self.folder / "automations.yaml", self.folder / Path(FAULT).with_suffix(".struck")
-        before = BASE
-        if change == "undo":
-            result, _ = await self._call("add")
+        what, _, domain = change.partition(" ")
+        kind = KINDS[domain]
+        file, struck = self.folder / kind.file, self.folder / Path(FAULT).with_suffix(".struck")
+        before = kind.text
+        if what == "undo":
+            result, _ = await self._call(kind, "add")
             assert "added" in result, result
             before = file.read_text()
         struck.unlink(missing_ok=True)
         set_fault(self.folder, step, how)
         try:
-            result, _ = await self._call(change)
+            result, _ = await self._call(kind, what)
         except CUT_OFF:
             result = {}
         assert struck.exists(), f"the step was not reached: {result}"
         self.struck += 1
         if how in {"kill", "stop"}:
+            await self._wait_for_the_end()
+            self._check_files(kind, what, before)
             await self._start_again()
         else:
             await asyncio.sleep(0.5)  # What was cancelled is brought to an end by a task of its own.
+        self._check_files(kind, what, before)
         is_there = file.read_text() != before
-        issues: list[dict[str, Any]] = []
-        if result.get("error") is None and result and how in {"cancel", "fail"}:
-            assert is_there, f"it is said to be done: {result}"
+        assert is_there or not result or "error" in result, f"it is said to be done: {result}"
         # Whoever was not answered is told by a notice, unless nothing had been begun.
-        if how == "kill" and (is_there or step in {"intent stored", "file to be replaced"}) and step != "ended":
+        is_begun = is_there or step in {"intent stored", "file to be replaced"}
+        # A change may come to its end before Home Assistant begins to stop; its result is on its way to the model then.
+        is_unheard = how == "kill" or (how == "stop" and UNKNOWN in result.get("error", ""))
+        is_told = is_unheard and is_begun and step != "ended"
+        if is_told:
             expected = "change_completed" if is_there else "change_not_made"
             until = time.monotonic() + DEATH_TIME
             while not (issues := await self._issues()):
@@ -136,50 +126,59 @@ class FaultyHome:
         until = time.monotonic() + DEATH_TIME
         while True:  # What had been done is done again a moment after the start.
             try:
-                await self._look(change, is_there=is_there)
+                await self._look(kind, what, is_there=is_there)
                 break
             except AssertionError:
                 if time.monotonic() > until:
                     raise
             await asyncio.sleep(0.2)
         assert is_there is (file.read_text() != before), "it changed while nobody did anything"
-        await self._undo(change, is_there=is_there)
-        assert file.read_text() == BASE, file.read_text()
+        await self._undo(kind, what, is_there=is_there, is_told=is_told)
+        assert file.read_text() == kind.text, file.read_text()
         for issue in await self._issues():
             await self._read(issue)
 
-    async def _look(self, change: str, *, is_there: bool) -> None:
-        """See that Home Assistant runs what the file says, and that it is exposed."""
+    def _check_files(self, kind: Kind, what: str, before: str) -> None:
+        """See that every file is whole: the changed one is the one before, or the one after; the others are as they were."""
+        text = (self.folder / kind.file).read_text()
+        assert kind.is_whole(what, before, text), text
+        for other in KINDS.values():
+            assert other is kind or (self.folder / other.file).read_text() == other.text, f"{other.file} was changed"
+
+    async def _look(self, kind: Kind, what: str, *, is_there: bool) -> None:
+        """See that Home Assistant runs what the files say, and that it is exposed."""
         async with self.instance.connect() as client:
             states = await client.states()
             exposed = (await client.call("homeassistant/expose_entity/list"))["exposed_entities"]
             registered = {entry["entity_id"] for entry in await client.call("config/entity_registry/list")}
-        wanted = dict.fromkeys(EXISTING, True)
-        wanted["automation.three"] = (change == "undo") is not is_there if change in {"add", "undo"} else False
-        if change == "remove" and is_there:
-            wanted["automation.one"] = False
+        wanted = dict.fromkeys(EXISTING, True) | {other.new: False for other in KINDS.values()}
+        if what in {"add", "undo"}:
+            wanted[kind.new] = (what == "undo") is not is_there
+        if what == "remove" and is_there:
+            wanted[kind.existing[0]] = False
         for entity_id, there in wanted.items():
             state = states.get(entity_id, {"state": None})["state"]
-            assert state == ("on" if there else None), f"{entity_id} is {state}"
+            loaded = KINDS[entity_id.partition(".")[0]].loaded
+            assert state == (loaded if there else None), f"{entity_id} is {state}"
             assert (entity_id in registered) is there, f"{entity_id}: registered {not there}"
             assert bool(exposed.get(entity_id, {}).get("conversation")) is there, f"{entity_id}: exposed {not there}"
-        if change == "update":
-            name = states["automation.one"]["attributes"]["friendly_name"]
+        if what == "update":
+            name = states[kind.existing[0]]["attributes"]["friendly_name"]
             assert name == ("Another" if is_there else "One"), name
 
-    async def _undo(self, change: str, *, is_there: bool) -> None:
-        """Take the change back, if it is there, and see that it is known to be the last one."""
-        if (change == "undo") is is_there:
-            result, sent = await self._call("undo")
+    async def _undo(self, kind: Kind, what: str, *, is_there: bool, is_told: bool) -> None:
+        """Take the change back, if it is there, and see that it is known to be the last one, and told of."""
+        result, sent = await self._call(kind, "undo")
+        if (what == "undo") is is_there:
             assert "error" in result, f"there was something to undo: {result}"
         else:
-            result, sent = await self._call("undo")
             assert result.get("undone"), result
         assert "Ask for less" not in sent
+        assert not is_told or TOLD in sent, f"the model is not told: {sent}"
 
-    async def _call(self, change: str) -> tuple[dict[str, Any], str]:
-        """Let the model call a tool; return what it got, and all that was sent."""
-        tool, arguments = CALLS[change]
+    async def _call(self, kind: Kind, what: str) -> tuple[dict[str, Any], str]:
+        """Let the model make a change; return what it got, and all that was sent."""
+        tool, arguments = kind.call(what)
         turns = [Turn([tool_use(f"extended_assist__{tool}", arguments)]), Turn([text("So.")])]
         self.server.responder = Scenario(turns)
         async with self.instance.connect() as client:
@@ -210,12 +209,15 @@ class FaultyHome:
             form = await client.post("/api/repairs/issues/fix", about)
             await client.post(f"/api/repairs/issues/fix/{form['flow_id']}", {})
 
-    async def _start_again(self) -> None:
-        """Wait for the end of the process, and start it."""
+    async def _wait_for_the_end(self) -> None:
+        """Wait for the end of the process."""
         until = time.monotonic() + DEATH_TIME
         while self.instance.pid is not None:
             assert time.monotonic() < until, "it did not end"
             await asyncio.sleep(0.1)
+
+    async def _start_again(self) -> None:
+        """Start the process that has ended."""
         await self.instance.stop()
         await self.instance.start()
         async with self.instance.connect() as client:
@@ -224,15 +226,15 @@ class FaultyHome:
     async def _begin_anew(self) -> None:
         """Bring the home back to where every case begins."""
         await self.instance.stop()
-        for name in ("automations.unfinished", "journal"):
+        for name in (*(f"{kind.domain}s.unfinished" for kind in KINDS.values()), "journal"):
             (self.folder / ".storage" / f"extended_assist.{name}").unlink(missing_ok=True)
         (self.folder / FAULT).unlink(missing_ok=True)
-        (self.folder / "automations.yaml").write_text(BASE)
+        write_files(self.folder)
         await self.instance.start()
         async with self.instance.connect() as client:
             await client.wait_until_loaded("extended_assist")
             for entry in await client.call("config/entity_registry/list"):
-                if entry["entity_id"] == "automation.three":
+                if entry["entity_id"] in {kind.new for kind in KINDS.values()}:
                     await client.call("config/entity_registry/remove", entity_id=entry["entity_id"])
             await client.expose(LAMP, *EXISTING)
         for issue in await self._issues():
@@ -240,9 +242,7 @@ class FaultyHome:
         await self.instance.restart()
 
 
-async def run_cases(
-    folder: Path, environment: Environment, cases: list[tuple[str, str, str]]
-) -> dict[tuple[str, str, str], str]:
+async def run_cases(folder: Path, environment: Environment, cases: list[Case]) -> dict[Case, str]:
     """Run cases in a home of their own; return what was wrong."""
     await asyncio.to_thread(prepare, folder)
     async with ClaudeServer(Scenario([])) as server:

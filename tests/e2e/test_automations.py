@@ -1,161 +1,42 @@
 """Automations written by the agent in a running Home Assistant, set off, and their effects seen."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 import json
-from pathlib import Path
 import re
-import shutil
-import tempfile
 import time
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pytest
-
-from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
-
 from .client import Client
 from .conftest import complaints
-from .instance import CACHE, CONFIGURATION, HomeAssistantInstance, install_integration, interpreter
+from .instance import HomeAssistantInstance
+from .writing_home import EFFECT_TIME, Speaker, speaking
 from .written import REFUSED, WRITTEN, E, Written
 
 ZONE = ZoneInfo("Europe/Amsterdam")
-EFFECT_TIME = 12.0  # seconds until an effect must be seen
 EXPOSED = (
     *("input_boolean.motion", "input_boolean.door", "input_boolean.party", "input_number.level", "input_number.hot"),
     *("input_select.mode", "counter.count", "input_datetime.alarm", "light.bed_light", "light.ceiling_lights"),
     *("notify.notifier", "device_tracker.ann", "zone.home", "calendar.calendar_1", "scene.movie", "script.party"),
     *("climate.hvac", "cover.hall_window", "lock.kitchen_door"),
 )
-HELPERS = f"""
-demo:
-sun:
-input_boolean:
-  motion:
-  door:
-  party:
-{"".join(f"  effect_{number}:\n" for number in range(len(WRITTEN)))}
-input_number:
-  level: {{min: 0, max: 100, initial: 0}}
-  hot: {{min: 0, max: 100, initial: 90}}
-input_select: {{mode: {{options: [home, night, away]}}}}
-input_datetime: {{alarm: {{has_time: true}}}}
-counter: {{count: {{}}}}
-scene:
-- name: Movie
-  entities: {{light.ceiling_lights: {{state: 'on', brightness: 30}}}}
-"""
-SCRIPTS = "party:\n  sequence:\n  - action: input_boolean.turn_on\n    target: {entity_id: input_boolean.party}\n"
 
 
-@pytest.fixture
-async def house() -> AsyncIterator[HomeAssistantInstance]:
-    """A home of its own, with helpers and Home Assistant's demo devices."""
-    try:
-        interpreter("newest")
-    except FileNotFoundError as err:
-        pytest.skip(str(err))
-    (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=CACHE / "e2e", prefix="automations-"))
-    await asyncio.to_thread(_write, folder)
-    async with HomeAssistantInstance("newest", folder) as instance:
-        yield instance
-    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-
-
-def _write(folder: Path) -> None:
-    (folder / "configuration.yaml").write_text(CONFIGURATION + HELPERS)
-    (folder / "scripts.yaml").write_text(SCRIPTS)
-    install_integration(folder)
-
-
-class Speaker:
-    """Speaks to the agent, whose model says what the scenario has it say."""
-
-    def __init__(self, client: Client, server: ClaudeServer) -> None:
-        self._client = client
-        self._server = server
-        self.agent = ""
-        self.conversation_id: str | None = None
-
-    async def set_up(self) -> None:
-        """Set the agent up as a person does, with automations turned on."""
-        steps = ({"next_step_id": "claude"}, {"api_key": "test-key", "base_url": self._server.url})
-        result = await self._client.config_flow("extended_assist", *steps)
-        assert result["type"] == "create_entry", result
-        self.agent = await self._client.find_entity("conversation", "extended_assist")
-
-    async def set_options(self, ask_first: list[str]) -> None:
-        """Choose the families and what asks first."""
-        (entry,) = await self._client.config_entries("extended_assist")
-        form = {
-            "families": ["actions", "automations"],
-            "result_budget": 20_000,
-            "policy": {
-                "who_may_read": "anyone",
-                "who_may_control": "anyone",
-                "who_may_administer": "admin",
-                "ask_first": ask_first,
-                "allow_without_chat": False,
-            },
-        }
-        result = await self._client.options_flow(entry["entry_id"], form)
-        assert result["type"] == "create_entry", result
-        # The entry is loaded anew: its agent is gone for that time, and a conversation would keep the tools that it had.
-        self.conversation_id = None
-        for _ in range(50):
-            await asyncio.sleep(0.2)
-            if (await self._client.states()).get(self.agent, {"state": "unavailable"})["state"] != "unavailable":
-                break
-
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Let the model call a tool of ours once and return what it got."""
-        return await self.call_other(f"extended_assist__{tool}", **arguments)
-
-    async def call_other(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Let the model call any tool once and return what it got."""
-        self._server.responder = Scenario([Turn([tool_use(tool, arguments)]), Turn([text("So.")])])
-        await self._say("Do it.")
-        blocks = self._server.message_requests[-1]["messages"][-1]["content"]
-        (result,) = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"]
-        return dict(result)
-
-    async def ask(self, tool: str, **arguments: Any) -> str:
-        """Let the model call a tool that asks; return the question that is spoken."""
-        self._server.responder = Scenario([Turn([tool_use(f"extended_assist__{tool}", arguments)])])
-        return await self._say("Do it.")
-
-    async def agree(self) -> dict[str, Any]:
-        """Say yes; return what was done."""
-        self._server.responder = Scenario([Turn([text("So.")])])
-        await self._say("Yes, please.")
-        blocks = self._server.message_requests[-1]["messages"][-1]["content"]
-        (result,) = [json.loads(block["content"]) for block in blocks if block["type"] == "tool_result"]
-        return dict(result)
-
-    async def _say(self, words: str) -> str:
-        """Say something; return the answer."""
-        answer = await self._client.converse(words, agent_id=self.agent, conversation_id=self.conversation_id)
-        self.conversation_id = answer["conversation_id"]
-        return str(answer["response"]["speech"]["plain"]["speech"])
-
-
-async def test_written_by_the_agent(house: HomeAssistantInstance) -> None:
+async def test_written_by_the_agent(writing_home: HomeAssistantInstance) -> None:
     """Every automation is accepted, does what was wished, and is gone after it is undone or removed."""
-    async with house.connect() as client, ClaudeServer(Scenario([])) as server:
-        speaker = Speaker(client, server)
-        await speaker.set_up()
+    async with speaking(writing_home) as (client, speaker):
         await furnish(client)
         await ask_first(speaker, client)
         await speaker.set_options([])
+        cases = list(enumerate(WRITTEN))
+        groups = [[case for case in cases if case[1].by_the_clock]]
+        groups += [[case] for case in cases if not case[1].by_the_clock]
         failed = {}
-        for number, written in enumerate(WRITTEN):
-            if len(server.message_requests) % 20 == 0:
+        for count, group in enumerate(groups):
+            if count % 10 == 0:
                 speaker.conversation_id = None
-            if (problem := await check(number, written, speaker, client)) is not None:
-                failed[written.wish] = problem
+            failed |= await check(group, speaker, client)
         assert not failed
         assert len(WRITTEN) > 40
         for config, reason in REFUSED:
@@ -164,7 +45,7 @@ async def test_written_by_the_agent(house: HomeAssistantInstance) -> None:
         listed = await speaker.call("get_automations")
         assert listed["count"] == len(WRITTEN)
         await together(speaker, client)
-        assert complaints(house) == []
+    assert complaints(writing_home) == []
 
 
 async def furnish(client: Client) -> None:
@@ -204,28 +85,39 @@ async def ask_first(speaker: Speaker, client: Client) -> None:
     assert entity_id not in await client.states()
 
 
-async def check(number: int, written: Written, speaker: Speaker, client: Client) -> str | None:
-    """Let the agent write one automation, set it off and look for its effect; return what went wrong."""
+async def check(cases: list[tuple[int, Written]], speaker: Speaker, client: Client) -> dict[str, str]:
+    """Let the agent write automations, set them off and look for their effects; return what went wrong."""
+    begun, failed = [], {}
+    for number, written in cases:
+        try:
+            begun.append((written, *await begin(number, written, speaker, client)))
+        except AssertionError as err:
+            failed[written.wish] = str(err)
+    for written, automation, entity_id, before in begun:
+        deadline = time.monotonic() + EFFECT_TIME
+        while not seen(now := (await client.state(entity_id))["state"], before, written.effect[1]):
+            if time.monotonic() > deadline:
+                runs = await speaker.call("get_automations", name=automation, details=True)
+                failed[written.wish] = f"{entity_id} was {before}, is {now}; {runs.get('last_runs')}"
+                break
+            await asyncio.sleep(0.05)
+        await client.perform_action("automation.turn_off", {"entity_id": automation})
+    return failed
+
+
+async def begin(number: int, written: Written, speaker: Speaker, client: Client) -> tuple[str, str, str]:
+    """Let the agent write one automation and set it off; return it, the entity of its effect, and that one's state before."""
     devices = {entry["entity_id"]: entry["device_id"] for entry in await client.call("config/entity_registry/list")}
     entity_id = written.effect[0].replace(E, f"{E}_{number}")
-    config = ready({"alias": written.wish, **written.config}, number, devices)
-    added = await speaker.call("add_automation", automation=config)
-    if "added" not in added:
-        return str(added)
-    states = await client.states()
-    before = states[entity_id]["state"]
-    if states[added["added"]]["state"] != "on":
-        return "it is not on"
+    added = await speaker.call(
+        "add_automation", automation=ready({"alias": written.wish, **written.config}, number, devices)
+    )
+    assert "added" in added, added
+    automation, states = added["added"], await client.states()
+    assert states[automation]["state"] == "on"
     for step in written.steps:
-        await happen(ready(step, number, devices), added["added"], client)
-    deadline = time.monotonic() + EFFECT_TIME
-    while not seen(now := (await client.state(entity_id))["state"], before, written.effect[1]):
-        if time.monotonic() > deadline:
-            runs = await speaker.call("get_automations", name=added["id"], details=True)
-            return f"{entity_id} was {before}, is {now}; {runs.get('last_runs')}"
-        await asyncio.sleep(0.05)
-    await client.perform_action("automation.turn_off", {"entity_id": added["added"]})
-    return None
+        await happen(ready(step, number, devices), automation, client)
+    return automation, entity_id, states[entity_id]["state"]
 
 
 def seen(now: str, before: str, wanted: str) -> bool:
@@ -242,8 +134,6 @@ async def happen(step: Any, automation: str, client: Client) -> None:
             await client.perform_action(action, data)
         case ["set", entity_id, state, attributes]:
             await client.post(f"/api/states/{entity_id}", {"state": state, "attributes": attributes})
-        case ["wait", seconds]:
-            await asyncio.sleep(seconds)
         case ["run"]:
             await client.perform_action("automation.trigger", {"entity_id": automation, "skip_condition": False})
 

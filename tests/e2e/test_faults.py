@@ -1,4 +1,4 @@
-"""A few changes of automations that are cut off in a running Home Assistant; script/soak cuts off all of them."""
+"""A few changes of automations, scripts and scenes that are cut off in a running Home Assistant; script/soak cuts off all."""
 
 import asyncio
 from pathlib import Path
@@ -11,11 +11,9 @@ import pytest
 from tests.automations.faulty import HOWS, STEPS
 from tests.seeds import seeds
 
-from .faults import CASES, CHANGES, run_cases
+from .changes import CASES, CHANGES, KINDS, WHATS, Case
+from .faults import run_cases
 from .instance import CACHE, interpreter
-
-WITHOUT_A_START = 3
-"""How many are taken of those that need no further start of Home Assistant, for each of them that does."""
 
 
 def test_all_are_there() -> None:
@@ -32,13 +30,17 @@ async def test_cut_off() -> None:
         pytest.skip(str(err))
     (seed,) = seeds(1)
     sampled = random.Random(seed)
-    cases = []
-    for change in CHANGES:
-        of_change = [case for case in CASES if case[2] == change]
-        cases += sampled.sample([case for case in of_change if case[1] == "kill"], 1)
-        cases += sampled.sample([case for case in of_change if case[1] in {"cancel", "fail"}], WITHOUT_A_START)
-    cases += sampled.sample([case for case in CASES if case[1] == "stop"], 1)
+    # What ends the process needs a start, which takes long: each kind of change and each kind of item is killed once.
+    kinds = [*sampled.sample(list(KINDS), len(KINDS)), sampled.choice(list(KINDS))]
+    cases = [_any(sampled, {"kill"}, f"{what} {kind}") for what, kind in zip(WHATS, kinds, strict=True)]
+    cases += [_any(sampled, {"cancel", "fail"}, change) for change in CHANGES]
+    cases.append(_any(sampled, {"stop"}, sampled.choice(CHANGES)))
     (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=CACHE / "e2e", prefix="faults-"))
     assert await run_cases(folder, "newest", cases) == {}
     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+def _any(sampled: random.Random, hows: set[str], change: str) -> Case:
+    """Return any step of a change that fails in one of these ways."""
+    return sampled.choice([case for case in CASES if case[1] in hows and case[2] == change])

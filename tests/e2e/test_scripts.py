@@ -1,29 +1,13 @@
 """Scripts and scenes written by the agent in a running Home Assistant, run, and rewritten by Home Assistant's own editor."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
-import shutil
-import tempfile
-import time
-
-import pytest
-
-from tests.claude_server import ClaudeServer, Scenario
 
 from .client import Client
 from .conftest import complaints
-from .instance import CACHE, CONFIGURATION, HomeAssistantInstance, install_integration, interpreter
-from .test_automations import EFFECT_TIME, Speaker
+from .instance import HomeAssistantInstance
+from .writing_home import SCRIPTS, Speaker, becomes, speaking
 
 LAMP, LEVEL, LIGHT = "input_boolean.lamp", "input_number.level", "light.bed_light"
-MORE = """
-demo:
-input_boolean: {lamp: {}}
-input_number: {level: {min: 0, max: 100, initial: 0}}
-scene: !include scenes.yaml
-"""
-SCRIPTS = "# mine\nold:\n  alias: Old   # keep\n  sequence: []\n"
 SCRIPT = {
     "alias": "Light the room",
     "fields": {"level": {"required": True, "selector": {"number": {"min": 0.0, "max": 100.0}}}},
@@ -35,43 +19,19 @@ SCRIPT = {
 OBJECT_ID, ENTITY_ID = "light_the_room", "script.light_the_room"
 
 
-@pytest.fixture
-async def house() -> AsyncIterator[HomeAssistantInstance]:
-    """A home of its own, with Home Assistant's demo devices and files of scripts and scenes."""
-    try:
-        interpreter("newest")
-    except FileNotFoundError as err:
-        pytest.skip(str(err))
-    (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=CACHE / "e2e", prefix="scripts-"))
-    await asyncio.to_thread(_write, folder)
-    async with HomeAssistantInstance("newest", folder) as instance:
-        yield instance
-    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-
-
-def _write(folder: Path) -> None:
-    (folder / "configuration.yaml").write_text(CONFIGURATION + MORE)
-    (folder / "scripts.yaml").write_text(SCRIPTS)
-    (folder / "scenes.yaml").write_text("[]\n")
-    install_integration(folder)
-
-
-async def test_scripts_and_scenes(house: HomeAssistantInstance) -> None:
+async def test_scripts_and_scenes(writing_home: HomeAssistantInstance) -> None:
     """What is agreed to is written, runs, is read and rewritten by the editor, changed after that, and taken back."""
-    async with house.connect() as client, ClaudeServer(Scenario([])) as server:
-        speaker = Speaker(client, server)
-        await speaker.set_up()
+    async with speaking(writing_home) as (client, speaker):
         await client.expose(LAMP, LEVEL, LIGHT)
         await speaker.set_options(["add_automation", "update_automation", "remove_automation"])
-        await scripts(house, speaker, client, server)
-        await scenes(house, speaker, client)
-        assert complaints(house) == []
+        await scripts(writing_home, speaker, client)
+        await scenes(writing_home, speaker, client)
+    assert complaints(writing_home) == []
 
 
-async def scripts(house: HomeAssistantInstance, speaker: Speaker, client: Client, server: ClaudeServer) -> None:
+async def scripts(writing_home: HomeAssistantInstance, speaker: Speaker, client: Client) -> None:
     """A script with a field."""
-    path = house.config_dir / "scripts.yaml"
+    path = writing_home.config_dir / "scripts.yaml"
     asked = await speaker.ask("add_automation", script=SCRIPT)
     assert asked.startswith("Add the script 'Light the room': When it is run, given level (required yes")
     assert "everyone who may talk to Assist, speakers included, can then run it" in asked
@@ -112,7 +72,7 @@ async def scripts(house: HomeAssistantInstance, speaker: Speaker, client: Client
     assert (await client.get("/api/config/script/config/old"))["alias"] == "Old"
 
 
-async def scenes(house: HomeAssistantInstance, speaker: Speaker, client: Client) -> None:
+async def scenes(writing_home: HomeAssistantInstance, speaker: Speaker, client: Client) -> None:
     """A scene of a light and a number."""
     await client.perform_action("light.turn_on", {"entity_id": LIGHT, "brightness": 90})
     await client.perform_action("input_number.set_value", {"entity_id": LEVEL, "value": 30})
@@ -146,17 +106,4 @@ async def scenes(house: HomeAssistantInstance, speaker: Speaker, client: Client)
     )  # The editor gave it an icon.
     await speaker.ask("remove_automation", automation="scene.evening")
     assert (await speaker.agree())["removed"] == "scene.evening"
-    assert await asyncio.to_thread((house.config_dir / "scenes.yaml").read_text) == "[]\n"
-
-
-async def becomes(client: Client, entity_id: str, wanted: object, attribute: str | None = None) -> None:
-    """Wait until an entity is in a state, or has an attribute."""
-    deadline = time.monotonic() + EFFECT_TIME
-    found: object = None
-    while time.monotonic() < deadline:
-        shown = (await client.states()).get(entity_id, {})
-        found = shown.get("attributes", {}).get(attribute) if attribute else shown.get("state")
-        if found == wanted:
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError(f"{entity_id} is {found}, not {wanted}")
+    assert await asyncio.to_thread((writing_home.config_dir / "scenes.yaml").read_text) == "[]\n"

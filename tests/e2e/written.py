@@ -24,9 +24,14 @@ class Written:
     wish: str
     config: dict[str, Any]
     steps: list[Step]
-    """What happens: ('on' | 'off' | 'do' | 'set' | 'run' | 'wait', …)."""
+    """What happens: ('on' | 'off' | 'do' | 'set' | 'run', …)."""
     effect: tuple[str, Any] = field(default=(E, "on"))
     """An entity and the state that it must get; 'changed' for any other than before."""
+
+    @property
+    def by_the_clock(self) -> bool:
+        """Whether time sets it off, so that others can be waited for meanwhile."""
+        return any(word in str((self.config, self.steps)) for word in ("<in ", "time_pattern"))
 
 
 def when(*triggers: dict[str, Any], do: Any = None, **more: Any) -> dict[str, Any]:
@@ -79,11 +84,11 @@ WRITTEN = [
         when(NUMBER | {"value_template": "{{ state.state | float * 2 }}", "above": 150}),
         [level(10), level(80)],
     ),
-    Written("at a time", when({"trigger": "time", "at": "<in 3>"}), [("wait", 3)]),
+    Written("at a time", when({"trigger": "time", "at": "<in 3>"}), []),
     Written(
         "at the alarm's time",
         when({"trigger": "time", "at": ALARM}),
-        [("do", "input_datetime.set_datetime", {"entity_id": ALARM, "time": "<in 3>"}), ("wait", 3)],
+        [("do", "input_datetime.set_datetime", {"entity_id": ALARM, "time": "<in 3>"})],
     ),
     Written(
         "at several times on weekdays",
@@ -91,9 +96,9 @@ WRITTEN = [
             {"trigger": "time", "at": ["06:30:00", "<in 3>"]},
             conditions=[{"condition": "time", "weekday": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}],
         ),
-        [("wait", 3)],
+        [],
     ),
-    Written("every two seconds", when({"trigger": "time_pattern", "seconds": "/2"}), [("wait", 2)]),
+    Written("every two seconds", when({"trigger": "time_pattern", "seconds": "/2"}), []),
     Written(
         "at sunset when the door is open",
         when({"trigger": "sun", "event": "sunset", "offset": "-00:30:00"}, conditions=[IS_ON]),

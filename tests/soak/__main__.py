@@ -15,7 +15,7 @@ from .budget import Budget, Found
 from .page import PAGE, to_table, with_rows
 
 SOAKS = {
-    "faults": "changes of automations are cut off in a running Home Assistant",
+    "faults": "changes of automations, scripts and scenes are cut off in a running Home Assistant",
     "kill": "writers of automations.yaml are killed",
     "large_home": "every kind of question in homes that double in size",
     "mutation": "mistakes on purpose in what bounds the model: are they seen?",

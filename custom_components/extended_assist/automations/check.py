@@ -20,9 +20,9 @@ from ..actions.texts import MAX_SIZE
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
 from ..walk import place_of, texts_in
-from .describe import SECRET
 from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
+from .recipients import SECRET
 from .rules import AUTOMATION_RULES, Rules
 from .scripts import check_fields
 from .used_blueprint import UsedBlueprint, async_used_blueprint

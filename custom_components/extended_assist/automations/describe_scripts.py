@@ -6,7 +6,9 @@ from typing import Any, Final, override
 from homeassistant.const import CONF_ENTITIES, CONF_NAME, CONF_SEQUENCE, CONF_STATE
 
 from ..actions.own_parts import OwnParts
-from .describe import SAYS_NOTHING, AutomationDescriber, items_of, names_hidden
+from .describe import AutomationDescriber
+from .describe_conditions import SAYS_NOTHING
+from .describe_values import items_of, names_hidden
 
 
 class ScriptDescriber(AutomationDescriber):

@@ -1,5 +1,7 @@
 """How Home Assistant takes over automations from automations.yaml."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,9 @@ from homeassistant.util.yaml import Secrets, load_yaml, parse_yaml
 from ..toolbox.journal import AUTOMATION
 from . import COMPONENT
 from .config_file import ConfigFile
+
+type Validate = Callable[[HomeAssistant, str, Any], Awaitable[Any]]
+"""Home Assistant's own validation of one item."""
 
 
 def load_item(path: Path, item_id: str, lines: str) -> Any:
@@ -43,10 +48,10 @@ class _Excerpt(StringIO):
         self.name = str(path)
 
 
-async def _async_as_run(hass: HomeAssistant, item_id: str, config: Any) -> Any:
+async def async_as_validated(hass: HomeAssistant, item_id: str, config: Any, *, validate: Validate) -> Any:
     """Return a configuration with what validation changes in it in place, as it does in those that are run."""
     try:
-        validated = await async_validate_config_item(hass, item_id, config)
+        validated = await validate(hass, item_id, config)
     except vol.Invalid, HomeAssistantError, TypeError, AttributeError:
         return None
     return validated.raw_config if validated else None
@@ -97,7 +102,7 @@ AUTOMATIONS = ConfigFile(
     noun="an automation",
     kind=AUTOMATION,
     load=load_item,
-    async_as_run=_async_as_run,
+    async_as_run=partial(async_as_validated, validate=async_validate_config_item),
     running=_running,
     entity_id=_entity_id,
     async_reload=_async_reload,

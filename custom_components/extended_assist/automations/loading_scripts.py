@@ -14,13 +14,12 @@ from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.config import SCENE_CONFIG_PATH, SCRIPT_CONFIG_PATH
 from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME, SERVICE_RELOAD
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
-from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from ..toolbox.journal import SCENE, SCRIPT
 from .config_file import ConfigFile
-from .loading import AUTOMATIONS, load_item
+from .loading import AUTOMATIONS, async_as_validated, load_item
 
 type AsRun = Callable[[HomeAssistant, str, Any], Awaitable[Any]]
 type Running = Callable[[HomeAssistant, str], Any]
@@ -63,15 +62,6 @@ def _loaded(hass: HomeAssistant, item_id: str, domain: str) -> Any:
     """Return the entity of a script or scene that Home Assistant has; None where it has none."""
     wanted = _entity_id(hass, item_id, domain=domain)
     return next((one for one in loaded_entities(hass, domain) if one.entity_id == wanted), None)
-
-
-async def _async_script_as_run(hass: HomeAssistant, item_id: str, config: Any) -> Any:
-    """Return a script as Home Assistant says that it runs it."""
-    try:
-        validated = await async_validate_config_item(hass, item_id, config)
-    except vol.Invalid, HomeAssistantError, TypeError, AttributeError:
-        return None
-    return validated.raw_config if validated else None
 
 
 @callback
@@ -130,7 +120,9 @@ def _file(name: str, domain: str, kind: str, as_run: AsRun, running: Running) ->
     )
 
 
-SCRIPTS: Final = _file(SCRIPT_CONFIG_PATH, SCRIPT_DOMAIN, SCRIPT, _async_script_as_run, _script_running)
+_script_as_run = partial(async_as_validated, validate=async_validate_config_item)
+
+SCRIPTS: Final = _file(SCRIPT_CONFIG_PATH, SCRIPT_DOMAIN, SCRIPT, _script_as_run, _script_running)
 SCENES: Final = _file(SCENE_CONFIG_PATH, SCENE_DOMAIN, SCENE, _async_scene_as_run, _scene_running)
 FILES: Final[Mapping[str, ConfigFile]] = {file.domain: file for file in (AUTOMATIONS, SCRIPTS, SCENES)}
 """Every file that is changed here, by the domain of what is in it."""

@@ -26,12 +26,13 @@ from ..toolbox.call import ToolCall
 from ..walk import texts_in
 from . import COMPONENT
 from .config_includes import include_problem
-from .describe import SECRET, names_hidden, without_recipients
+from .describe_values import names_hidden
 from .edit import loadable
 from .file import decode, read
 from .loading_scripts import loaded_entities
 from .outline import outline_of
 from .places import exposed_places
+from .recipients import SECRET, without_recipients
 from .same_id import other_places
 from .secret_values import SecretValues, behind_tags, is_hidden_key, read_secrets
 from .yaml_index import Tagged, UnchangeableError

@@ -12,9 +12,9 @@ from homeassistant.util.yaml import SECRET_YAML
 
 from ..exposure import Exposure
 from ..secret_rule import is_secret_key, is_secret_text
-from .describe import SECRET
 from .edit import present_key
 from .file import MAX_BYTES
+from .recipients import SECRET
 from .yaml_index import Tagged
 
 SHORTEST = 4

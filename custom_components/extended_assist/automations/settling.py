@@ -53,6 +53,8 @@ class Settler:
         self._hass = hass
         self._file = file
         self._intents: list[Intent] = []
+        self._unheard: list[Intent] = []
+        """What ended while Home Assistant was stopping, so that nobody hears of it."""
         self._is_read = False
         self._stop_timer: CALLBACK_TYPE | None = None
         self.lock = asyncio.Lock()
@@ -256,6 +258,8 @@ class Settler:
             self._intents.remove(intent)
         if not self._hass.is_stopping:  # The journal is stored at the very end then.
             await self._async_store()
+        if self._hass.is_stopping and intent.before:  # It may have begun to stop meanwhile.
+            self._unheard.append(intent)
         if self._stop_timer:
             self._stop_timer()
         self._stop_timer = async_call_later(self._hass, KEEP, self._async_timer)
@@ -267,10 +271,13 @@ class Settler:
             await self._async_forget_done()
 
     async def _async_close(self, _: Event) -> None:
-        """Forget them at the end, when everything was stored."""
+        """Forget them at the end, when everything was stored, but for what is to be looked at and told after the next start."""
         if self._stop_timer:
             self._stop_timer()
         if not self.lock.locked():
+            for intent in self._unheard:
+                intent.is_done = False
+            self._intents = [*(one for one in self._intents if one not in self._unheard), *self._unheard]
             await self._async_forget_done()
 
     async def _async_forget_done(self) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 from homeassistant.helpers.template import is_template_string
 
 from ..walk import texts_in
-from .describe import SECRET, without_all_recipients
 from .query import NOT_EXPOSED
+from .recipients import SECRET, without_all_recipients
 
 LISTS = ("triggers", "conditions", "actions")
 """The parts that are lists of units."""

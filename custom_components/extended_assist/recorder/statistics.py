@@ -5,10 +5,10 @@ Moments are in seconds since the epoch; values are in the unit in which the reco
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from typing import Any, Literal
+from datetime import date
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, null, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, null, select
 from sqlalchemy.orm import Session
 
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
@@ -18,7 +18,6 @@ from homeassistant.components.recorder.statistics import (
     UNIT_CLASS_TO_UNIT_CONVERTER,
     get_metadata,
     query_circular_mean,
-    statistic_during_period,
     weighted_circular_mean,
 )
 from homeassistant.core import HomeAssistant
@@ -26,14 +25,11 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.unit_conversion import BaseUnitConverter
 
 from . import read_session
-from .periods import DAY, HOUR, SHORT, Period, Span, day_of, is_midnight, utc_offsets
+from .periods import DAY, HOUR, SHORT, Period, Span, day_of, utc_offsets
 
 type StatisticsTable = type[Statistics | StatisticsShortTerm]
 type Metadata = tuple[int, StatisticMetaData]
 """The number under which the rows of a statistic are kept, and what the recorder knows of it."""
-type TotalType = Literal["change", "mean", "min", "max"]
-
-_MAX_STRETCHES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,26 +50,6 @@ class PeriodRow:
     state: float | None
     """The meter's reading at the end of the period."""
     change: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """What a statistic amounts to over a span."""
-
-    values: dict[str, float]
-    """Change, mean, min and max; without those that the span has no data for."""
-    reached: dict[str, Reached]
-    """When the min and the max were reached."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
-    """When a value was reached: in rows of some seconds, those that follow each other as one stretch."""
-
-    count: int
-    first: list[tuple[float, float]]
-    """The first stretches, each from the start of its first row to the end of its last one."""
-    seconds: int
 
 
 def read_metadata(hass: HomeAssistant, statistic_ids: set[str] | None) -> dict[str, Metadata]:
@@ -102,110 +78,6 @@ def read_bounds(hass: HomeAssistant, metadata_id: int) -> tuple[float | None, fl
             select(func.min(StatisticsShortTerm.start_ts)).where(StatisticsShortTerm.metadata_id == metadata_id)
         ).scalar()
         return first, last, short
-
-
-def read_totals(hass: HomeAssistant, metadata: Metadata, span: Span, types: Iterable[TotalType]) -> Totals:
-    """Return totals as Home Assistant computes them: short-term rows where the span begins or ends within an hour."""
-    metadata_id, meta = metadata
-    converter, unit = unit_converter(meta), meta["unit_of_measurement"]
-    units = {converter.UNIT_CLASS: unit} if converter and converter.UNIT_CLASS and unit else None
-    with read_session(hass) as session:
-        span = _countable(span, first_row(session, StatisticsShortTerm, metadata_id))
-    found: dict[str, float | None] = statistic_during_period(hass, *span, meta["statistic_id"], set(types), units)
-    values = {name: value for name, value in found.items() if value is not None}
-    reached: dict[str, Reached] = {}
-    with read_session(hass) as session:
-        for name in ("min", "max"):
-            if (value := values.get(name)) is not None and (
-                found_in := _reached(session, metadata_id, span, name, value)
-            ):
-                reached[name] = found_in
-    return Totals(values=values, reached=reached)
-
-
-def _countable(span: Span, kept: float | None) -> Span:
-    """Return a span whose midnights within an hour of UTC become the next full hour, unless short-term rows are kept there.
-
-    So a day counts the hours that begin in it, as in Home Assistant's rows of days, where local time is beside UTC by a
-    part of an hour.
-    """
-    start, end = (
-        moment + timedelta(minutes=60 - moment.minute)
-        if moment.minute and is_midnight(moment) and (kept is None or kept > moment.timestamp())
-        else moment
-        for moment in span
-    )
-    return start, end
-
-
-def _reached(session: Session, metadata_id: int, span: Span, name: str, value: float) -> Reached | None:
-    """Return when a value was reached: by short-term rows, which are more exact, where they are kept for the whole span."""
-    start, end = moments(span)
-    hours = -(-start // HOUR) * HOUR, end // HOUR * HOUR
-    mixed: list[tuple[StatisticsTable, float, float]] = [
-        (StatisticsShortTerm, start, min(hours[0], end)),
-        (Statistics, *hours),
-        (StatisticsShortTerm, max(hours), end),
-    ]
-    kept = first_row(session, StatisticsShortTerm, metadata_id)
-    if kept is not None and kept < start + SHORT:
-        exact = _stretches(session, (StatisticsShortTerm, start, end), metadata_id, name, value)
-        if exact:
-            return exact
-    parts = [_stretches(session, part, metadata_id, name, value) for part in mixed if part[1] < part[2]]
-    found = [part for part in parts if part]
-    if not found:
-        return None
-    count = sum(part.count for part in found)
-    stretches: list[tuple[float, float]] = []
-    for begin, stop in (stretch for part in found for stretch in part.first):
-        if stretches and stretches[-1][1] == begin:
-            stretches[-1] = (stretches[-1][0], stop)
-            count -= 1
-        else:
-            stretches.append((begin, stop))
-    return Reached(count=count, first=stretches[:_MAX_STRETCHES], seconds=found[0].seconds)
-
-
-def _stretches(
-    session: Session, part: tuple[StatisticsTable, float, float], metadata_id: int, name: str, value: float
-) -> Reached | None:
-    """Return the stretches of rows of a table, from a start to an end, that are as low or as high as value."""
-    table, start, end = part
-    seconds = SHORT if table is StatisticsShortTerm else HOUR
-    column = table.min if name == "min" else table.max
-    moment = table.start_ts
-    reaching = (
-        rows_of(
-            select(
-                moment.label("moment"),
-                func.lag(moment).over(order_by=moment).label("previous"),
-                func.lead(moment).over(order_by=moment).label("following"),
-            ),
-            table,
-            [metadata_id],
-            start,
-            end,
-        )
-        .where(column <= value if name == "min" else column >= value)
-        .subquery()
-    )
-    row = reaching.c
-    begins = or_(row.previous.is_(None), row.moment > row.previous + seconds)
-    ends = or_(row.following.is_(None), row.following > row.moment + seconds)
-    begun = case((begins, 1), else_=0)
-    edges = session.execute(
-        select(row.moment, begun, case((ends, 1), else_=0), func.sum(begun).over())
-        .where(or_(begins, ends))
-        .order_by(row.moment)
-        .limit(2 * _MAX_STRETCHES)
-    ).all()
-    if not edges:
-        return None
-    starts = [at for at, is_first, _, _ in edges if is_first]
-    stops = [at + seconds for at, _, is_last, _ in edges if is_last]
-    first = list(zip(starts, stops, strict=False))[:_MAX_STRETCHES]
-    return Reached(count=int(edges[0][3]), first=first, seconds=seconds)
 
 
 def read_first_rows(hass: HomeAssistant, metadata_ids: Iterable[int]) -> dict[int, float]:

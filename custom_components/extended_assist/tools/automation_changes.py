@@ -14,7 +14,6 @@ from homeassistant.util.json import JsonObjectType
 
 from ..automations.additions import async_check_change, newer
 from ..automations.check import MAX_NAME, CheckedAutomation, async_check, normalized, refuse_untold
-from ..automations.describe import without_all_recipients
 from ..automations.describe_scripts import DESCRIBERS
 from ..automations.difference import diff
 from ..automations.edit import add, merged, remove, update
@@ -28,6 +27,7 @@ from ..automations.query import (
     read_file,
     visible_config,
 )
+from ..automations.recipients import without_all_recipients
 from ..automations.rules import AUTOMATION_RULES, RULES, SCRIPT_RULES
 from ..automations.scenes import SCENE_KEYS
 from ..automations.scripts import check_runs_others_only, free_object_id

@@ -23,16 +23,9 @@ from ..recorder.periods import (
     estimate_rows,
     matching_end,
 )
-from ..recorder.statistics import (
-    Metadata,
-    TotalType,
-    read_bounds,
-    read_metadata,
-    read_rows,
-    read_totals,
-    unit_converter,
-)
+from ..recorder.statistics import Metadata, read_bounds, read_metadata, read_rows, unit_converter
 from ..recorder.statistics_gaps import read_gaps
+from ..recorder.statistics_totals import TotalType, read_totals
 from ..results import ToolError, format_minute
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall

@@ -10,8 +10,9 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
 from ..recorder.periods import HOUR, SHORT, Period, Span, floor_hour, following_day
-from ..recorder.statistics import Metadata, PeriodRow, Reached, Totals, as_moment
+from ..recorder.statistics import Metadata, PeriodRow, as_moment
 from ..recorder.statistics_gaps import Gaps
+from ..recorder.statistics_totals import Reached, Totals
 from ..results import fit_rows, format_minute, number, to_csv
 
 COMPILED_AFTER = timedelta(minutes=1)
