@@ -9,6 +9,7 @@ import re
 import secrets
 from typing import Any, Final, Protocol
 
+from homeassistant.components import persistent_notification
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import CALLBACK_TYPE, Context, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
@@ -83,7 +84,7 @@ async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerab
             hass, {wish.owner.user_id}, wish, words, answerable=answerable, is_quiet=is_quiet
         )
     if not reached:
-        await _async_notify(hass, wish, words)
+        _async_notify(hass, wish, words)
     return reached
 
 
@@ -286,11 +287,8 @@ def _key(verb: str, token: str) -> str:
     return f"{DOMAIN}_{verb}_{token}"
 
 
-async def _async_notify(hass: HomeAssistant, wish: Wish, words: str) -> None:
+@callback
+def _async_notify(hass: HomeAssistant, wish: Wish, words: str) -> None:
     """Leave a notification in Home Assistant, which shows its text as Markdown."""
-    data = {
-        "title": say("title", wish.owner.language),
-        "message": _MARKDOWN.sub(r"\\\1", words),
-        "notification_id": f"{DOMAIN}_{wish.id}",
-    }
-    await hass.services.async_call("persistent_notification", "create", data, blocking=True)
+    title = say("title", wish.owner.language)
+    persistent_notification.async_create(hass, _MARKDOWN.sub(r"\\\1", words), title, f"{DOMAIN}_{wish.id}")
