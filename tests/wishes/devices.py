@@ -52,7 +52,8 @@ class Speaker(assist_satellite.AssistSatelliteEntity):
         self.error: Exception | None = None
 
     async def async_announce(self, announcement: assist_satellite.AssistSatelliteAnnouncement) -> None:
-        """Keep what is announced."""
+        """Keep what is announced, which takes a while."""
+        await asyncio.sleep(0)
         if self.error:
             raise self.error
         self.announced.append(announcement.message)
