@@ -14,7 +14,7 @@ from custom_components.extended_assist.wishes.phones import (
     async_phones,
     async_send,
 )
-from custom_components.extended_assist.wishes.wish import Audience, Hearer, Wish, read_stored
+from custom_components.extended_assist.wishes.wish import Audience, Hearer, When, Wish, read_stored
 from homeassistant.auth.models import User
 from homeassistant.components import person
 from homeassistant.core import Context, EventOrigin, HomeAssistant
@@ -179,6 +179,23 @@ async def test_buttons_after_a_restart(hass: HomeAssistant, add_phone: AddPhone,
     await phone.async_press("Done")
     await hass.async_block_till_done()
     assert wishes.answered == [("done", wish.id, None)]
+
+
+@pytest.mark.parametrize(
+    ("when", "push"),
+    [
+        (When(moment=0), {"interruption-level": "time-sensitive"}),
+        (When(rule="FREQ=DAILY", start="2026-03-02T07:00:00"), {"interruption-level": "time-sensitive"}),
+        (When(triggers=[{"trigger": "state"}]), None),
+    ],
+)
+async def test_what_cannot_wait(
+    hass: HomeAssistant, add_phone: AddPhone, anna: User, when: When, push: dict[str, Any] | None
+) -> None:
+    """What was asked for a time is shown even on a phone that holds back the rest."""
+    phone = await add_phone(anna, "Phone", system="iOS")
+    assert await async_deliver(hass, a_wish(owner={"user_id": anna.id}, when=when), TEXT, answerable=False)
+    assert phone.shown[0]["data"].get("push") == push
 
 
 async def test_whose_buttons(hass: HomeAssistant, add_phone: AddPhone, anna: User, ben: User) -> None:

@@ -38,6 +38,10 @@ _CALLS = "voip"
 """The integration whose satellites would ring."""
 _PERSON = "person"
 _DONE, _SNOOZE = "done", "snooze"
+_PROMPT = (
+    f"You have just reminded the user of what waits under the id {{id}} in {DOMAIN}__pending. When the user says that it is "
+    "done, or wants to hear it later, tell that tool."
+)
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>!#|~])")
 
 
@@ -195,12 +199,6 @@ async def _async_say(hass: HomeAssistant, entity_id: str, wish: Wish, words: str
         )
 
 
-_PROMPT = (
-    f"You have just reminded the user of what waits under the id {{id}} in {DOMAIN}__pending. When the user says that it is "
-    "done, or wants to hear it later, tell that tool."
-)
-
-
 async def _async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
     """Return the state of a satellite once it neither listens nor speaks; None where it is gone, or busy for too long."""
     changed = asyncio.Event()
@@ -264,6 +262,8 @@ async def _async_send(
         text=words,
         title=say("title", language),
         tag=f"{DOMAIN}_{wish.id}",
+        # What was asked for a time is worth nothing later; phones show it even while they hold back the rest.
+        is_urgent=asked_time(wish.when) is not None,
         silent_channel=say("silent", language) if is_quiet else None,
     )
     sent = [
