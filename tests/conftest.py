@@ -33,6 +33,7 @@ from tests.claude_server import ClaudeServer, Scenario, Turn
 
 from .acting import house
 from .databases import database, recorder_db_url, shared_database
+from .running import Together, collect_garbage_rarely, in_order, write_no_log_file
 from .shown import check_shown, is_own
 
 __all__ = ["database", "house", "recorder_db_url", "shared_database"]
@@ -49,12 +50,27 @@ logging.getLogger().handlers[:] = [
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Copy Home Assistant's blueprints before processes begin: in the folder that they share they would race to do it."""
+    collect_garbage_rarely()
+    write_no_log_file(config)
     for component in (automation, script, template):
         ours = Path(get_test_config_dir("blueprints", component.DOMAIN))
         if not ours.exists():
             shutil.copytree(Path(inspect.getfile(component)).parent / "blueprints", ours / "homeassistant")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Together | None:
+    """Give each process whole files where groups are kept together."""
+    return Together(config) if config.getoption("dist") == "loadgroup" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long where several processes run the tests."""
+    if hasattr(config, "workerinput"):
+        items[:] = in_order(items, float(config.getini("timeout")))
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,64 @@
+"""How the tests are run: what each process does between them, and which are run together, in which order."""
+
+from collections import defaultdict
+import gc
+import logging
+
+import pytest
+from xdist.scheduler import LoadGroupScheduling
+
+YOUNG_OBJECTS = 50_000
+"""So many objects are made between two looks for garbage. A home alone makes more than the 2,000 after which Python looks."""
+
+
+def collect_garbage_rarely() -> None:
+    """Look for garbage less often: between two files of tests the harness looks anyway."""
+    gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
+
+
+def write_no_log_file(config: pytest.Config) -> None:
+    """Spare pytest from writing each record to a file that nobody asked for, which is the null device."""
+    plugin = config.pluginmanager.get_plugin("logging-plugin")
+    if plugin is not None and not config.getoption("--log-file") and not config.getini("log_file"):
+        plugin.log_file_handler.setLevel(logging.CRITICAL + 1)
+
+
+class Together(LoadGroupScheduling):
+    """Gives a process whole files, so that what the tests of one share is made once; groups stay as they are marked."""
+
+    def __init__(self, config: pytest.Config, *args: object) -> None:
+        """Keep the order in which the tests were collected: `in_order` knows better than their number."""
+        config.option.loadscopereorder = False
+        super().__init__(config, *args)
+
+    def _split_scope(self, nodeid: str) -> str:
+        group = super()._split_scope(nodeid)
+        return nodeid.split("::", 1)[0] if group == nodeid else group
+
+
+def together_of(item: pytest.Item) -> str:
+    """Return what an item is run together with: its group, or its file."""
+    marker = item.get_closest_marker("xdist_group")
+    return marker.args[0] if marker else item.nodeid.split("::", 1)[0]
+
+
+def in_order(items: list[pytest.Item], usual: float) -> list[pytest.Item]:
+    """Return the items as they are begun: what may take long first, so that nothing long is left for the end.
+
+    What may take long has a time limit of its own, and a file with many tests takes longer than one with few. Every other
+    one is of the end-to-end tests, which wait much, so that there is something to do meanwhile.
+    """
+    units: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        units[together_of(item)].append(item)
+
+    def longest(unit: list[pytest.Item]) -> tuple[float, int]:
+        limits = [mark.args[0] for item in unit for mark in item.iter_markers("timeout")]
+        return -max(limits, default=usual), -len(unit)
+
+    waiting, busy = [], []
+    for unit in sorted(units.values(), key=longest):
+        (waiting if "/e2e/" in unit[0].nodeid else busy).append(unit)
+    mixed = [unit for pair in zip(waiting, busy, strict=False) for unit in pair]
+    rest = waiting[len(busy) :] + busy[len(waiting) :]
+    return [item for unit in mixed + rest for item in unit]
