@@ -7,8 +7,9 @@ import logging
 import pytest
 from xdist.scheduler import LoadGroupScheduling
 
-YOUNG_OBJECTS = 50_000
-"""So many objects are made between two looks for garbage. A home alone makes more than the 2,000 after which Python looks."""
+YOUNG_OBJECTS = 1_000_000
+"""So many objects are made between two looks for garbage, a few hundred megabytes at most: Python looks after 2,000 of them,
+and a home, which lives as long as its test, is looked through each time."""
 
 
 def collect_garbage_rarely() -> None:
