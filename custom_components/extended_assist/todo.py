@@ -73,7 +73,9 @@ class WishList(WishEntity, TodoListEntity):
         try:
             await self._wishes.async_add(wish)
         except ToolError as err:
-            raise _refusal("wishes_full", limit=MAX_STANDING) from err
+            if len(self._wishes.standing) >= MAX_STANDING:
+                raise _refusal("wishes_full", limit=MAX_STANDING) from err
+            raise ServiceValidationError(str(err)) from err
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
