@@ -33,6 +33,7 @@ from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text
 from tests.conftest import AGENT, MODEL, expose
 from tests.test_redaction import CANARY, leaks
+from tests.wishes.shown import async_add, wish
 
 FUNCTION = f"""spec: {{name: {CANARY}_function, description: {CANARY}, parameters: {{type: object, properties: {{{CANARY}: {{type: string}}}}}}}}
 function: {{type: template, value_template: {CANARY}}}"""
@@ -138,6 +139,9 @@ def secret_entry(hass: HomeAssistant, claude_server: ClaudeServer) -> MockConfig
 
 async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Let the stores hold what must not get out."""
+    ended, own = wish(entry, CANARY), wish(entry, CANARY, user_id=CANARY)
+    wishes = await async_add(hass, wish(entry, CANARY), own, ended)
+    await wishes.async_end(ended.id, CANARY)
     journal, schedule = await async_get_journal(hass), await async_get_schedule(hass)
     journal.add(Change("states", CANARY, {"states": {f"light.{CANARY}": {"state": CANARY, "attributes": {}}}}))
     item = ScheduledAction(
@@ -232,7 +236,8 @@ async def test_nothing_personal_gets_out_and_what_helps_is_there(
     }
     assert (broken["served"], broken["wrong_in_line"]) == (False, 2)
     assert {issue["issue"] for issue in data["issues"]} == {"agent_bypassed", "function_not_served"}
-    assert data["stored"] == {"changes": 1, "undone": 0, "waiting": 1, "outcomes": 1}
+    wishes = {"standing": 2, "of_household": 1, "ended": 1}
+    assert data["stored"] == {"changes": 1, "undone": 0, "waiting": 1, "outcomes": 1, "wishes": wishes}
 
     device = dr.async_get(hass).async_get(er.async_get(hass).async_get(AGENT).device_id)
     assert device

@@ -13,6 +13,7 @@ from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
+from homeassistant.util.hass_dict import HassKey
 
 from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
@@ -31,6 +32,8 @@ from .name_index import async_get_names
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
+from .wish_entity import WISH_PLATFORMS, async_forget_entities, shows_wishes
+from .wishes.keeper import async_get_wishes
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
 """What performs scheduled actions that are none of Home Assistant's."""
@@ -39,6 +42,10 @@ _ASKS_FROM = 2
 """The format of entries that were made since consequential actions ask first."""
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
+"""The platforms of an entry that talks to a server."""
+
+_SET_UP: HassKey[dict[str, tuple[Platform, ...]]] = HassKey(f"{DOMAIN}_platforms")
+"""The platforms of each loaded entry; its options may say something else by the time it is unloaded."""
 
 
 @dataclass(slots=True)
@@ -89,11 +96,12 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload((await async_get_schedule(hass)).async_start(entry, PERFORMERS))
+    entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS))
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
         await _async_forget_meters(hass)
-        await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    await _async_set_up_platforms(hass, entry)
     entry.async_on_unload(async_watch_others(hass))
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
@@ -101,13 +109,17 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
 
 async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
     """Unload an entry."""
-    return not has_connection(entry) or await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+    platforms = hass.data.get(_SET_UP, {})
+    if unloaded := await hass.config_entries.async_unload_platforms(entry, platforms.get(entry.entry_id, ())):
+        platforms.pop(entry.entry_id, None)
+    return unloaded
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     async_resolve_orphaned(hass)
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
+    await (await async_get_wishes(hass)).async_forget(entry.entry_id)
     if hass.config_entries.async_entries(DOMAIN):
         await _async_forget_meters(hass)
     else:
@@ -115,6 +127,17 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
         await async_forget(hass)
         await (await async_get_meters(hass)).async_clear()
         await (await async_get_kept(hass)).async_clear()
+
+
+async def _async_set_up_platforms(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
+    """Set up the platforms of an entry; those of tools that are turned off leave nothing behind."""
+    platforms: tuple[Platform, ...] = PLATFORMS if has_connection(entry) else ()
+    if shows_wishes(entry):
+        platforms += WISH_PLATFORMS
+    else:
+        async_forget_entities(hass, entry)
+    hass.data.setdefault(_SET_UP, {})[entry.entry_id] = platforms
+    await hass.config_entries.async_forward_entry_setups(entry, platforms)
 
 
 async def _async_forget_meters(hass: HomeAssistant) -> None:

@@ -6,6 +6,9 @@ import re
 DOMAIN = "extended_assist"
 LOGGER = logging.getLogger(__package__)
 
+ATTR_KIND = "kind"
+ATTR_RESULT = "result"
+
 CONF_ALLOW_WITHOUT_CHAT = "allow_without_chat"
 CONF_ALWAYS_ASK = "always_ask"
 CONF_ANSWER_WHEN_DONE = "answer_when_done"
@@ -41,6 +44,9 @@ CONF_WEB_LOCATION = "web_location"
 CONF_WEB_PORTS = "web_ports"
 CONF_WEB_SEARCH = "web_search"
 CONF_WHO_MAY = "who_may_{}"
+
+EVENT_HAPPENED = f"{DOMAIN}_happened"
+"""What the household wished for later has happened, or has not."""
 
 SUBENTRY_AI_TASK = "ai_task_data"
 SUBENTRY_CONVERSATION = "conversation"

@@ -1,6 +1,6 @@
-"""The device that stands for an agent."""
+"""The devices that stand for agents, and for an entry."""
 
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_MODEL
 from homeassistant.helpers import device_registry as dr
 
@@ -14,5 +14,15 @@ def agent_device(subentry: ConfigSubentry) -> dr.DeviceInfo:
         name=subentry.title,
         manufacturer="Extended Assist",
         model=subentry.data[CONF_MODEL],
+        entry_type=dr.DeviceEntryType.SERVICE,
+    )
+
+
+def entry_device(entry: ConfigEntry) -> dr.DeviceInfo:
+    """Return the device of what belongs to an entry rather than to one of its agents."""
+    return dr.DeviceInfo(
+        identifiers={(DOMAIN, entry.entry_id)},
+        name=entry.title,
+        manufacturer="Extended Assist",
         entry_type=dr.DeviceEntryType.SERVICE,
     )

@@ -28,6 +28,7 @@ from .issues import SUBENTRY_ISSUES
 from .redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, redacted, redacted_model
 from .toolbox.journal import async_get_journal
 from .tools import CATALOGUE
+from .wishes.keeper import async_get_wishes
 
 _ASSISTANT = "conversation"
 _PACKAGES = ("anthropic", "jsonschema")
@@ -256,11 +257,17 @@ async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
 
 
 async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return the numbers of recorded changes and of scheduled actions, of all entries together."""
+    """Return the numbers of recorded changes, of scheduled actions and of wishes, of all entries together."""
     journal, schedule = await async_get_journal(hass), await async_get_schedule(hass)
+    wishes = await async_get_wishes(hass)
     return {
         "changes": len(journal.changes),
         "undone": sum(change.undone for change in journal.changes),
         "waiting": len(schedule.waiting),
         "outcomes": len(schedule.outcomes),
+        "wishes": {
+            "standing": len(wishes.standing),
+            "of_household": sum(wish.is_household for wish in wishes.standing),
+            "ended": len(wishes.ended),
+        },
     }

@@ -16,6 +16,7 @@ from homeassistant.util import dt as dt_util
 from tests.automating import FREE, StartHome, switching
 from tests.claude_server import Turn, text
 from tests.conftest import CallTool, Converse
+from tests.wishes.shown import async_add, wish
 
 from .pages import blocks, tables
 from .test_tools import TOOLS
@@ -43,6 +44,7 @@ async def test_what_is_left_behind(
     await call_tool(perform, **SWITCH)
     await call_tool(perform, **SWITCH, delay=3_600)
     await call_tool(TOOLS["add_automation"](FREE), automation=switching())
+    await async_add(hass, wish(entry, "Bins"))
     freezer.tick(60)
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=60))
     await hass.async_block_till_done()

@@ -18,6 +18,7 @@ from custom_components.extended_assist.flows.model import model_schema
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from tests.conftest import AGENT
+from tests.wishes.shown import async_set_up_home
 
 from .pages import ROOT, names, prose, tables
 
@@ -254,3 +255,13 @@ async def test_entities(hass: HomeAssistant, entry: MockConfigEntry) -> None:
         state.entity_id for state in hass.states.async_all(("conversation", "sensor")) if "claude" in state.entity_id
     }
     assert AGENT in listed
+
+
+async def test_entities_of_an_entry(hass: HomeAssistant, assist: None) -> None:
+    """The entities for what is to happen later that are listed are those that there are, with their kinds of events."""
+    await async_set_up_home(hass, title="Extended Assist")
+    (table,) = tables("docs/reference.md", "What is to happen later")
+    assert {row[0].strip("`") for row in table[1:]} == {*hass.states.async_entity_ids(("todo", "calendar", "event"))}
+    (events,) = [row[1] for row in table[1:] if "event." in row[0]]
+    kinds = hass.states.get("event.extended_assist_for_later").attributes["event_types"]
+    assert [name for name in re.findall(r"`(\w+)`", events) if name not in ("name", "result")] == kinds

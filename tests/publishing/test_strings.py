@@ -107,6 +107,7 @@ SCHEMA = vol.Schema(
                 key: {
                     vol.Optional("name"): text,
                     vol.Optional("state"): texts,
+                    vol.Optional("state_attributes"): {key: {vol.Optional("name"): text, vol.Optional("state"): texts}},
                     vol.Optional("unit_of_measurement"): text,
                 }
             }

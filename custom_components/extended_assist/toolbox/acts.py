@@ -75,6 +75,8 @@ class Recording:
     """Whether nothing more is to come of it."""
     is_complete: bool = False
     """Whether the tool says that it did all that it was to do."""
+    is_agreed: bool = False
+    """Whether the user was told what it would do, and said yes."""
     _until: float | None = None
 
     async def async_settle(self, hass: HomeAssistant) -> None:

@@ -228,6 +228,7 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     call_id = call.tool_input.id if call.tool_input else ""
     told = hearing.agreed.pop(call_id, None)
     if told is not None and told.plan.fingerprint() == plan.fingerprint():
+        call.recording.is_agreed = True
         return None
     if hearing.refuses(call.hass, plan):
         raise NotAllowedError(_SAID_NO)
@@ -268,6 +269,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
         if hear(caller.last_message or "", caller.llm_context.language) is Heard.NO:
             raise NotAllowedError(_SAID_NO)
         if told.plan.fingerprint() == plan.fingerprint():
+            call.recording.is_agreed = True
             return None
     elif await async_reason_to_ask(call, plan) is None:
         return None

@@ -21,6 +21,8 @@ from .plan import Plan, Step
 from .policy import NotAllowedError
 from .portions import Item
 
+ASK_LATER: Final = f"{DOMAIN}.ask_later"
+"""Asking the assistant later, which may reach outside: nothing in that conversation tells who has chosen the words."""
 _TASKS: Final = "ai_task"
 _GUARDS: Final = CONSEQUENTIAL_DOMAINS - {"cover", "valve"}
 """Domains of which undoing is consequential; what opens an entrance is that by itself."""
@@ -115,7 +117,7 @@ def goes_out(call: ToolCall, plan: Plan) -> bool:
     known = call.caller.last_message or ""
     for step in plan.steps:
         for action, _, _ in leaves(call.hass, step):
-            if action and action.partition(".")[0] not in HOUSE:
+            if action == ASK_LATER or (action and action.partition(".")[0] not in HOUSE):
                 return True
         for text, _ in texts_in(step.data):
             if "://" in text and not text.startswith("media-source://") and text not in known:

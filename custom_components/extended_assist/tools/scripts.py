@@ -1,6 +1,5 @@
 """Run an exposed script, or a sequence that is written for the moment."""
 
-import re
 from typing import Any, override
 
 import voluptuous as vol
@@ -11,12 +10,13 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
+from ..actions.planned import planned_steps
 from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import has_words, marked
-from ..toolbox.plan import Frame, Plan
+from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
@@ -79,20 +79,11 @@ class ExecuteScriptTool(ExtendedTool):
             return Plan((step,), step.words)
         walker = SequenceWalker(call)
         await walker.async_actions(sequence)
-        steps = tuple(
-            step_for(call, one.name, one.entity_ids, one.data, _frame(place))
-            for one, place in zip(walker.actions, walker.places, strict=True)
-        )
+        steps = planned_steps(call, walker)
         if not steps:
             return Plan((), f"Run {walker.steps} steps: nothing that changes the home")
         sentence = f"Run a sequence of {walker.steps} steps, {len(steps)} of them actions"
         return Plan(steps, sentence, is_whole=not walker.is_open)
-
-
-def _frame(place: str) -> Frame:
-    """Return what is said of an action because of its place in a sequence."""
-    depends = re.search(r"\.(then|else|choose|default)\b", place)
-    return (*((("maybe", ""),) if depends else ()), *((("repeated", ""),) if ".repeat." in place else ()))
 
 
 def _cuttable(call: ToolCall, answer: JsonObjectType) -> JsonObjectType:

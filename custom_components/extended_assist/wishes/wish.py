@@ -121,6 +121,8 @@ class Progress:
     """When what was said is said again, until it is done or because of a snooze."""
     times: int = 0
     """How often it has happened."""
+    said: int = 0
+    """How often it was said since it came due last."""
     result: str | None = None
     """What became of it last, in words for the model."""
     untold: str | None = None
@@ -198,7 +200,7 @@ _PROGRESS = shape(
     {
         **dict.fromkeys(("due", "begun", "last", "again", "ended"), _NUMBER_OR_NONE),
         **dict.fromkeys(("result", "untold"), TEXT_OR_NONE),
-        "times": int,
+        **dict.fromkeys(("times", "said"), int),
         "answers": {str: str},
     },
 )

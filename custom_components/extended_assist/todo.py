@@ -1,0 +1,126 @@
+"""What stands for later in the household, as a to-do list."""
+
+from datetime import datetime
+from typing import override
+
+from homeassistant.components import conversation
+from homeassistant.components.todo.const import TodoItemStatus, TodoListEntityFeature
+from homeassistant.components.todo.entity import TodoItem, TodoListEntity
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.util import dt as dt_util
+
+from . import ExtendedAssistConfigEntry
+from .const import DOMAIN
+from .results import ToolError
+from .wish_entity import WishEntity
+from .wishes.keeper import async_get_wishes
+from .wishes.wish import MAX_STANDING, Audience, Hearer, Owner, Until, What, When, Wish
+
+PARALLEL_UPDATES = 1
+
+_DELETED = "ended on the to-do list"
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: ExtendedAssistConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the to-do list of an entry."""
+    async_add_entities([WishList(entry, await async_get_wishes(hass))])
+
+
+class WishList(WishEntity, TodoListEntity):
+    """The household's wishes that stand, next first; what has ended is not kept in it."""
+
+    # Home Assistant's dialog sends time and description back with every change, though it changes neither.
+    _attr_supported_features = (
+        TodoListEntityFeature.CREATE_TODO_ITEM
+        | TodoListEntityFeature.UPDATE_TODO_ITEM
+        | TodoListEntityFeature.DELETE_TODO_ITEM
+        | TodoListEntityFeature.SET_DUE_DATETIME_ON_ITEM
+        | TodoListEntityFeature.SET_DESCRIPTION_ON_ITEM
+    )
+
+    @property
+    @override
+    def todo_items(self) -> list[TodoItem]:
+        """Return what stands now."""
+        return [_item(wish) for wish in self._household() if wish.is_standing]
+
+    @override
+    async def async_create_todo_item(self, item: TodoItem) -> None:
+        """Make a reminder of a title and a time, which everybody is told."""
+        if not item.summary or not isinstance(item.due, datetime) or item.due <= dt_util.utcnow():
+            raise _refusal("wish_needs_time")
+        wish = Wish(
+            name=item.summary,
+            owner=Owner(
+                entry_id=self._entry_id,
+                platform=DOMAIN,
+                assistant=conversation.DOMAIN,
+                language=self.hass.config.language,
+                device_id=None,
+                user_id=None,
+            ),
+            when=When(moment=item.due.timestamp()),
+            what=What(say=item.description or item.summary),
+            audience=Audience(Hearer.EVERYONE),
+            until=Until(times=1),
+        )
+        try:
+            await self._wishes.async_add(wish)
+        except ToolError as err:
+            if len(self._wishes.standing) >= MAX_STANDING:
+                raise _refusal("wishes_full", limit=MAX_STANDING) from err
+            raise ServiceValidationError(str(err)) from err
+
+    @override
+    async def async_update_todo_item(self, item: TodoItem) -> None:
+        """Complete or rename a wish."""
+        wish = self._find(item.uid)
+        before = _item(wish)
+        if (_second(item.due), item.description) != (_second(before.due), before.description):
+            raise _refusal("wish_fixed")
+        if item.summary and item.summary != wish.name:
+            await self._wishes.async_rename(wish.id, item.summary)
+        if item.status == TodoItemStatus.COMPLETED:
+            await self._wishes.async_done(wish.id)
+
+    @override
+    async def async_delete_todo_items(self, uids: list[str]) -> None:
+        """End wishes."""
+        for wish in [self._find(uid) for uid in uids]:
+            await self._wishes.async_end(wish.id, _DELETED)
+
+    def _find(self, uid: str | None) -> Wish:
+        """Return a wish of the list; raises ServiceValidationError when it has ended meanwhile."""
+        wish = self._wishes.find(uid) if uid else None
+        if wish is None or not wish.is_standing or not self._is_shown(wish):
+            raise _refusal("wish_gone")
+        return wish
+
+
+def _item(wish: Wish) -> TodoItem:
+    """Return what the list shows of a wish."""
+    moment = wish.next_moment
+    return TodoItem(
+        summary=wish.name,
+        uid=wish.id,
+        status=TodoItemStatus.NEEDS_ACTION,
+        due=None if moment is None else dt_util.as_local(dt_util.utc_from_timestamp(moment)),
+        description=wish.what.say or wish.what.ask,
+    )
+
+
+def _second(due: object) -> object:
+    """Return the second of a moment, which is as exact as dialogs are."""
+    return int(due.timestamp()) if isinstance(due, datetime) else due
+
+
+def _refusal(key: str, **values: object) -> ServiceValidationError:
+    """Return an error that tells what to do instead."""
+    placeholders = {name: str(value) for name, value in values.items()}
+    return ServiceValidationError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)

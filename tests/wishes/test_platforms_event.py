@@ -1,0 +1,137 @@
+"""What happened of the household's wishes, as events and in the logbook."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+
+from custom_components.extended_assist.const import EVENT_HAPPENED
+from custom_components.extended_assist.wishes.keeper import Wishes
+from custom_components.extended_assist.wishes.wish import What, Wish
+from homeassistant.components.logbook.processor import EventProcessor
+from homeassistant.components.recorder import Recorder
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+
+from .shown import EVENTS, async_set_up_home, now, wish
+
+type Happen = Callable[[Wish, float, str], None]
+
+
+@pytest.fixture
+def happen(monkeypatch: pytest.MonkeyPatch) -> Happen:
+    """Return a function that tells what listens to the keeper what became of a wish."""
+    listeners: set[Happen] = set()
+    listen = Wishes.async_listen_happened
+
+    def watched(self: Wishes, listener: Happen) -> Callable[[], None]:
+        stop = listen(self, listener)
+        listeners.add(listener)
+        return lambda: (listeners.discard(listener), stop())[1]
+
+    def tell(wish: Wish, moment: float, result: str) -> None:
+        for listener in listeners:
+            listener(wish, moment, result)
+
+    monkeypatch.setattr(Wishes, "async_listen_happened", watched)
+    return tell
+
+
+def attributes(hass: HomeAssistant) -> dict[str, Any]:
+    """Return what the event entity tells."""
+    state = hass.states.get(EVENTS)
+    assert state
+    return {key: state.attributes.get(key) for key in ("event_type", "name", "result")}
+
+
+@pytest.mark.parametrize(
+    ("result", "late", "kind"),
+    [
+        ("said", 1, "happened"),
+        ("said; could not be told to anybody yet", 1, "happened"),
+        ("said", 600, "late"),
+        ("not done: Home Assistant was not running, and 12 minutes late is too late for an action", 720, "missed"),
+        ("not done: its conditions did not hold", 0, "not_done"),
+        ("not done: none of its entities is exposed any more.", 0, "not_done"),
+        ("not done: it failed unexpectedly", 0, "failed"),
+        ("begun, and Home Assistant stopped before it was over", 30, "failed"),
+    ],
+)
+@pytest.mark.usefixtures("assist")
+async def test_kinds(hass: HomeAssistant, happen: Happen, result: str, late: float, kind: str) -> None:
+    """Each way in which an occurrence can end is an event of its own, with name and result."""
+    entry = await async_set_up_home(hass)
+    assert hass.states.get(EVENTS).state == "unknown"
+    happen(wish(entry, "Bins"), now() - late, result)
+    assert attributes(hass) == {"event_type": kind, "name": "Bins", "result": result}
+
+
+@pytest.mark.usefixtures("assist")
+async def test_actions_take_their_time(hass: HomeAssistant, happen: Happen) -> None:
+    """What was done came in time: when it is too late for an action, none is performed."""
+    entry = await async_set_up_home(hass)
+    happen(wish(entry, "Lamp", what=What(actions=[{"action": "light.turn_on"}])), now() - 600, "done")
+    assert attributes(hass)["event_type"] == "happened"
+
+
+@pytest.mark.usefixtures("assist")
+async def test_the_households_only(hass: HomeAssistant, happen: Happen) -> None:
+    """What a user wished for alone, or what is another entry's, is told neither by state nor by event."""
+    entry, other = await async_set_up_home(hass), await async_set_up_home(hass, title="Cabin")
+    fired = async_capture_events(hass, EVENT_HAPPENED)
+    happen(wish(entry, "Present", user_id="anna"), now(), "said")
+    assert hass.states.get(EVENTS).state == "unknown"
+    happen(wish(other, "Wood"), now(), "said")
+    assert hass.states.get(EVENTS).state == "unknown"
+    assert [event.data["name"] for event in fired] == ["Wood"]
+    happen(wish(entry, "Bins"), now(), "said")
+    assert attributes(hass)["name"] == "Bins"
+    assert fired[1].context.id == hass.states.get(EVENTS).context.id
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    happen(wish(entry, "Milk"), now(), "said")
+    assert [event.data["name"] for event in fired] == ["Wood", "Bins"]
+
+
+@pytest.mark.usefixtures("assist")
+async def test_the_same_twice(hass: HomeAssistant, happen: Happen, freezer: FrozenDateTimeFactory) -> None:
+    """What happens again is another event, however alike."""
+    entry = await async_set_up_home(hass)
+    happen(wish(entry, "Bins"), now(), "said")
+    first = hass.states.get(EVENTS).state
+    freezer.tick(timedelta(minutes=5))
+    happen(wish(entry, "Bins"), now(), "said")
+    assert hass.states.get(EVENTS).state > first
+
+
+async def _async_entries(hass: HomeAssistant) -> list[dict[str, Any]]:
+    """Return what the logbook tells of the last hour, without changes of states."""
+    await async_wait_recording_done(hass)
+    processor = EventProcessor(hass, (EVENT_HAPPENED,))
+    end = dt_util.utcnow() + timedelta(minutes=1)
+    found = await hass.async_add_executor_job(processor.get_events, end - timedelta(hours=1), end)
+    return [entry for entry in found if entry.get("domain") == "extended_assist"]
+
+
+@pytest.mark.parametrize(("language", "message"), [("en", "failed: {}"), ("de", "fehlgeschlagen: {}")])
+async def test_logbook(
+    recorder_mock: Recorder, hass: HomeAssistant, assist: None, happen: Happen, language: str, message: str
+) -> None:
+    """The logbook tells by name what became of the household's wishes, in the language of the home, and of no others."""
+    hass.config.language = language
+    events_id = {"en": EVENTS, "de": "event.home_fur_spater"}[language]
+    assert await async_setup_component(hass, "logbook", {})
+    entry: MockConfigEntry = await async_set_up_home(hass)
+    result = "not done: it failed unexpectedly"
+    happen(wish(entry, "Present", user_id="anna"), now(), result)
+    happen(wish(entry, "Bins"), now(), result)
+    (told,) = await _async_entries(hass)
+    assert (told["name"], told["message"]) == ("Bins", message.format(result))
+    assert told["entity_id"] == events_id
+    # Told in other words when they are unknown, rather than not at all.
+    hass.bus.async_fire(EVENT_HAPPENED, {"name": "Bins", "kind": "odd", "result": "", "entity_id": events_id})
+    assert [told["message"] for told in await _async_entries(hass)] == [message.format(result), "odd"]
