@@ -121,10 +121,14 @@ class Progress:
     """When what was said is said again, until it is done or because of a snooze."""
     times: int = 0
     """How often it has happened."""
+    said: int = 0
+    """How often it was said since it came due last."""
     result: str | None = None
     """What became of it last, in words for the model."""
     untold: str | None = None
     """What could not be told to anybody; the one who made the wish hears it when they speak next."""
+    answers: dict[str, str] = field(default_factory=dict)
+    """The random part of the buttons sent with it last, and the user to whose phones it was sent."""
     ended: float | None = None
     """When it ended; None while it stands."""
 
@@ -196,7 +200,8 @@ _PROGRESS = shape(
     {
         **dict.fromkeys(("due", "begun", "last", "again", "ended"), _NUMBER_OR_NONE),
         **dict.fromkeys(("result", "untold"), TEXT_OR_NONE),
-        "times": int,
+        **dict.fromkeys(("times", "said"), int),
+        "answers": {str: str},
     },
 )
 _WISH = shape(

@@ -1,0 +1,296 @@
+"""How what is said later reaches somebody: by a satellite, a phone, or a notification in Home Assistant."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, time
+from functools import partial
+import re
+import secrets
+from typing import Any, Final, Protocol
+
+from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE, STATE_UNKNOWN
+from homeassistant.core import CALLBACK_TYPE, Context, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers.event import async_track_state_change_event
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN, LOGGER
+from .phones import ANSWERED, Button, PhoneMessage, async_phones, async_send, pressed
+from .wish import Hearer, When, Wish
+from .words import say
+
+MAX_BUSY: Final = 30.0
+"""Seconds that are waited for a satellite that speaks or listens."""
+MAX_SPOKEN: Final = 120.0
+"""Seconds that a satellite has for saying something."""
+SNOOZE: Final = 600
+"""Seconds after which what was put off with a button is said again."""
+
+_SATELLITE = "assist_satellite"
+_IDLE = "idle"
+_ANNOUNCES, _CONVERSES = 1, 2
+"""Bits of a satellite's features."""
+_CALLS = "voip"
+"""The integration whose satellites would ring."""
+_PERSON = "person"
+_DONE, _SNOOZE = "done", "snooze"
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>!#|~])")
+
+
+class Answerable(Protocol):
+    """What hears that somebody is done, or wants to hear it later."""
+
+    @property
+    def standing(self) -> Sequence[Wish]:
+        """Return the wishes that stand."""
+
+    async def async_done(self, wish_id: str) -> Wish | None:
+        """End what was said, or the wish."""
+
+    async def async_snooze(self, wish_id: str, seconds: float) -> Wish | None:
+        """Say it again later."""
+
+
+async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerable: bool) -> bool:
+    """Say words to those whom a wish is for; return whether a device of one of them took it.
+
+    Where none did, a notification waits in Home Assistant, which counts for nothing: who sees it when is not known.
+    """
+    is_quiet = async_is_quiet(hass, wish)
+    audience = wish.audience
+    if audience.hearer is Hearer.EVERYONE:
+        users = {
+            user_id
+            for state in hass.states.async_all(_PERSON)
+            if (user_id := state.attributes.get("user_id")) is not None
+        }
+        spoken, sent = await asyncio.gather(
+            _async_speak(hass, [] if is_quiet else _satellites(hass, wish), wish, words, answerable=answerable),
+            _async_send(hass, users, wish, words, answerable=answerable, is_quiet=is_quiet),
+        )
+        reached = spoken or sent
+    elif audience.hearer is Hearer.PERSON:
+        person = hass.states.get(audience.target or "")
+        users = {person.attributes.get("user_id")} if person is not None and person.domain == _PERSON else set()
+        # What is for one person is told to nobody else, not even in a notification that everybody sees.
+        return await _async_send(hass, users, wish, words, answerable=answerable, is_quiet=is_quiet)
+    else:
+        satellites = [] if is_quiet else _satellites(hass, wish)
+        reached = await _async_speak(hass, satellites, wish, words, answerable=answerable) or await _async_send(
+            hass, {wish.owner.user_id}, wish, words, answerable=answerable, is_quiet=is_quiet
+        )
+    if not reached:
+        await _async_notify(hass, wish, words)
+    return reached
+
+
+@callback
+def async_listen_answers(hass: HomeAssistant, wishes: Answerable) -> CALLBACK_TYPE:
+    """Hear the buttons under what was said, from the users to whose phones they were sent; return what ends that."""
+
+    async def hear(event: Event) -> None:
+        if (answer := pressed(event)) is None:
+            return
+        key, user_id = answer
+        verb, _, token = key.removeprefix(f"{DOMAIN}_").partition("_")
+        if verb not in (_DONE, _SNOOZE) or key != _key(verb, token):
+            return
+        wish = next((wish for wish in wishes.standing if wish.progress.answers.get(token) == user_id), None)
+        if wish is None:
+            return
+        # Each button works once, and what others pressed at the same time is not done again.
+        wish.progress.answers = {}
+        if verb == _DONE:
+            await wishes.async_done(wish.id)
+        else:
+            await wishes.async_snooze(wish.id, SNOOZE)
+
+    return hass.bus.async_listen(ANSWERED, hear)
+
+
+@callback
+def async_is_quiet(hass: HomeAssistant, wish: Wish, now: datetime | None = None) -> bool:
+    """Return whether a wish has to be told without a sound now: at night, as the options say, unless it was asked for then."""
+    entry = hass.config_entries.async_get_entry(wish.owner.entry_id)
+    hours = quiet_hours(entry.options) if entry is not None else None
+    if hours is None or not is_within(dt_util.as_local(now or dt_util.utcnow()).time(), hours):
+        return False
+    asked = asked_time(wish.when)
+    return wish.audience.hearer is not Hearer.HERE or asked is None or not is_within(asked, hours)
+
+
+def quiet_hours(options: Mapping[str, Any]) -> tuple[time, time] | None:
+    """Return when the hours begin and end in which nothing makes a sound; None where there are none."""
+    start, end = (dt_util.parse_time(options.get(key) or "") for key in (CONF_QUIET_START, CONF_QUIET_END))
+    return None if start is None or end is None or start == end else (start, end)
+
+
+def is_within(moment: time, hours: tuple[time, time]) -> bool:
+    """Return whether a time of the day is within hours, which may go over midnight."""
+    start, end = hours
+    return start <= moment < end if start < end else moment >= start or moment < end
+
+
+def asked_time(when: When) -> time | None:
+    """Return the time of the day for which something was asked, as an alarm is; None where something else sets it off."""
+    if when.triggers:
+        return None
+    if when.moment is not None:
+        return dt_util.as_local(dt_util.utc_from_timestamp(when.moment)).time()
+    start = dt_util.parse_datetime(when.start or "") if when.rule else None
+    return None if start is None else start.time()
+
+
+@callback
+def _satellites(hass: HomeAssistant, wish: Wish) -> list[str]:
+    """Return the satellites that say what a wish is about."""
+    entities, devices = er.async_get(hass), dr.async_get(hass)
+    found = []
+    for state in hass.states.async_all(_SATELLITE):
+        entry = entities.async_get(state.entity_id)
+        device_id = entry.device_id if entry is not None else None
+        if wish.audience.hearer is Hearer.HERE:
+            is_meant = device_id is not None and device_id == wish.owner.device_id
+        elif entry is not None and entry.platform == _CALLS:
+            is_meant = False
+        elif wish.audience.hearer is Hearer.AREA:
+            device = devices.async_get(device_id) if device_id is not None else None
+            area_id = (entry.area_id if entry is not None else None) or (device.area_id if device is not None else None)
+            is_meant = area_id is not None and area_id == wish.audience.target
+        else:
+            is_meant = True
+        if is_meant:
+            found.append(state.entity_id)
+    return found
+
+
+async def _async_speak(
+    hass: HomeAssistant, satellites: Iterable[str], wish: Wish, words: str, *, answerable: bool
+) -> bool:
+    """Say words on satellites; return whether one said them."""
+    said = [_async_say(hass, entity_id, wish, words, answerable=answerable) for entity_id in satellites]
+    return any(await asyncio.gather(*said))
+
+
+async def _async_say(hass: HomeAssistant, entity_id: str, wish: Wish, words: str, *, answerable: bool) -> bool:
+    """Say words on a satellite once it is idle; return whether it did."""
+    context = Context(user_id=wish.owner.user_id)
+    if answerable:
+        words = f"{words} {say('say_done', wish.owner.language)}"
+    # What comes due at the same time is said one after the other.
+    async with _async_get_locks(hass)[entity_id]:
+        if (state := await _async_idle(hass, entity_id)) is None:
+            return False
+        features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0)
+        if answerable and features & _CONVERSES:
+            data = {"start_message": words, "extra_system_prompt": _PROMPT.format(id=wish.id)}
+            if await _async_call(hass, "start_conversation", entity_id, data, context):
+                return True
+        return bool(features & _ANNOUNCES) and await _async_call(
+            hass, "announce", entity_id, {"message": words}, context
+        )
+
+
+_PROMPT = (
+    f"You have just reminded the user of what waits under the id {{id}} in {DOMAIN}__pending. When the user says that it is "
+    "done, or wants to hear it later, tell that tool."
+)
+
+
+async def _async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
+    """Return the state of a satellite once it neither listens nor speaks; None where it is gone, or busy for too long."""
+    changed = asyncio.Event()
+
+    @callback
+    def note(_: Event[EventStateChangedData]) -> None:
+        changed.set()
+
+    stop = async_track_state_change_event(hass, entity_id, note)
+    try:
+        async with asyncio.timeout(MAX_BUSY):
+            while (state := hass.states.get(entity_id)) is not None and state.state != _IDLE:
+                if state.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
+                    return None
+                changed.clear()
+                await changed.wait()
+            return state
+    except TimeoutError:
+        return None
+    finally:
+        stop()
+
+
+async def _async_call(
+    hass: HomeAssistant, action: str, entity_id: str, data: Mapping[str, Any], context: Context
+) -> bool:
+    """Let a satellite do something; return whether it came to its end."""
+    try:
+        async with asyncio.timeout(MAX_SPOKEN):
+            await hass.services.async_call(
+                _SATELLITE, action, {ATTR_ENTITY_ID: entity_id, **data}, blocking=True, context=context
+            )
+    except Exception as err:  # noqa: BLE001 - whatever is wrong with it, there are other ways
+        # The error itself may repeat what was to be said.
+        LOGGER.debug("A satellite could not %s: %s", action, type(err).__name__)
+        return False
+    return True
+
+
+_LOCKS: HassKey[defaultdict[str, asyncio.Lock]] = HassKey(f"{DOMAIN}_satellites")
+
+
+@singleton(_LOCKS)
+@callback
+def _async_get_locks(hass: HomeAssistant) -> defaultdict[str, asyncio.Lock]:
+    """Return a lock for each satellite."""
+    return defaultdict(asyncio.Lock)
+
+
+async def _async_send(
+    hass: HomeAssistant, users: Iterable[str | None], wish: Wish, words: str, *, answerable: bool, is_quiet: bool
+) -> bool:
+    """Show words on the phones of users; return whether one took them."""
+    phones = await async_phones(hass, filter(None, users))
+    language = wish.owner.language
+    tokens = {phone.user_id: secrets.token_urlsafe() for phone in phones} if answerable else {}
+    # What was sent before is replaced on the phones, and its buttons are of no use any more.
+    wish.progress.answers = {token: user_id for user_id, token in tokens.items()}
+    message = partial(
+        PhoneMessage,
+        text=words,
+        title=say("title", language),
+        tag=f"{DOMAIN}_{wish.id}",
+        silent_channel=say("silent", language) if is_quiet else None,
+    )
+    sent = [
+        async_send(
+            hass,
+            phone,
+            message(
+                buttons=[Button(_key(verb, tokens[phone.user_id]), say(verb, language)) for verb in (_DONE, _SNOOZE)]
+                if answerable
+                else ()
+            ),
+            Context(user_id=wish.owner.user_id),
+        )
+        for phone in phones
+    ]
+    return any(await asyncio.gather(*sent))
+
+
+def _key(verb: str, token: str) -> str:
+    """Return what the event of a button holds."""
+    return f"{DOMAIN}_{verb}_{token}"
+
+
+async def _async_notify(hass: HomeAssistant, wish: Wish, words: str) -> None:
+    """Leave a notification in Home Assistant, which shows its text as Markdown."""
+    data = {
+        "title": say("title", wish.owner.language),
+        "message": _MARKDOWN.sub(r"\\\1", words),
+        "notification_id": f"{DOMAIN}_{wish.id}",
+    }
+    await hass.services.async_call("persistent_notification", "create", data, blocking=True)
