@@ -205,7 +205,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         | {"action": {"action": "weather.get_forecasts", "target": {"entity_id": "all"}, "data": {"type": "daily"}}},
         "Give ask instead",
     ),
-    ({"when": {"after": 60}, "action": ON, "until": {"done": True}}, "until.done needs say"),
+    ({"when": {"after": 60}, "action": ON, "until": "done"}, "until: nothing is said that could be done"),
 ]
 
 
@@ -264,7 +264,7 @@ async def test_cancelled(wishes: Wishes, do_later: DoLaterTool, call_tool: CallT
 
 async def test_done(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
     """The user's word that it is done ends it."""
-    made = await call_tool(do_later, **MILK, until={"done": True})
+    made = await call_tool(do_later, **MILK, until="done")
     assert made["until"] == "until somebody says that it is done"
     assert (await call_tool(PendingTool(), done=made["id"]))["done"] == made["id"]
     assert wishes.standing == []

@@ -20,6 +20,7 @@ from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
 from ..wishes.account import (
     async_plan_wish,
+    async_prepare,
     entity_ids_of,
     told_shortly,
     told_what,
@@ -31,7 +32,7 @@ from ..wishes.reading import (
     async_read_until,
     async_read_when,
 )
-from ..wishes.wish import Audience, Owner, Until, What, Wish
+from ..wishes.wish import Owner, What, Wish
 from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 
 MAX_WORDS = 500
@@ -65,7 +66,9 @@ class DoLaterTool(ExtendedTool):
             vol.Optional("action", description="{action: light.turn_on, target: {entity_id}, data}"): dict,
             vol.Optional("actions", description="Instead: steps of a script."): [dict],
             vol.Optional("for", description="Who hears it, if not here: everyone, a person, an area."): cv.string,
-            vol.Optional("until", description="{times, at, done: true to repeat until the user says done}"): dict,
+            vol.Optional(
+                "until", description="'done' to repeat it until the user says it is done, times, or a local time."
+            ): cv.string,
             # No type: a list of objects or templates, or a single one.
             vol.Optional("while", description="Conditions, as in automations, that must hold then."): cv.ensure_list,
             vol.Optional("name", description="What it is about."): cv.string,
@@ -89,7 +92,8 @@ class DoLaterTool(ExtendedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return what would happen, when and for whom."""
         wish, _ = await _async_wish(call)
-        return await async_plan_wish(call, wish, delay=call.arguments["when"].get("after"))
+        after = call.arguments["when"].get("after")
+        return await async_plan_wish(call, wish, delay=float(after) if after else None)
 
 
 class PendingTool(ExtendedTool):
@@ -169,13 +173,14 @@ async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
         ),
         when=when,
         what=what,
-        audience=await async_read_audience(call, given["for"]) if "for" in given else Audience(),
-        until=await async_read_until(call, given["until"]) if "until" in given else Until(),
-        conditions=await async_read_conditions(call, given["while"]) if "while" in given else [],
+        audience=await async_read_audience(call, given),
+        until=await async_read_until(given),
+        conditions=await async_read_conditions(call, {"conditions": given.get("while")}),
     )
     wish.name = wish.name or told_shortly(what)[:MAX_NAME]
     if wish.until.done and not (what.say or what.ask):
-        raise ToolError("until.done needs say: what is done is what the user was told of. Give say as well.")
+        raise ToolError("until: nothing is said that could be done. Give say as well.")
+    await async_prepare(call.exposure, wish)
     return wish, left_out
 
 
@@ -241,5 +246,6 @@ async def _async_asked(call: ToolCall) -> tuple[str, Wish, float] | None:
         if wish.id == wanted:
             if verb == "snooze" and not (wish.what.say or wish.what.ask):
                 raise ToolError("Only what is said can be put off. Cancel it, and make it anew with do_later.")
+            await async_prepare(call.exposure, wish)
             return verb, wish, seconds
     raise ToolError(f"Nothing with id '{wanted}' is pending. Call without arguments to see what is.")

@@ -10,6 +10,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.outcome import COUNTS
 from ..toolbox.outside import has_words, marked
 from ..wishes.account import (
+    async_prepare,
     is_told,
     seen,
     told_audience,
@@ -61,6 +62,7 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     wishes, words = await async_get_wishes(call.hass), call.arguments.get("about", "").casefold().split()
     room = call.budget - COUNTS - _ROOM
     standing, ended = [await async_visible(call, among) for among in (wishes.standing, wishes.ended)]
+    await async_prepare(call.exposure, *standing, *ended)
     rows = [await _async_row(call, wish) for wish in standing]
     past = [_ended_row(call, wish) for wish in ended[:MAX_TOLD_ENDED]]
     rows, past = [[row for row in each if _is_about(row, words)] for each in (rows, past)]

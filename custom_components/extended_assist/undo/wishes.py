@@ -8,7 +8,7 @@ from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from ..toolbox.plan import Plan, Step
-from ..wishes.account import async_plan_wish, entity_ids_of, is_told, told_what
+from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_told, told_what
 from ..wishes.keeper import async_get_wishes
 from ..wishes.moments import next_moment
 from ..wishes.wish import Wish, read_stored
@@ -21,12 +21,14 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
     wish = await (await async_get_wishes(call.hass)).async_end(change.details["id"], _TAKEN_BACK)
     if wish is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
+    await async_prepare(call.exposure, wish)
     return {"undone": f"ended: {told_what(call.hass, call.exposure, wish.what)}"}, True
 
 
 async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
     """Let a wish stand, or be over, as it was before it was ended or put off."""
     wishes, wish = await async_get_wishes(call.hass), before(change)
+    await async_prepare(call.exposure, wish)
     what = told_what(call.hass, call.exposure, wish.what)
     if not wish.is_standing:
         await wishes.async_end(wish.id, wish.progress.result or _TAKEN_BACK)
@@ -44,6 +46,7 @@ async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) ->
         wish = (await async_get_wishes(call.hass)).find(change.details["id"])
         if wish is None or not wish.is_standing or not is_told(call.exposure, wish):
             return Plan((), sentence, bound_to=change.id)
+        await async_prepare(call.exposure, wish)
         words = f"Cancel: {told_what(call.hass, call.exposure, wish.what)}"
         return Plan((Step(f"{DOMAIN}.cancel", tuple(entity_ids_of(wish)), {}, words),), words, bound_to=change.id)
     try:

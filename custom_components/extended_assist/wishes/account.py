@@ -117,11 +117,18 @@ def seen(exposure: Exposure, text: str) -> str:
     return exposure.visible_value(text) or _UNTOLD
 
 
+async def async_prepare(exposure: Exposure, *wishes: Wish) -> None:
+    """Read ahead what telling triggers, conditions and sequences needs."""
+    if any(wish.when.triggers or wish.conditions or not all(map(is_resolved, wish.what.actions)) for wish in wishes):
+        await exposure.async_prepare()
+
+
 async def async_plan_wish(call: ToolCall, wish: Wish, delay: float | None = None) -> Plan:
     """Return all that a wish would do, when and for whom; with a delay, that much after the user agrees.
 
     Raises ToolError for a sequence that may not be run.
     """
+    await async_prepare(call.exposure, wish)
     frame = _frame(call, wish, delay)
     steps = [
         step_for(call, step["action"], step["entity_ids"], step["data"], frame)
