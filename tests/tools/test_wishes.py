@@ -11,6 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 import voluptuous as vol
 
 from custom_components.extended_assist.claude.request import to_tools
+from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.results import size
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
@@ -36,7 +37,9 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, llm
 from tests.actions.conftest import LAMP, later, toolbox
-from tests.conftest import ASSISTANT, CallTool
+from tests.claude_server import ClaudeServer, OfflinePlanner, Turn, tool_use
+from tests.conftest import ASSISTANT, CallTool, Converse
+from tests.talking import speech
 
 __all__ = ["later", "toolbox"]
 
@@ -573,6 +576,38 @@ async def test_ending_can_ask(
         chat_log.async_add_user_content(conversation.UserContent("Yes."))
         assert (await ask(chat_log, pending, cancel=made["id"]))["cancelled"] == made["id"]
     assert wishes.standing == []
+
+
+async def test_from_question_to_answer(
+    hass: HomeAssistant, house: None, entry: MockConfigEntry, converse: Converse, claude_server: ClaudeServer
+) -> None:
+    """The agent is asked in words, keeps it, tells what is pending, and takes it back."""
+    hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: ["wishes", "actions"]})
+    await hass.async_block_till_done()
+    claude_server.responder = OfflinePlanner()
+    assert speech(await converse("Remind me of the milk in 10 minutes.")).startswith("I will say 'milk' ")
+    said = speech(await converse("Remind me to buy milk when the party opens"))
+    assert said.startswith("I will say 'buy milk' when Party turns on or open or unlocked")
+    assert "Say: milk" in speech(await converse("What is still pending?"))
+    wishes = await async_get_wishes(hass)
+    assert {wish.what.say for wish in wishes.standing} == {"milk", "buy milk"}
+    assert {wish.owner.entry_id for wish in wishes.standing} == {entry.entry_id}
+
+
+async def test_answered_at_once(
+    hass: HomeAssistant, house: None, entry: MockConfigEntry, converse: Converse, claude_server: ClaudeServer
+) -> None:
+    """What is kept for later is seen to have succeeded, so the answer that came with it is spoken."""
+    hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: ["wishes"]})
+    await hass.async_block_till_done()
+    answer = tool_use("answer_when_done", {"answer": "I will remind you."})
+    result = await converse("Milk, later", Turn([tool_use(DoLaterTool.name, MILK), answer]))
+    assert speech(result) == "I will remind you."
+    (wish,) = (await async_get_wishes(hass)).standing
+    cancel = tool_use(PendingTool.name, {"cancel": wish.id.upper()})
+    result = await converse("Never mind", Turn([cancel, tool_use("answer_when_done", {"answer": "Cancelled."})]))
+    assert speech(result) == "Cancelled."
+    assert len(claude_server.message_requests) == 2
 
 
 async def test_undo_asks_for_what_is_consequential(

@@ -243,7 +243,7 @@ async def _async_asked(call: ToolCall) -> tuple[str, Wish, float] | None:
     wishes = await async_get_wishes(call.hass)
     among = wishes.standing if verb != "snooze" else [*wishes.standing, *wishes.ended]
     for wish in await async_visible(call, among):
-        if wish.id == wanted:
+        if wish.id == wanted.strip().lower():
             if verb == "snooze" and not (wish.what.say or wish.what.ask):
                 raise ToolError("Only what is said can be put off. Cancel it, and make it anew with do_later.")
             await async_prepare(call.exposure, wish)
