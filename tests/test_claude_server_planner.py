@@ -104,20 +104,29 @@ async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS
             "I will say 'milk' at 2026-11-20 18:17:14.",
         ),
         (
-            "Remind me to buy milk when the fridge opens",
-            [{"id": "f10t9x", "when": "when Fridge turns on", "what": "Say: buy milk"}],
+            "Remind me to buy milk when the lamp opens",
+            [ENTITIES, {"id": "f10t9x", "when": "when Lamp turns on", "what": "Say: buy milk"}],
             [
+                (LIST, {"name": "lamp"}),
                 (
                     "extended_assist__do_later",
                     {
                         "when": {
-                            "triggers": [{"trigger": "state", "entity_id": "fridge", "to": ["on", "open", "unlocked"]}]
+                            "triggers": [
+                                {"trigger": "state", "entity_id": "light.kitchen", "to": ["on", "open", "unlocked"]}
+                            ]
                         },
                         "say": "buy milk",
                     },
-                )
+                ),
             ],
-            "I will say 'buy milk' when Fridge turns on.",
+            "I will say 'buy milk' when Lamp turns on.",
+        ),
+        (
+            "Remind me of the milk when the fridge opens.",
+            [{"count": 0, "entities": "entity_id,name,area,state,unit\n"}],
+            [(LIST, {"name": "fridge"})],
+            "I found nothing named fridge.",
         ),
         (
             "What is still pending?",

@@ -296,14 +296,18 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 
 def _remind(question: Question) -> list[Call] | str:
     """Have something said later: after a while, or when something opens."""
-    if question.results:
+    if len(question.results) > (not question["unit"]):
         moment, when = (next(values(question.last, key), None) for key in ("next", "when"))
         return f"I will say {question['what']!r} {f'at {moment}' if moment else when}."
     if question["unit"]:
-        when: dict[str, Any] = {"after": int(question["number"]) * SECONDS[question["unit"].lower()]}
-    else:
-        when = {"triggers": [{"trigger": "state", "entity_id": question["name"], "to": ["on", "open", "unlocked"]}]}
-    return [Call("do_later", {"when": when, "say": question["what"]})]
+        after = int(question["number"]) * SECONDS[question["unit"].lower()]
+        return [Call("do_later", {"when": {"after": after}, "say": question["what"]})]
+    if not question.results:
+        return _list(question, name=question["name"])
+    for row in entities(question.last):
+        opens = {"trigger": "state", "entity_id": row.get("entity_id"), "to": ["on", "open", "unlocked"]}
+        return [Call("do_later", {"when": {"triggers": [opens]}, "say": question["what"]})]
+    return f"I found nothing named {question['name']}."
 
 
 def _pending(question: Question) -> list[Call] | str:
@@ -311,8 +315,7 @@ def _pending(question: Question) -> list[Call] | str:
     if not question.results:
         return [Call("pending", {})]
     rows = next(values(question.last, "pending"), [])
-    told = [f"{row.get('next') or row.get('when')}: {row['what']}" for row in rows]
-    return "\n".join(told) or "Nothing is pending."
+    return "\n".join(f"{row.get('next') or row['when']}: {row['what']}" for row in rows) or "Nothing is pending."
 
 
 AGREED = re.compile(r"^(?:yes|ok|okay|sure|please do|do it|go ahead)\b", re.IGNORECASE)

@@ -582,12 +582,12 @@ async def test_from_question_to_answer(
     hass: HomeAssistant, house: None, entry: MockConfigEntry, converse: Converse, claude_server: ClaudeServer
 ) -> None:
     """The agent is asked in words, keeps it, tells what is pending, and takes it back."""
-    hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: ["wishes", "actions"]})
+    hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: ["wishes", "entities"]})
     await hass.async_block_till_done()
     claude_server.responder = OfflinePlanner()
     assert speech(await converse("Remind me of the milk in 10 minutes.")).startswith("I will say 'milk' ")
     said = speech(await converse("Remind me to buy milk when the party opens"))
-    assert said.startswith("I will say 'buy milk' when Party turns on or open or unlocked")
+    assert said == "I will say 'buy milk' when Party turns on, open or unlocked."
     assert "Say: milk" in speech(await converse("What is still pending?"))
     wishes = await async_get_wishes(hass)
     assert {wish.what.say for wish in wishes.standing} == {"milk", "buy milk"}

@@ -68,11 +68,11 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     rows, past = [[row for row in each if _is_about(row, words)] for each in (rows, past)]
     past = _fitting(past, room // 3)
     kept = _fitting(rows, room - size(past))
-    answer: JsonObjectType = {"pending": kept}
+    answer: JsonObjectType = {"pending": [*kept]}
     if len(rows) > len(kept):
         answer["left_out"] = f"{len(rows) - len(kept)} more, due later. Give about to find one of them."
     if past:
-        answer["ended"] = past
+        answer["ended"] = [*past]
     said = [wish.progress.result or "" for wish in [*standing, *ended]]
     # What a device said when it failed is told here, too, and what the assistant answered of what others wrote.
     asked = any(wish.what.ask and has_words(wish.progress.result) for wish in [*standing, *ended])
