@@ -36,6 +36,7 @@ from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, llm
+from homeassistant.util import dt as dt_util
 from tests.actions.conftest import LAMP, later, toolbox
 from tests.claude_server import ClaudeServer, OfflinePlanner, Turn, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse
@@ -84,6 +85,13 @@ def as_user(hass: HomeAssistant, llm_context: llm.LLMContext) -> Ask:
         return dict(result.data)
 
     return call
+
+
+def moment_of(local: str) -> float:
+    """Return the moment of a local time."""
+    moment = dt_util.parse_datetime(local)
+    assert moment
+    return dt_util.as_local(moment).timestamp()
 
 
 def characters(*tools: ExtendedTool) -> int:
@@ -273,11 +281,10 @@ async def test_done(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) 
     assert wishes.standing == []
 
 
-async def test_snoozed(
-    wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool, freezer: FrozenDateTimeFactory
-) -> None:
+async def test_snoozed(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
     """What was said is said again later, also when it was over already; undo takes that back."""
     made = await call_tool(do_later, **MILK)
+    wishes.standing[0].progress.times = 1
     await wishes.async_end(made["id"], "said")
     data = await call_tool(PendingTool(), snooze={"id": made["id"], "seconds": 300})
     assert data == {"snoozed": made["id"], "what": "Say: Buy milk", "next": "2026-03-02 12:05:00"}
@@ -306,11 +313,29 @@ async def test_wrong_ids(wishes: Wishes, call_tool: CallTool, arguments: dict[st
     assert expected in (await call_tool(PendingTool(), error=True, **arguments))["error"]
 
 
-async def test_only_words_are_put_off(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
-    """An action has nothing that could be said again."""
-    made = await call_tool(do_later, when={"after": 60}, action=ON)
+async def test_put_off(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
+    """What is still to come comes later, and as before when that is undone; what has no moment is not put off."""
+    made = await call_tool(do_later, when={"after": 600}, action=ON)
+    data = await call_tool(PendingTool(), snooze={"id": made["id"], "seconds": 300})
+    assert data["next"] == "2026-03-02 12:15:00"
+    undone = await call_tool(UndoLastChangeTool())
+    assert undone["undone"] == "to come as before: Turn on: Bed Light (light.turn_on)"
+    assert wishes.standing[0].next_moment == moment_of("2026-03-02 12:10:00")
+    made = await call_tool(do_later, when={"triggers": [PARTY_OVER]}, action=ON)
     error = await call_tool(PendingTool(), error=True, snooze={"id": made["id"], "seconds": 60})
-    assert "Only what is said can be put off" in error["error"]
+    assert error["error"].startswith("There is no moment to put off")
+
+
+@pytest.mark.parametrize(
+    ("until", "times"), [({}, 1), ({"until": "done"}, 1), ({"until": "3"}, 3), ({"until": "tomorrow 08:00"}, None)]
+)
+async def test_triggers_once(
+    wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool, until: dict[str, str], times: int | None
+) -> None:
+    """What waits for something to happen does so once, unless it is said how often or until when."""
+    await call_tool(do_later, when={"triggers": [PARTY_OVER]}, say="Over", **until)
+    (wish,) = wishes.standing
+    assert wish.until.times == times
 
 
 async def test_undo(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
@@ -318,7 +343,7 @@ async def test_undo(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) 
     made = await call_tool(do_later, when={"after": 600}, action=ON)
     await call_tool(PendingTool(), cancel=made["id"])
     undone = await call_tool(UndoLastChangeTool())
-    assert undone["undone"] == "to come again: Turn on: Bed Light (light.turn_on)"
+    assert undone["undone"] == "to come as before: Turn on: Bed Light (light.turn_on)"
     (wish,) = wishes.standing
     assert (wish.id, wish.what.actions[0]["entity_ids"]) == (made["id"], ["light.bed_light"])
     undone = await call_tool(UndoLastChangeTool())
@@ -624,6 +649,6 @@ async def test_undo_asks_for_what_is_consequential(
         assert undo["would"] == "At 2026-03-02 12:10:00: Unlock: Front Door (lock.unlock)"
         assert wishes.standing == []
         chat_log.async_add_user_content(conversation.UserContent("Yes."))
-        assert "to come again" in (await ask(chat_log, UndoLastChangeTool(options)))["undone"]
+        assert "to come as before" in (await ask(chat_log, UndoLastChangeTool(options)))["undone"]
     (wish,) = wishes.standing
     assert wish.agreed

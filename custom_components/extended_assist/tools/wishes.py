@@ -67,7 +67,8 @@ class DoLaterTool(ExtendedTool):
             vol.Optional("actions", description="Instead: steps of a script."): [dict],
             vol.Optional("for", description="Who hears it, if not here: everyone, a person, an area."): cv.string,
             vol.Optional(
-                "until", description="'done' to repeat it until the user says it is done, times, or a local time."
+                "until",
+                description="'done' to repeat it until the user says it is done, times, or a local time. Triggers: once.",
             ): cv.string,
             # No type: a list of objects or templates, or a single one.
             vol.Optional("while", description="Conditions, as in automations, that must hold then."): cv.ensure_list,
@@ -130,7 +131,7 @@ class PendingTool(ExtendedTool):
             case _:
                 changed = await wishes.async_snooze(wish.id, seconds)
         if changed is None:
-            raise ToolError(f"{wish.id} cannot be changed any more. Call without arguments to see what is pending.")
+            raise ToolError(_UNCHANGED[verb == "snooze"])
         call.recording.changes.append(Change(WISH_CHANGED, f"{verb}: something for later", before))
         call.recording.is_complete = True
         answer: JsonObjectType = {_CHANGED[verb]: wish.id, "what": told_what(call.hass, call.exposure, wish.what)}
@@ -149,6 +150,10 @@ class PendingTool(ExtendedTool):
         return Plan((Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(wish)), data, words),), words)
 
 
+_UNCHANGED: Final = (
+    "It has just ended. Call without arguments to see what is pending.",
+    "There is no moment to put off, and nothing of it was said. Cancel it where it is pending, and make it anew with do_later.",
+)
 _CHANGED: Final = {"cancel": "cancelled", "done": "done", "snooze": "snoozed"}
 
 
@@ -177,6 +182,8 @@ async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
         until=await async_read_until(given),
         conditions=await async_read_conditions(call, {"conditions": given.get("while")}),
     )
+    if when.triggers and when.rule is None and wish.until.moment is None and wish.until.times is None:
+        wish.until.times = 1  # What is to happen each time, for good, is an automation.
     wish.name = wish.name or told_shortly(what)[:MAX_NAME]
     if wish.until.done and not (what.say or what.ask):
         raise ToolError("until: nothing is said that could be done. Give say as well.")
@@ -244,8 +251,6 @@ async def _async_asked(call: ToolCall) -> tuple[str, Wish, float] | None:
     among = wishes.standing if verb != "snooze" else [*wishes.standing, *wishes.ended]
     for wish in await async_visible(call, among):
         if wish.id == wanted.strip().lower():
-            if verb == "snooze" and not (wish.what.say or wish.what.ask):
-                raise ToolError("Only what is said can be put off. Cancel it, and make it anew with do_later.")
             await async_prepare(call.exposure, wish)
             return verb, wish, seconds
     raise ToolError(f"Nothing with id '{wanted}' is pending. Call without arguments to see what is.")

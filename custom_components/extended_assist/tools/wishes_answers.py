@@ -84,9 +84,7 @@ async def _async_row(call: ToolCall, wish: Wish) -> JsonObjectType:
     row = {"id": wish.id} | told(call, wish)
     if wish.progress.result:
         row["last"] = call.exposure.visible_value(wish.progress.result) or _HIDDEN
-    if wish.is_household:
-        row["of"] = "the household"
-    elif wish.owner.user_id != call.caller.user_id:
+    if wish.owner.user_id not in (None, call.caller.user_id):
         user = await wish.owner.caller().async_user(call.hass)
         row["of"] = (user.name if user else None) or "a user who is gone"
     return row

@@ -37,7 +37,7 @@ async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObject
     if not wish.when.triggers and next_moment(wish.when, now) is None and (wish.progress.again or 0) <= now:
         raise OverError("Its time is over, so it cannot be brought back.")
     await wishes.async_restore(wish)
-    return {"undone": f"to come again: {what}", "id": wish.id}, True
+    return {"undone": f"to come as before: {what}", "id": wish.id}, True
 
 
 async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) -> Plan:
