@@ -158,8 +158,9 @@ async def test_action(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool
     assert data["left_out"].startswith("2 more in this target")
 
 
-async def test_sequence(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
+async def test_sequence(wishes: Wishes, options: ToolboxOptions, call_tool: CallTool) -> None:
     """Steps are kept with the entities that they mean now, and told step by step."""
+    do_later = DoLaterTool(replace(options, policy=Policy(ask_first=frozenset()), is_fixed=True))
     steps = [
         {"action": "light.turn_off", "target": {"area_id": "bed room"}},
         {"delay": 5},
@@ -554,6 +555,24 @@ async def test_consequential_when_something_happens(
         assert "party turns off" in would.lower()
         assert would.endswith(": Unlock: Front Door (lock.unlock)")
     assert wishes.standing == []
+
+
+async def test_sequences_ask_first(hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, ask: Ask) -> None:
+    """A sequence asks as one that runs now does, harmless or not."""
+    with talking(hass, "Do it later") as chat_log:
+        data = await ask(chat_log, do_later, when={"after": 600}, actions=[ON])
+        assert data["would"] == "In 0:10:00: Turn on: Bed Light (light.turn_on)"
+    assert wishes.standing == []
+
+
+async def test_actions_are_off(
+    hass: HomeAssistant, wishes: Wishes, toolbox: MockConfigEntry, do_later: DoLaterTool, call_tool: CallTool
+) -> None:
+    """What would not be done is not promised."""
+    hass.config_entries.async_update_entry(toolbox, options={CONF_FAMILIES: ["wishes"]})
+    data = await call_tool(do_later, error=True, when={"after": 600}, action=ON)
+    assert data["error"].startswith("Actions are turned off in the options")
+    assert "id" in await call_tool(do_later, **MILK)
 
 
 async def test_harmless_does_not_ask(hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, ask: Ask) -> None:

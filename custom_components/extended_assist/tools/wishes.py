@@ -11,7 +11,7 @@ from homeassistant.util.json import JsonObjectType
 from ..actions.check import async_check_action
 from ..actions.data import refuse_templates
 from ..actions.sequences import SequenceWalker
-from ..const import DOMAIN
+from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import WISH, WISH_CHANGED, Change
@@ -38,6 +38,8 @@ from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 MAX_WORDS = 500
 """Characters of what is said or asked: about half a minute of speech."""
 MAX_SNOOZE = 24 * 3600
+_SEQUENCES: Final = "execute_script"
+"""The tool of which the options say whether sequences ask first."""
 _WHAT: Final = ("say", "ask", "action", "actions")
 
 
@@ -75,6 +77,12 @@ class DoLaterTool(ExtendedTool):
             vol.Optional("name", description="What it is about."): cv.string,
         }
     )
+
+    @override
+    def asks_first(self, call: ToolCall) -> bool:
+        """Ask before a sequence as the options have it for those that run now."""
+        is_sequence = "actions" in call.arguments and _SEQUENCES in call.options.policy.ask_first
+        return is_sequence or super().asks_first(call)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -162,6 +170,8 @@ async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
     if (entry_id := call.options.entry_id) is None:
         raise ToolError("Nothing can be kept for later from here. Do it now, or tell the user.")
     given, caller = call.arguments, call.caller
+    if {"action", "actions"} & given.keys():
+        _check_actions(call, entry_id)
     what, left_out = await _async_what(call)
     when = await async_read_when(call, given["when"])
     context = caller.llm_context
@@ -189,6 +199,13 @@ async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
         raise ToolError("until: nothing is said that could be done. Give say as well.")
     await async_prepare(call.exposure, wish)
     return wish, left_out
+
+
+def _check_actions(call: ToolCall, entry_id: str) -> None:
+    """Refuse actions where they are turned off: they would not be done."""
+    entry = call.hass.config_entries.async_get_entry(entry_id)
+    if entry is not None and "actions" not in entry.options.get(CONF_FAMILIES, ("actions",)):
+        raise ToolError("Actions are turned off in the options of Extended Assist. Give say or ask, or tell the user.")
 
 
 async def _async_what(call: ToolCall) -> tuple[What, int]:
