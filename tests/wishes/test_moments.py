@@ -135,6 +135,33 @@ def test_known_moments(zone: str, rule: str, start: str, after: str, expected: l
     assert following(When(rule=rule, start=start), at(after), len(expected)) == expected
 
 
+@pytest.mark.parametrize(
+    ("zone", "rule", "after", "until", "newest", "count"),
+    [
+        # The day that was skipped and the one after it begin with the same moment.
+        (
+            *("Pacific/Apia", "FREQ=DAILY;BYHOUR=0,12;BYMINUTE=0", "2011-12-29T13:00-10:00", "2012-01-05T01:00+14:00"),
+            *("2012-01-05T00:00+14:00", 11),
+        ),
+        # Clocks are set back over midnight: it was the next day already.
+        (
+            *("America/St_Johns", "FREQ=DAILY;BYHOUR=0;BYMINUTE=0", "2006-10-28T12:00-02:30", "2006-10-28T23:30-03:30"),
+            *("2006-10-29T00:00-02:30", 1),
+        ),
+        (
+            *("Europe/Berlin", "FREQ=MINUTELY;INTERVAL=5", "2026-01-01T00:00+01:00", "2027-01-01T00:00+01:00"),
+            # An hour was skipped, and one repeated in which nothing happened.
+            *("2027-01-01T00:00+01:00", 365 * 288 - 12),
+        ),
+    ],
+)
+def test_known_missed(zone: str, rule: str, after: str, until: str, newest: str, count: int) -> None:
+    """What was missed, as people worked it out."""
+    use(zone)
+    found, number = missed(When(rule=rule, start="2006-01-01T00:00"), at(after), at(until))
+    assert (told(found), number) == (newest, count)
+
+
 def test_home_moves() -> None:
     """A rule is one of the clock on the wall, wherever the home is."""
     when = When(rule="FREQ=DAILY", start="2026-01-01T07:00")
