@@ -20,6 +20,8 @@ TOOLS: list[dict[str, Any]] = [
         },
         "extended_assist__get_history": {"entities": LIST_OF_TEXTS, "hours": {"type": "number"}},
         "extended_assist__get_energy": {"period": {"type": "string"}},
+        "extended_assist__do_later": {"when": {"type": "object"}, "say": {}},
+        "extended_assist__pending": {"cancel": {}},
         "intent__HassTurnOn": {"name": {"type": "string"}, "area": {"type": "string"}, "domain": LIST_OF_TEXTS},
         "intent__HassTurnOff": {"name": {"type": "string"}, "area": {"type": "string"}, "domain": LIST_OF_TEXTS},
         "homeassistant__GetLiveContext": {"area": {"type": "string"}, "domain": LIST_OF_TEXTS},
@@ -95,6 +97,44 @@ async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS
 @pytest.mark.parametrize(
     ("question", "results", "calls", "answer"),
     [
+        (
+            "Remind me of the milk in 10 minutes.",
+            [{"id": "f10t9x", "next": "2026-11-20 18:17:14", "what": "Say: milk"}],
+            [("extended_assist__do_later", {"when": {"after": 600}, "say": "milk"})],
+            "I will say 'milk' at 2026-11-20 18:17:14.",
+        ),
+        (
+            "Remind me to buy milk when the lamp opens",
+            [ENTITIES, {"id": "f10t9x", "when": "when Lamp turns on", "what": "Say: buy milk"}],
+            [
+                (LIST, {"name": "lamp"}),
+                (
+                    "extended_assist__do_later",
+                    {
+                        "when": {
+                            "triggers": [
+                                {"trigger": "state", "entity_id": "light.kitchen", "to": ["on", "open", "unlocked"]}
+                            ]
+                        },
+                        "say": "buy milk",
+                    },
+                ),
+            ],
+            "I will say 'buy milk' when Lamp turns on.",
+        ),
+        (
+            "Remind me of the milk when the fridge opens.",
+            [{"count": 0, "entities": "entity_id,name,area,state,unit\n"}],
+            [(LIST, {"name": "fridge"})],
+            "I found nothing named fridge.",
+        ),
+        (
+            "What is still pending?",
+            [{"pending": [{"id": "f10t9x", "next": "2026-11-20 18:17:14", "what": "Say: milk"}]}],
+            [("extended_assist__pending", {})],
+            "2026-11-20 18:17:14: Say: milk",
+        ),
+        ("What's pending?", [{"pending": []}], [("extended_assist__pending", {})], "Nothing is pending."),
         (
             "When did the front door last open?",
             [DOOR],

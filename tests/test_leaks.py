@@ -22,12 +22,14 @@ from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
 from custom_components.extended_assist.toolbox import acts
-from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
+from custom_components.extended_assist.toolbox.journal import WISH, WISH_CHANGED, Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from custom_components.extended_assist.web import guard
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.wish import Audience, Hearer, Owner, Progress, What, When, Wish
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
@@ -188,7 +190,31 @@ CASES["extended_assist__scheduled_actions"] = lambda: [
     {"cancel": "both"},
     {},
 ]
-CASES["extended_assist__undo_last_change"] = lambda: [{}] * 4
+CASES["extended_assist__do_later"] = lambda: [
+    {"when": {"after": 60}, "action": {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}},
+    *({"when": {"after": 60}, "action": {"action": UPDATE, "target": {"entity_id": name}}} for name in NAMES),
+    *({"when": {"after": 60}, "action": {"action": UPDATE, "target": {"area_id": area}}} for area in AREAS),
+    *({"when": {"after": 60}, "actions": [{"condition": "state", "entity_id": name, "state": "7"}]} for name in NAMES),
+    *({"when": {"triggers": [{"trigger": "state", "entity_id": name}]}, "say": "x"} for name in NAMES),
+    *({"when": {"at": name, "repeat": name}, "say": "x"} for name in NAMES),
+    *({"when": {"after": 60}, "say": "x", "for": name} for name in (*NAMES, *AREAS)),
+    *(
+        {"when": {"after": 60}, "say": "x", "while": [{"condition": "state", "entity_id": name, "state": "7"}]}
+        for name in NAMES
+    ),
+    *({"when": {"after": 60}, "say": "x", "while": [template]} for template in REACH),
+]
+CASES["extended_assist__pending"] = lambda: [
+    {},
+    *({"about": name} for name in NAMES),
+    *({"done": wish} for wish in ("hidden", "zebra")),
+    {"snooze": {"id": "hidden", "seconds": 60}},
+    {"snooze": {"id": "both", "seconds": 60}},
+    {"cancel": "hidden"},
+    {"cancel": "both"},
+    {},
+]
+CASES["extended_assist__undo_last_change"] = lambda: [{}] * 6
 CASES["extended_assist__get_automations"] = lambda: [
     {},
     *({"name": name} for name in NAMES),
@@ -430,10 +456,33 @@ async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
         Outcome(item, "done: sensor.zebra: 1 → 31415.926"),
         Outcome(item, "done: sensor.visible: 1 → 2"),
     ]
+    wishes = await async_get_wishes(hass)
+    owner = Owner(entry.entry_id, "test", "conversation", "en", None, None)
+    act = {"action": UPDATE, "entity_ids": ["sensor.visible", "sensor.zebra"], "data": {"note": "see sensor.zebra"}}
+    both = Wish(
+        "Both",
+        owner,
+        When(
+            moment=later,
+            triggers=[{"trigger": "state", "entity_id": ["sensor.zebra", "sensor.visible"], "to": "narwhal"}],
+        ),
+        What([act | {"targeted": True}], say="see sensor.zebra"),
+        Audience(Hearer.AREA, "axolotl_room"),
+        conditions=[{"condition": "state", "entity_id": "sensor.zebra", "state": "31415.926"}],
+        id="both",
+    )
+    both.progress.result = "done: sensor.zebra: 1 → 31415.926"
+    await wishes.async_add(both)
+    hidden = replace(both, id="hidden", what=What([act | {"entity_ids": ["sensor.zebra"], "targeted": True}]))
+    await wishes.async_add(replace(hidden, progress=Progress()))
+    await wishes.async_add(replace(both, id="over", progress=Progress()))
+    await wishes.async_end("over", "done: sensor.zebra: 1 → 31415.926")
     journal = await async_get_journal(hass)
     kept = {"state": "narwhal", "attributes": {"friendly_name": "Quokka meter"}}
     for states in ({"sensor.zebra": kept}, {"sensor.zebra": kept, "sensor.visible": {"state": "1", "attributes": {}}}):
         journal.add(Change("states", UPDATE, {"states": states}, assistant="conversation"))
+    journal.add(Change(WISH, "planning", {"id": "both"}, assistant="conversation"))
+    journal.add(Change(WISH_CHANGED, "cancel", both.stored(), assistant="conversation"))
 
 
 def traces(text: str, said: dict[str, Any]) -> list[str]:
@@ -444,11 +493,16 @@ def traces(text: str, said: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("tool_class", CATALOGUE, ids=lambda tool: tool.name)
 async def test_no_trace_in_results_and_errors(
-    hass: HomeAssistant, home: None, web_site: None, llm_context: llm.LLMContext, tool_class: type
+    hass: HomeAssistant,
+    home: None,
+    web_site: None,
+    entry: MockConfigEntry,
+    llm_context: llm.LLMContext,
+    tool_class: type,
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
     everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset(), allow_without_chat=True)
-    tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone))
+    tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True))
     cases = [*CASES.get(tool.name, list)(), *_of_schema(tool)]
     visible = False
     for arguments in cases:

@@ -291,12 +291,50 @@ def _run(question: Question) -> dict[str, Any]:
     return {"action": "automation.trigger", "target": {"entity_id": question["name"]}}
 
 
+SECONDS = {"second": 1, "minute": 60, "hour": 3600}
+
+
+def _remind(question: Question) -> list[Call] | str:
+    """Have something said later: after a while, or when something opens."""
+    if len(question.results) > (not question["unit"]):
+        moment, when = (next(values(question.last, key), None) for key in ("next", "when"))
+        return f"I will say {question['what']!r} {f'at {moment}' if moment else when}."
+    if question["unit"]:
+        after = int(question["number"]) * SECONDS[question["unit"].lower()]
+        return [Call("do_later", {"when": {"after": after}, "say": question["what"]})]
+    if not question.results:
+        return _list(question, name=question["name"])
+    for row in entities(question.last):
+        opens = {"trigger": "state", "entity_id": row.get("entity_id"), "to": ["on", "open", "unlocked"]}
+        return [Call("do_later", {"when": {"triggers": [opens]}, "say": question["what"]})]
+    return f"I found nothing named {question['name']}."
+
+
+def _pending(question: Question) -> list[Call] | str:
+    """List what is still to come."""
+    if not question.results:
+        return [Call("pending", {})]
+    rows = next(values(question.last, "pending"), [])
+    return "\n".join(f"{row.get('next') or row['when']}: {row['what']}" for row in rows) or "Nothing is pending."
+
+
 AGREED = re.compile(r"^(?:yes|ok|okay|sure|please do|do it|go ahead)\b", re.IGNORECASE)
 
 _THE = r"(?:(?:the|my|all the|all)\s+)?"
 _WHEN = r"(?P<period>today|yesterday|this week|last week|this month|last month)?"
 
 RULES = (
+    _rule(
+        "Remind me of the milk in 10 minutes.",
+        rf"^remind me (?:of|about|to) {_THE}(?P<what>.+?) in (?P<number>\d+) (?P<unit>second|minute|hour)s?\s*[?.!]*$",
+        _remind,
+    ),
+    _rule(
+        "Remind me of the milk when the fridge opens.",
+        rf"^remind me (?:of|about|to) {_THE}(?P<what>.+?) when {_THE}(?P<name>.+?) opens\s*[?.!]*$",
+        _remind,
+    ),
+    _rule("What is still pending?", r"^what(?:'s| is) (?:still )?pending\b", _pending),
     _rule(
         "When did the front door last open?",
         rf"\bwhen (?:did|was|were|has|have) {_THE}(?P<name>.+?)(?: been)?(?: last)? "

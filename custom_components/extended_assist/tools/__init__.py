@@ -14,6 +14,7 @@ from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
 from .web import FetchUrlTool, ScrapeUrlTool
+from .wishes import DoLaterTool, PendingTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,
@@ -25,6 +26,8 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     RenderTemplateTool,
     PerformActionTool,
     ScheduledActionsTool,
+    DoLaterTool,
+    PendingTool,
     UndoLastChangeTool,
     ExecuteScriptTool,
     GetAutomationsTool,

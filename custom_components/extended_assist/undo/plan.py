@@ -5,11 +5,12 @@ from ..actions.scheduled import ScheduledAction
 from ..const import DOMAIN
 from ..results import format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import AUTOMATION, CANCELLED, SCENE, SCHEDULED, SCRIPT, STATES, Change
+from ..toolbox.journal import AUTOMATION, CANCELLED, SCENE, SCHEDULED, SCRIPT, STATES, WISH, WISH_CHANGED, Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.telling import step_for
 from .automations import async_plan_undo_automation
 from .states import steps_of_undoing
+from .wishes import async_plan_undo_wish
 
 
 async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan:
@@ -28,6 +29,8 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
             for item in waiting
             if item.id == change.details.get("id") and item.is_visible(call.exposure)
         )
+    elif change.kind in (WISH, WISH_CHANGED):
+        return await async_plan_undo_wish(call, change, sentence)
     elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := await async_plan_undo_automation(call, change)):
         return plan
     else:

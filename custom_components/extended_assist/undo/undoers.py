@@ -11,10 +11,23 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN
 from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import ASPECTS, AUTOMATION, CANCELLED, SCENE, SCHEDULED, SCRIPT, STATES, Change, Journal
+from ..toolbox.journal import (
+    ASPECTS,
+    AUTOMATION,
+    CANCELLED,
+    SCENE,
+    SCHEDULED,
+    SCRIPT,
+    STATES,
+    WISH,
+    WISH_CHANGED,
+    Change,
+    Journal,
+)
 from .automations import async_undo_automation
 from .schedule import async_reschedule, async_unschedule
 from .states import async_undo_states
+from .wishes import async_restore_wish, async_unwish
 
 type Undoer = Callable[[ToolCall, Change], Awaitable[tuple[JsonObjectType, bool]]]
 """Undoes a change and says what came back and what did not, and whether nothing is left to be tried again.
@@ -28,6 +41,8 @@ UNDOERS: Final[Mapping[str, Undoer]] = {
     SCHEDULED: async_unschedule,
     CANCELLED: async_reschedule,
     **dict.fromkeys((AUTOMATION, SCRIPT, SCENE), async_undo_automation),
+    WISH: async_unwish,
+    WISH_CHANGED: async_restore_wish,
 }
 _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 

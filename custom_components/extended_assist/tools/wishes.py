@@ -1,0 +1,273 @@
+"""What is to happen later: make it, list it, and end it or put it off."""
+
+from typing import Final, override
+
+import voluptuous as vol
+
+from homeassistant.core import SupportsResponse
+from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.util.json import JsonObjectType
+
+from ..actions.check import async_check_action
+from ..actions.data import refuse_templates
+from ..actions.sequences import SequenceWalker
+from ..const import CONF_FAMILIES, DOMAIN
+from ..results import ToolError, format_time
+from ..toolbox.call import ToolCall
+from ..toolbox.journal import WISH, WISH_CHANGED, Change
+from ..toolbox.plan import Plan, Step
+from ..toolbox.policy import Tier
+from ..toolbox.tool import ExtendedTool
+from ..wishes.account import (
+    async_plan_wish,
+    async_prepare,
+    entity_ids_of,
+    told_shortly,
+    told_what,
+)
+from ..wishes.keeper import async_get_wishes
+from ..wishes.reading import (
+    async_read_audience,
+    async_read_conditions,
+    async_read_until,
+    async_read_when,
+)
+from ..wishes.wish import Owner, What, Wish
+from .wishes_answers import MAX_NAME, async_listed, async_visible, told
+
+MAX_WORDS = 500
+"""Characters of what is said or asked: about half a minute of speech."""
+MAX_SNOOZE = 24 * 3600
+_SEQUENCES: Final = "execute_script"
+"""The tool of which the options say whether sequences ask first."""
+_WHAT: Final = ("say", "ask", "action", "actions")
+
+
+class DoLaterTool(ExtendedTool):
+    """Do, say or ask something later: at a time, by a rule, or when something happens."""
+
+    name = "extended_assist__do_later"
+    title = "Do later"
+    description = (
+        "Say, ask or do something later: reminders, alarms, delayed actions, 'when …, then …, once'. Times are local. "
+        "Plain timers: HassStartTimer, if offered."
+    )
+    annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
+    family = "wishes"
+    tier = Tier.CONTROL
+    shows_success = True
+    parameters = vol.Schema(
+        {
+            vol.Required(
+                "when",
+                description="{after: seconds}, {at: 07:00 or 2026-03-01 17:30}, {repeat: RRULE, at: 07:00}, or {triggers: "
+                "[as in automations], wait: seconds after}.",
+            ): dict,
+            vol.Optional("say", description="Words to say then."): cv.string,
+            vol.Optional("ask", description="A question to answer then, aloud."): cv.string,
+            vol.Optional("action", description="{action: light.turn_on, target: {entity_id}, data}"): dict,
+            vol.Optional("actions", description="Instead: steps of a script."): [dict],
+            vol.Optional("for", description="Who hears it, if not here: everyone, a person, an area."): cv.string,
+            vol.Optional(
+                "until",
+                description="'done' to repeat it until the user says it is done, times, or a local time. Triggers: once.",
+            ): cv.string,
+            # No type: a list of objects or templates, or a single one.
+            vol.Optional("while", description="Conditions, as in automations, that must hold then."): cv.ensure_list,
+            vol.Optional("name", description="What it is about."): cv.string,
+        }
+    )
+
+    @override
+    def asks_first(self, call: ToolCall) -> bool:
+        """Ask before a sequence as the options have it for those that run now."""
+        is_sequence = "actions" in call.arguments and _SEQUENCES in call.options.policy.ask_first
+        return is_sequence or super().asks_first(call)
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Check and keep it; say what will happen."""
+        wish, left_out = await _async_wish(call)
+        wish.agreed = call.recording.is_agreed
+        await (await async_get_wishes(call.hass)).async_add(wish)
+        call.recording.changes.append(Change(WISH, "planning something for later", {"id": wish.id}))
+        call.recording.is_complete = not left_out
+        answer = {"id": wish.id} | told(call, wish)
+        if left_out:
+            answer["left_out"] = f"{left_out} more in this target will not be touched: not exposed."
+        return answer
+
+    @override
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would happen, when and for whom."""
+        wish, _ = await _async_wish(call)
+        after = call.arguments["when"].get("after")
+        return await async_plan_wish(call, wish, delay=float(after) if after else None)
+
+
+class PendingTool(ExtendedTool):
+    """List what is still to come and what became of the rest; end it, or put it off."""
+
+    name = "extended_assist__pending"
+    title = "Pending"
+    description = "What do_later has still to do, and what became of the rest. Or end or put off one by its id."
+    annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
+    family = "wishes"
+    tier = Tier.CONTROL
+    shows_success = True
+    parameters = vol.Schema(
+        {
+            vol.Optional("cancel", description="Id."): cv.string,
+            vol.Optional("done", description="Id: the user did it."): cv.string,
+            vol.Optional("snooze", description="{id, seconds}"): dict,
+            vol.Optional("about", description="Words in it."): cv.string,
+        }
+    )
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """End, put off, or list."""
+        if (asked := await _async_asked(call)) is None:
+            return await async_listed(call)
+        verb, wish, seconds = asked
+        wishes, before = await async_get_wishes(call.hass), wish.stored()
+        match verb:
+            case "cancel":
+                changed = await wishes.async_end(wish.id, "cancelled")
+            case "done":
+                changed = await wishes.async_done(wish.id)
+            case _:
+                changed = await wishes.async_snooze(wish.id, seconds)
+        if changed is None:
+            raise ToolError(_UNCHANGED[verb == "snooze"])
+        call.recording.changes.append(Change(WISH_CHANGED, f"{verb}: something for later", before))
+        call.recording.is_complete = True
+        answer: JsonObjectType = {_CHANGED[verb]: wish.id, "what": told_what(call.hass, call.exposure, wish.what)}
+        if changed.is_standing and (moment := changed.next_moment) is not None:
+            answer["next"] = format_time(moment)
+        return answer
+
+    @override
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be ended or put off; nothing where it only lists."""
+        if (asked := await _async_asked(call)) is None:
+            return Plan((), "List what is pending")
+        verb, wish, seconds = asked
+        words = f"{verb.capitalize()}: {told_what(call.hass, call.exposure, wish.what)}"
+        data = {"id": wish.id} | ({"seconds": seconds} if verb == "snooze" else {})
+        return Plan((Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(wish)), data, words),), words)
+
+
+_UNCHANGED: Final = (
+    "It has just ended. Call without arguments to see what is pending.",
+    "There is no moment to put off, and nothing of it was said. Cancel it where it is pending, and make it anew with do_later.",
+)
+_CHANGED: Final = {"cancel": "cancelled", "done": "done", "snooze": "snoozed"}
+
+
+async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
+    """Return the wish that the arguments mean, and how many entities its target also means that are not exposed."""
+    if (entry_id := call.options.entry_id) is None:
+        raise ToolError("Nothing can be kept for later from here. Do it now, or tell the user.")
+    given, caller = call.arguments, call.caller
+    if {"action", "actions"} & given.keys():
+        _check_actions(call, entry_id)
+    what, left_out = await _async_what(call)
+    when = await async_read_when(call, given["when"])
+    context = caller.llm_context
+    wish = Wish(
+        name=given.get("name", "").strip()[:MAX_NAME],
+        owner=Owner(
+            entry_id=entry_id,
+            platform=context.platform,
+            assistant=caller.assistant,
+            language=context.language,
+            device_id=caller.device_id,
+            user_id=caller.user_id,
+            conversation_id=caller.conversation_id,
+        ),
+        when=when,
+        what=what,
+        audience=await async_read_audience(call, given),
+        until=await async_read_until(given),
+        conditions=await async_read_conditions(call, {"conditions": given.get("while")}),
+    )
+    if when.triggers and when.rule is None and wish.until.moment is None and wish.until.times is None:
+        wish.until.times = 1  # What is to happen each time, for good, is an automation.
+    wish.name = wish.name or told_shortly(what)[:MAX_NAME]
+    if wish.until.done and not (what.say or what.ask):
+        raise ToolError("until: nothing is said that could be done. Give say as well.")
+    await async_prepare(call.exposure, wish)
+    return wish, left_out
+
+
+def _check_actions(call: ToolCall, entry_id: str) -> None:
+    """Refuse actions where they are turned off: they would not be done."""
+    entry = call.hass.config_entries.async_get_entry(entry_id)
+    if entry is not None and "actions" not in entry.options.get(CONF_FAMILIES, ("actions",)):
+        raise ToolError("Actions are turned off in the options of Extended Assist. Give say or ask, or tell the user.")
+
+
+async def _async_what(call: ToolCall) -> tuple[What, int]:
+    """Return what is to happen, checked, and how many entities its target also means that are not exposed."""
+    given = call.arguments
+    if not any(given.get(key) for key in _WHAT):
+        raise ToolError(f"Say what is to happen then: give {', '.join(_WHAT[:-1])} or {_WHAT[-1]}.")
+    if {"action", "actions"} <= given.keys():
+        raise ToolError("Give either action or actions, not both.")
+    for key in ("say", "ask"):
+        if len(given.get(key, "")) > MAX_WORDS:
+            raise ToolError(f"{key} has more than {MAX_WORDS} characters. Say it shorter.")
+        try:
+            refuse_templates(given.get(key, ""))
+        except ToolError as err:
+            raise ToolError(f"{key}: {err} With ask, what is so at that time is looked up then.") from err
+    what, left_out = What(say=given.get("say") or None, ask=given.get("ask") or None), 0
+    if actions := given.get("actions"):
+        what.actions = await SequenceWalker(call).async_actions(actions, "actions")
+    elif one := given.get("action"):
+        if unknown := [str(key) for key in one if key not in ("action", "target", "data")]:
+            raise ToolError(f"action: unknown here: {', '.join(unknown)}. Give action, target and data.")
+        if not all(isinstance(one.get(key) or {}, dict) for key in ("target", "data")):
+            raise ToolError("action: target and data must be objects.")
+        action = await async_check_action(call, str(one.get("action", "")), one.get("target"), one.get("data"))
+        if action.supports_response is SupportsResponse.ONLY:
+            raise ToolError(f"{action.name} only answers. Give ask instead, which is answered then.")
+        what.actions, left_out = (
+            [
+                {
+                    "action": action.name,
+                    "entity_ids": list(action.entity_ids),
+                    "data": action.data,
+                    "targeted": action.targeted,
+                }
+            ],
+            action.left_out,
+        )
+    return what, left_out
+
+
+async def _async_asked(call: ToolCall) -> tuple[str, Wish, float] | None:
+    """Return what is to be done with which wish, and for how long it is put off; None where it is only listed."""
+    given = [key for key in _CHANGED if key in call.arguments]
+    if len(given) > 1:
+        raise ToolError(f"Give one of {', '.join(given)} at a time.")
+    if not given:
+        return None
+    (verb,), seconds = given, 0.0
+    wanted = call.arguments[verb]
+    if verb == "snooze":
+        try:
+            seconds = float(wanted["seconds"])
+            wanted = str(wanted["id"])
+        except (KeyError, TypeError, ValueError) as err:
+            raise ToolError("snooze takes an object with id and seconds.") from err
+        if not 1 <= seconds <= MAX_SNOOZE:
+            raise ToolError(f"snooze.seconds must be from 1 to {MAX_SNOOZE}, which is a day.")
+    wishes = await async_get_wishes(call.hass)
+    among = wishes.standing if verb != "snooze" else [*wishes.standing, *wishes.ended]
+    for wish in await async_visible(call, among):
+        if wish.id == wanted.strip().lower():
+            await async_prepare(call.exposure, wish)
+            return verb, wish, seconds
+    raise ToolError(f"Nothing with id '{wanted}' is pending. Call without arguments to see what is.")

@@ -1,0 +1,63 @@
+"""Take back that a wish for later was made, ended or put off."""
+
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+
+from ..const import DOMAIN
+from ..results import OverError, ToolError
+from ..toolbox.call import ToolCall
+from ..toolbox.journal import Change
+from ..toolbox.plan import Plan, Step
+from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_told, told_what
+from ..wishes.keeper import async_get_wishes
+from ..wishes.moments import next_moment
+from ..wishes.wish import Wish, read_stored
+
+_TAKEN_BACK = "taken back"
+
+
+async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
+    """End a wish that was made."""
+    wish = await (await async_get_wishes(call.hass)).async_end(change.details["id"], _TAKEN_BACK)
+    if wish is None:
+        raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
+    await async_prepare(call.exposure, wish)
+    return {"undone": f"ended: {told_what(call.hass, call.exposure, wish.what)}"}, True
+
+
+async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
+    """Let a wish stand, or be over, as it was before it was ended or put off."""
+    wishes, wish = await async_get_wishes(call.hass), before(change)
+    await async_prepare(call.exposure, wish)
+    what = told_what(call.hass, call.exposure, wish.what)
+    if not wish.is_standing:
+        await wishes.async_end(wish.id, wish.progress.result or _TAKEN_BACK)
+        return {"undone": f"no more put off: {what}"}, True
+    now = dt_util.utcnow().timestamp()
+    if not wish.when.triggers and next_moment(wish.when, now) is None and (wish.progress.again or 0) <= now:
+        raise OverError("Its time is over, so it cannot be brought back.")
+    await wishes.async_restore(wish)
+    return {"undone": f"to come as before: {what}", "id": wish.id}, True
+
+
+async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) -> Plan:
+    """Return what undoing a change of a wish would do."""
+    if "owner" not in change.details:
+        wish = (await async_get_wishes(call.hass)).find(change.details["id"])
+        if wish is None or not wish.is_standing or not is_told(call.exposure, wish):
+            return Plan((), sentence, bound_to=change.id)
+        await async_prepare(call.exposure, wish)
+        words = f"Cancel: {told_what(call.hass, call.exposure, wish.what)}"
+        return Plan((Step(f"{DOMAIN}.cancel", tuple(entity_ids_of(wish)), {}, words),), words, bound_to=change.id)
+    try:
+        plan = await async_plan_wish(call, before(change))
+    except ToolError:
+        # What of it is hidden by now will not be done at its time.
+        return Plan((Step(f"{DOMAIN}.undo", (), {}, sentence),), sentence, is_whole=False, bound_to=change.id)
+    return Plan(plan.steps, plan.sentence, plan.is_whole, change.id)
+
+
+def before(change: Change) -> Wish:
+    """Return a wish as it was before it was changed."""
+    (wish,) = read_stored({"wishes": [change.details]})
+    return wish

@@ -1,0 +1,171 @@
+"""A wish in words, and as the plan that a user is asked about; what is not exposed is not named."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from homeassistant.const import ATTR_AREA_ID
+from homeassistant.core import HomeAssistant, callback
+
+from ..actions.planned import planned_steps
+from ..actions.sequences import SequenceWalker
+from ..automations.describe import AutomationDescriber
+from ..automations.places import exposed_places
+from ..const import DOMAIN
+from ..exposure import Exposure
+from ..results import format_duration, format_time
+from ..toolbox.call import ToolCall
+from ..toolbox.plan import Frame, Plan, Step
+from ..toolbox.reason import ASK_LATER
+from ..toolbox.telling import describe, framed, step_for
+from .reading import told_when
+from .wish import Audience, Hearer, Until, What, Wish
+
+SAY_LATER: Final = f"{DOMAIN}.say_later"
+_UNTOLD: Final = "something that is hidden now"
+
+
+@callback
+def is_resolved(step: Mapping[str, Any]) -> bool:
+    """Return whether a step is an action whose entities were found when it was asked for."""
+    return "entity_ids" in step
+
+
+@callback
+def entity_ids_of(wish: Wish) -> list[str]:
+    """Return the entities that a wish acts on."""
+    return list(dict.fromkeys(_ids_in(wish.what.actions)))
+
+
+def _ids_in(value: Any) -> Iterator[str]:
+    """Yield the ids in the targets of steps, however deep they lie."""
+    for item in value if isinstance(value, list) else value.values() if isinstance(value, Mapping) else ():
+        yield from _ids_in(item)
+    if isinstance(value, Mapping):
+        for part, key in ((value, "entity_ids"), (value.get("target"), "entity_id")):
+            found = part.get(key, ()) if isinstance(part, Mapping) else ()
+            yield from [found] if isinstance(found, str) else found
+
+
+@callback
+def is_told(exposure: Exposure, wish: Wish) -> bool:
+    """Return whether a wish may be told of: something that it acts on is exposed, or it acts on nothing."""
+    entity_ids = entity_ids_of(wish)
+    return not entity_ids or any(map(exposure.is_exposed, entity_ids))
+
+
+@callback
+def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
+    """Return what is to happen, in words."""
+    parts = [_told_step(hass, exposure, step) for step in what.actions]
+    parts += [f"{verb}: {seen(exposure, text)}" for verb, text in (("Say", what.say), ("Ask", what.ask)) if text]
+    return "; ".join(parts)
+
+
+@callback
+def told_shortly(what: What) -> str:
+    """Return what is to happen in few words, without names of entities: those are looked up when they may be told."""
+    if words := what.say or what.ask:
+        return words
+    if len(what.actions) == 1 and is_resolved(what.actions[0]):
+        return str(what.actions[0]["action"]).partition(".")[2].replace("_", " ").capitalize()
+    return f"{len(what.actions)} steps"
+
+
+def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any]) -> str:
+    """Return one step in words."""
+    if is_resolved(step):
+        return describe(exposure, step["action"], step["entity_ids"], exposure.visible_value(step["data"]))
+    return ", ".join(words for words, _ in AutomationDescriber(hass, exposure).pieces({"actions": [step]})[1])
+
+
+@callback
+def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -> str:
+    """Return who is told, in words; empty for whoever is where it was asked for."""
+    match audience.hearer:
+        case Hearer.EVERYONE:
+            return "everyone"
+        case Hearer.PERSON:
+            return entity.name if (entity := exposure.entity(audience.target or "")) else "one person"
+        case Hearer.AREA:
+            area = exposed_places(hass, exposure)[ATTR_AREA_ID].get(audience.target or "")
+            return f"whoever is in {area}" if area else "one area"
+    return ""
+
+
+@callback
+def told_until(until: Until) -> str:
+    """Return when it ends, in words; empty where it ends by itself."""
+    parts = [
+        "until somebody says that it is done" if until.done else "",
+        f"{until.times} times" if until.times and until.times > 1 else "",
+        f"until {format_time(until.moment)}" if until.moment is not None else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+@callback
+def told_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[dict[str, Any]]) -> str:
+    """Return what must hold when it comes due, in words; empty for nothing."""
+    if not conditions:
+        return ""
+    return AutomationDescriber(hass, exposure).pieces({"conditions": conditions})[0][1]
+
+
+@callback
+def seen(exposure: Exposure, text: str) -> str:
+    """Return words that somebody gave, or that they are not told."""
+    return exposure.visible_value(text) or _UNTOLD
+
+
+async def async_prepare(exposure: Exposure, *wishes: Wish) -> None:
+    """Read ahead what telling triggers, conditions and sequences needs."""
+    if any(wish.when.triggers or wish.conditions or not all(map(is_resolved, wish.what.actions)) for wish in wishes):
+        await exposure.async_prepare()
+
+
+async def async_plan_wish(call: ToolCall, wish: Wish, delay: float | None = None) -> Plan:
+    """Return all that a wish would do, when and for whom; with a delay, that much after the user agrees.
+
+    Raises ToolError for a sequence that may not be run.
+    """
+    await async_prepare(call.exposure, wish)
+    frame = _frame(call, wish, delay)
+    steps = [
+        step_for(call, step["action"], step["entity_ids"], step["data"], frame)
+        for step in filter(is_resolved, wish.what.actions)
+    ]
+    walker = SequenceWalker(call)
+    if sequence := [step for step in wish.what.actions if not is_resolved(step)]:
+        await walker.async_actions(sequence, "actions")
+        steps += planned_steps(call, walker, frame)
+    told = told_audience(call.hass, call.exposure, wish.audience)
+    whom = f" (to {told})" if told else ""
+    for action, verb, text in ((SAY_LATER, "Say", wish.what.say), (ASK_LATER, "Ask the assistant", wish.what.ask)):
+        if text:
+            data = {"text": text, "hearer": wish.audience.hearer.value, "target": wish.audience.target}
+            steps.append(framed(call.exposure, Step(action, (), data, f"{verb}{whom}: {text}"), frame))
+    if len(steps) == 1:
+        return Plan(tuple(steps), steps[0].words, is_whole=not walker.is_open)
+    sentence = framed(call.exposure, Step("", words=f"{len(steps)} things"), frame).words
+    return Plan(tuple(steps), sentence, is_whole=not walker.is_open)
+
+
+def _frame(call: ToolCall, wish: Wish, delay: float | None) -> Frame:
+    """Return when it would happen, and if: what comes after a delay comes later, the later the user agrees."""
+    first: Frame
+    if delay is not None:
+        first = (("in", format_duration(delay)),)
+    elif wish.when.moment is not None and not (wish.when.rule or wish.when.triggers):
+        first = (("at", format_time(wish.when.moment)),)
+    else:
+        first = (("when", _capital(told_when(call.hass, call.exposure, wish.when))),)
+    parts = [
+        told_conditions(call.hass, call.exposure, wish.conditions),
+        told_until(wish.until),
+    ]
+    return (*first, *(("when", _capital(part)) for part in parts if part))
+
+
+def _capital(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
