@@ -61,9 +61,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config) -> Together | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together | None:
     """Give each process whole files where groups are kept together."""
-    return Together(config) if config.getoption("dist") == "loadgroup" else None
+    return Together(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 @pytest.hookimpl(trylast=True)

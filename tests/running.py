@@ -27,10 +27,10 @@ def write_no_log_file(config: pytest.Config) -> None:
 class Together(LoadGroupScheduling):
     """Gives a process whole files, so that what the tests of one share is made once; groups stay as they are marked."""
 
-    def __init__(self, config: pytest.Config, *args: object) -> None:
+    def __init__(self, config: pytest.Config, log: object) -> None:
         """Keep the order in which the tests were collected: `in_order` knows better than their number."""
         config.option.loadscopereorder = False
-        super().__init__(config, *args)
+        super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
         group = super()._split_scope(nodeid)
