@@ -37,7 +37,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, llm
 from homeassistant.util import dt as dt_util
-from tests.actions.conftest import LAMP, later, toolbox
+from tests.actions.conftest import LAMP, Later, is_on, later, toolbox
 from tests.claude_server import ClaudeServer, OfflinePlanner, Turn, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse
 from tests.talking import speech
@@ -196,6 +196,30 @@ async def test_when_something_happens(wishes: Wishes, do_later: DoLaterTool, cal
     assert data["what"] == "Ask: Is the front door locked?"
     assert data["for"] == "everyone"
     assert "next" not in data
+
+
+@pytest.mark.parametrize("what", [{"action": ON}, {"actions": [ON, {"delay": 0}]}], ids=["an action", "a sequence"])
+async def test_happens(
+    hass: HomeAssistant,
+    wishes: Wishes,
+    options: ToolboxOptions,
+    call_tool: CallTool,
+    later: Later,
+    what: dict[str, Any],
+) -> None:
+    """What was asked for is done when it is due, told as such, and undone as what was done."""
+    free = replace(options, policy=Policy(ask_first=frozenset()), is_fixed=True)
+    await call_tool(DoLaterTool(free), when={"after": 600}, **what)
+    await later(590)
+    assert not is_on(hass)
+    await later(11)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert is_on(hass)
+    data = await call_tool(PendingTool())
+    assert data["pending"] == []
+    assert data["ended"][0]["result"].startswith("done: light.bed_light: off → on")
+    await call_tool(UndoLastChangeTool())
+    assert not is_on(hass)
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
