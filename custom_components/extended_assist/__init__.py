@@ -31,6 +31,7 @@ from .name_index import async_get_names
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
+from .wishes.keeper import async_get_wishes
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
 """What performs scheduled actions that are none of Home Assistant's."""
@@ -89,6 +90,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload((await async_get_schedule(hass)).async_start(entry, PERFORMERS))
+    entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS))
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
@@ -108,6 +110,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     async_resolve_orphaned(hass)
     await (await async_get_schedule(hass)).async_forget(entry.entry_id)
+    await (await async_get_wishes(hass)).async_forget(entry.entry_id)
     if hass.config_entries.async_entries(DOMAIN):
         await _async_forget_meters(hass)
     else:
