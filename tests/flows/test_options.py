@@ -1,5 +1,6 @@
 """Tests of the toolbox's options."""
 
+from datetime import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.const import (
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
+    CONF_QUIET_END,
+    CONF_QUIET_START,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
 )
@@ -17,6 +20,7 @@ from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.actions import PerformActionTool
+from custom_components.extended_assist.wishes.delivery import quiet_hours
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
@@ -233,6 +237,23 @@ async def test_web_errors(
     entered["web"] = {}
     result = await hass.config_entries.options.async_configure(form["flow_id"], entered)
     assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+async def test_quiet_hours(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """There are none by default; they are kept and shown again, and can be taken out."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    given = form["data_schema"]({"policy": {}})
+    assert not {CONF_QUIET_START, CONF_QUIET_END} & given.keys()
+    hours = {CONF_QUIET_START: "22:30:00", CONF_QUIET_END: "06:00:00"}
+    await hass.config_entries.options.async_configure(form["flow_id"], given | hours)
+    await hass.async_block_till_done()
+    assert quiet_hours(entry.options) == (time(22, 30), time(6))
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    shown = {str(key): (key.description or {}).get("suggested_value") for key in form["data_schema"].schema}
+    assert {key: shown[key] for key in hours} == hours
+    await hass.config_entries.options.async_configure(form["flow_id"], given)
+    await hass.async_block_till_done()
+    assert quiet_hours(entry.options) is None
 
 
 async def test_database_files(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -58,7 +58,9 @@ HACS = {
     "render_readme": bool,
     "zip_release": bool,
 }
-USED_FREELY = {platform.value for platform in Platform} | {"automation", "conversation", "homeassistant", "script"}
+USED_FREELY = {platform.value for platform in Platform} | {
+    *("automation", "conversation", "homeassistant", "persistent_notification", "script")
+}
 """Integrations that hassfest lets everybody import from; of its list those that are used here."""
 FORBIDDEN = {"async-timeout", "codecov", "mkdocs", "pytest", "setuptools", "sphinx", "wheel"}
 

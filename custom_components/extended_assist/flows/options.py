@@ -20,6 +20,7 @@ from homeassistant.helpers.selector import (
     StatisticSelectorConfig,
     TextSelector,
     TextSelectorConfig,
+    TimeSelector,
 )
 
 from ..actions.listed_triggers import wrongly_listed
@@ -33,6 +34,8 @@ from ..const import (
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
     CONF_NEVER_ASK,
+    CONF_QUIET_END,
+    CONF_QUIET_START,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
     CONF_WEB_HOSTS,
@@ -119,6 +122,8 @@ async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool, policy_is_wr
         {
             vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
             vol.Required(CONF_LISTED_TRIGGERS, default=list): _actions_and_entities(_USUAL_TRIGGERS),
+            vol.Optional(CONF_QUIET_START): TimeSelector(),
+            vol.Optional(CONF_QUIET_END): TimeSelector(),
             vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": not policy_is_wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
             vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),

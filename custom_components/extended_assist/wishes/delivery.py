@@ -9,6 +9,7 @@ import re
 import secrets
 from typing import Any, Final, Protocol
 
+from homeassistant.components import persistent_notification
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import CALLBACK_TYPE, Context, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
@@ -37,6 +38,10 @@ _CALLS = "voip"
 """The integration whose satellites would ring."""
 _PERSON = "person"
 _DONE, _SNOOZE = "done", "snooze"
+_PROMPT = (
+    f"You have just reminded the user of what waits under the id {{id}} in {DOMAIN}__pending. When the user says that it is "
+    "done, or wants to hear it later, tell that tool."
+)
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>!#|~])")
 
 
@@ -83,7 +88,7 @@ async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerab
             hass, {wish.owner.user_id}, wish, words, answerable=answerable, is_quiet=is_quiet
         )
     if not reached:
-        await _async_notify(hass, wish, words)
+        _async_notify(hass, wish, words)
     return reached
 
 
@@ -194,12 +199,6 @@ async def _async_say(hass: HomeAssistant, entity_id: str, wish: Wish, words: str
         )
 
 
-_PROMPT = (
-    f"You have just reminded the user of what waits under the id {{id}} in {DOMAIN}__pending. When the user says that it is "
-    "done, or wants to hear it later, tell that tool."
-)
-
-
 async def _async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
     """Return the state of a satellite once it neither listens nor speaks; None where it is gone, or busy for too long."""
     changed = asyncio.Event()
@@ -263,6 +262,8 @@ async def _async_send(
         text=words,
         title=say("title", language),
         tag=f"{DOMAIN}_{wish.id}",
+        # What was asked for a time is worth nothing later; phones show it even while they hold back the rest.
+        is_urgent=asked_time(wish.when) is not None,
         silent_channel=say("silent", language) if is_quiet else None,
     )
     sent = [
@@ -286,11 +287,8 @@ def _key(verb: str, token: str) -> str:
     return f"{DOMAIN}_{verb}_{token}"
 
 
-async def _async_notify(hass: HomeAssistant, wish: Wish, words: str) -> None:
+@callback
+def _async_notify(hass: HomeAssistant, wish: Wish, words: str) -> None:
     """Leave a notification in Home Assistant, which shows its text as Markdown."""
-    data = {
-        "title": say("title", wish.owner.language),
-        "message": _MARKDOWN.sub(r"\\\1", words),
-        "notification_id": f"{DOMAIN}_{wish.id}",
-    }
-    await hass.services.async_call("persistent_notification", "create", data, blocking=True)
+    title = say("title", wish.owner.language)
+    persistent_notification.async_create(hass, _MARKDOWN.sub(r"\\\1", words), title, f"{DOMAIN}_{wish.id}")

@@ -131,6 +131,5 @@ def pressed(event: Event) -> tuple[str, str] | None:
     Phones speak from outside; what happens inside Home Assistant, as in an automation that makes events up, is none of theirs.
     """
     key, user_id = event.data.get("action"), event.context.user_id
-    if event.event_type != ANSWERED or event.origin is not EventOrigin.remote:
-        return None
-    return (key, user_id) if type(key) is str and key and user_id else None
+    is_remote = event.origin is EventOrigin.remote
+    return (key, user_id) if is_remote and type(key) is str and key and user_id else None
