@@ -51,7 +51,9 @@ async def run() -> list[Row]:
                 async_expose_entity(hass, "conversation", entity_id, True)
             async with _editor(hass, user) as editor:
                 call = await _tools(hass, user.id)
-                rows += await _measure_adding(reloads, {"ours": partial(_add, call), "theirs": editor.save}, count, turns)
+                rows += await _measure_adding(
+                    reloads, {"ours": partial(_add, call), "theirs": editor.save}, count, turns
+                )
                 rows += await _measure_reading(reloads, call, editor, count, turns)
                 rows += await _measure_changing(reloads, call, count, turns)
         return rows

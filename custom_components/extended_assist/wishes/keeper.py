@@ -1,28 +1,30 @@
-"""The standing wishes of a home: stored, found, ended, and told of to whoever listens."""
+"""The standing wishes of a home: what is known of them, and every change that somebody makes to them."""
 
 from collections.abc import Callable
-from typing import Any
 
+from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.const import EVENT_CORE_CONFIG_UPDATE
+from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.start import async_at_started
-from homeassistant.helpers.storage import Store
-from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..actions.schedule import Performers
 from ..const import DOMAIN
 from ..results import ToolError
-from ..storage import async_load
 from ..toolbox.caller import Caller
-from .wish import MAX_ENDED, MAX_STANDING, Wish, read_stored
+from . import course
+from .delivery import async_listen_answers
+from .fulfilling import Fulfilling, HappenedListener, now
+from .renaming import rename
+from .store import Listener, WishStore
+from .wish import MAX_STANDING, Wish
 
-_VERSION = 1
-
-type Listener = Callable[[], None]
-type HappenedListener = Callable[[Wish, float, str], None]
-"""Is called with a wish, the moment of an occurrence that ended, and what became of it."""
+_GONE = "the user who wanted it was removed"
+_PAST = "Its time is over. Give a time that is still to come."
+_NOT_STORED = "This could not be stored, so it was not kept. Tell the user that the disk may be full."
 
 
 class Wishes:
@@ -31,35 +33,31 @@ class Wishes:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
         self._hass = hass
-        # Written atomically, it is on the disk once it is saved.
-        self._store: Store[dict[str, list[dict[str, Any]]]] = Store(
-            hass, _VERSION, f"{DOMAIN}.wishes", private=True, atomic_writes=True
-        )
-        self._wishes: dict[str, Wish] = {}
-        self._performers: dict[str, Performers] = {}
-        self._listeners: set[Listener] = set()
-        self._happened: set[HappenedListener] = set()
+        self._store = WishStore(hass)
+        self._fulfilling = Fulfilling(hass, self._store)
 
     async def async_load(self) -> None:
-        """Read what was stored."""
-        self._wishes = {wish.id: wish for wish in await async_load(self._hass, self._store, read_stored)}
+        """Read what was stored, and hear of what concerns it."""
+        await self._store.async_load()
+        self._hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_on_new_id, _is_new_id)
+        self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_on_user_removed)
+        self._hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_on_core_config)
+        async_listen_answers(self._hass, self)
 
     @property
     def standing(self) -> list[Wish]:
         """Return what has not ended, next first; what waits for something to happen comes last."""
-        standing = (wish for wish in self._wishes.values() if wish.is_standing)
-        return sorted(standing, key=lambda wish: (wish.next_moment is None, wish.next_moment or wish.created))
+        return self._store.standing
 
     @property
     def ended(self) -> list[Wish]:
         """Return what has ended, last first."""
-        ended = (wish for wish in self._wishes.values() if not wish.is_standing)
-        return sorted(ended, key=lambda wish: -(wish.progress.ended or 0))
+        return self._store.ended
 
     @callback
     def find(self, wish_id: str) -> Wish | None:
         """Return a wish, standing or ended."""
-        return self._wishes.get(wish_id)
+        return self._store.wishes.get(wish_id)
 
     @callback
     def async_start(self, entry: ConfigEntry, performers: Performers) -> CALLBACK_TYPE:
@@ -67,77 +65,75 @@ class Wishes:
 
         @callback
         def begin(_: HomeAssistant) -> None:
-            self._performers[entry.entry_id] = performers
+            self._fulfilling.async_start(entry.entry_id, performers)
 
         cancel_start = async_at_started(self._hass, begin)
 
         @callback
         def stop() -> None:
             cancel_start()
-            self._performers.pop(entry.entry_id, None)
+            self._fulfilling.async_stop(entry.entry_id)
 
         return stop
 
     async def async_forget(self, entry_id: str) -> None:
         """Drop the wishes of an entry that is removed."""
-        self._wishes = {key: wish for key, wish in self._wishes.items() if wish.owner.entry_id != entry_id}
-        if self._wishes:
-            await self._async_save()
-        else:
-            await self._store.async_remove()
-            self._tell_listeners()
+        for wish in [*self._store.wishes.values()]:
+            if wish.owner.entry_id == entry_id:
+                del self._store.wishes[wish.id]
+        await self._store.async_save()
 
     async def async_add(self, wish: Wish) -> None:
-        """Store a new wish; raises ToolError where there are too many."""
-        if len(self.standing) >= MAX_STANDING:
-            raise ToolError(f"{MAX_STANDING} wishes are standing already. End some of them first.")
-        self._wishes[wish.id] = wish
-        await self._async_save()
+        """Store a new wish; raises ToolError where there are too many, nothing of it is to come, or it cannot be stored."""
+        self._check_room()
+        if wish.progress.due is None:
+            course.expect(wish, now())
+        await self._async_put(wish)
 
     async def async_end(self, wish_id: str, result: str) -> Wish | None:
         """End a standing wish and return it; None where there is none."""
-        if (wish := self._wishes.get(wish_id)) is None or not wish.is_standing:
-            return None
-        wish.progress.ended, wish.progress.result = dt_util.utcnow().timestamp(), result
-        for old in self.ended[MAX_ENDED:]:
-            del self._wishes[old.id]
-        await self._async_save()
-        return wish
+        return await self._async_change(wish_id, lambda wish: course.end(wish, result, now()))
 
     async def async_done(self, wish_id: str) -> Wish | None:
         """Take it that somebody has done what they were told of: ends the occurrence of a rule, or else the wish."""
-        return await self.async_end(wish_id, "done")
+        return await self._async_change(wish_id, lambda wish: course.done(wish, now()))
 
     async def async_snooze(self, wish_id: str, seconds: float) -> Wish | None:
-        """Say again later what was said; return the wish, or None where there is nothing to say again."""
-        if (wish := self._wishes.get(wish_id)) is None:
+        """Say again later what was said, also of a wish that has ended; return it, or None where there is nothing to say."""
+        if (wish := self.find(wish_id)) is None or not course.snooze(wish, seconds, now()):
             return None
-        wish.progress.again, wish.progress.ended = dt_util.utcnow().timestamp() + seconds, None
-        await self._async_save()
+        await self._store.async_save()
         return wish
 
     async def async_rename(self, wish_id: str, name: str) -> Wish | None:
-        """Give a wish another name, and return it."""
-        if (wish := self._wishes.get(wish_id)) is not None:
-            wish.name = name
-            await self._async_save()
-        return wish
+        """Give a standing wish another name, and return it; None where there is none."""
+        return await self._async_change(wish_id, lambda wish: setattr(wish, "name", name))
 
     async def async_restore(self, wish: Wish) -> None:
-        """Let a wish that was ended stand again, as it was given."""
-        await self.async_add(wish)
+        """Let a wish stand again as it was given; what has happened meanwhile does not happen again. Raises ToolError."""
+        before = wish.progress
+        if (known := self.find(wish.id)) is None:
+            wish.progress.begun = None
+        elif known.is_standing:
+            course.resume(known, before, now())
+            await self._store.async_save()
+            return
+        else:
+            wish = known
+        self._check_room()
+        course.resume(wish, before, now())
+        await self._async_put(wish)
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
         """Call a listener whenever anything has changed; return what ends that."""
-        self._listeners.add(listener)
-        return lambda: self._listeners.discard(listener)
+        return self._store.async_listen(listener)
 
     @callback
     def async_listen_happened(self, listener: HappenedListener) -> CALLBACK_TYPE:
         """Call a listener when an occurrence has ended; return what ends that."""
-        self._happened.add(listener)
-        return lambda: self._happened.discard(listener)
+        self._fulfilling.happened.add(listener)
+        return lambda: self._fulfilling.happened.discard(listener)
 
     @callback
     def untold(self, caller: Caller) -> list[str]:
@@ -146,26 +142,68 @@ class Wishes:
 
     async def async_told(self, caller: Caller) -> None:
         """Take it that the caller was told."""
-        waiting = [wish for wish in self._of(caller) if wish.progress.untold]
-        for wish in waiting:
-            wish.progress.untold = None
-        if waiting:
-            await self._async_save()
+        if waiting := [wish for wish in self._of(caller) if wish.progress.untold]:
+            for wish in waiting:
+                wish.progress.untold = None
+            await self._store.async_save()
 
     def _of(self, caller: Caller) -> list[Wish]:
         """Return the wishes of a caller and of the household."""
-        return [wish for wish in self._wishes.values() if wish.owner.user_id in (None, caller.user_id)]
+        found = (wish for wish in self._store.wishes.values() if wish.owner.user_id in (None, caller.user_id))
+        return sorted(found, key=lambda wish: wish.progress.last or wish.created)
 
-    async def _async_save(self) -> None:
-        """Store everything now, then tell whoever listens."""
-        await self._store.async_save({"wishes": [wish.stored() for wish in self._wishes.values()]})
-        self._tell_listeners()
+    def _check_room(self) -> None:
+        """Raise ToolError where no more wishes can stand."""
+        if len(self.standing) >= MAX_STANDING:
+            raise ToolError(f"{MAX_STANDING} wishes are standing already. End some of them first.")
 
-    @callback
-    def _tell_listeners(self) -> None:
-        """Tell whoever listens that something has changed."""
-        for listener in [*self._listeners]:
-            listener()
+    async def _async_put(self, wish: Wish) -> None:
+        """Store a wish that is to stand, or leave everything as it was and raise ToolError."""
+        if course.is_over(wish, now()):
+            course.end(wish, course.OVER, now())
+            raise ToolError(_PAST)
+        self._store.wishes[wish.id] = wish
+        await self._store.async_save()
+        if not await self._store.async_is_stored(wish):
+            course.end(wish, _NOT_STORED, now())
+            self._store.async_tell()
+            raise ToolError(_NOT_STORED)
+
+    async def _async_change(self, wish_id: str, change: Callable[[Wish], None]) -> Wish | None:
+        """Change a standing wish and return it; None where there is none."""
+        if (wish := self.find(wish_id)) is None or not wish.is_standing:
+            return None
+        change(wish)
+        await self._store.async_save()
+        return wish
+
+    async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+        """Exchange the id of an entity that was given another one."""
+        old, new = str(event.data.get("old_entity_id")), event.data["entity_id"]
+        renamed = [rename(wish, old, new) for wish in self._store.wishes.values()]
+        if any(renamed):
+            await self._store.async_save()
+
+    async def _async_on_user_removed(self, event: Event) -> None:
+        """End the wishes of a user who is removed."""
+        for wish in self.standing:
+            if wish.owner.user_id == event.data["user_id"]:
+                await self.async_end(wish.id, _GONE)
+
+    async def _async_on_core_config(self, event: Event) -> None:
+        """Take rules as they are in another time zone."""
+        if "time_zone" not in event.data:
+            return
+        for wish in self.standing:
+            if wish.when.rule is not None and not wish.when.triggers:
+                course.expect(wish, max(now(), wish.progress.last or 0.0))
+        await self._store.async_save()
+
+
+@callback
+def _is_new_id(data: er.EventEntityRegistryUpdatedData) -> bool:
+    """Return whether an entity was given another id."""
+    return "old_entity_id" in data
 
 
 _WISHES: HassKey[Wishes] = HassKey(f"{DOMAIN}_wishes")

@@ -1,0 +1,157 @@
+"""The actions of a wish that is due: checked as of now, asked for where nobody agreed to them, and performed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..actions.check import ResolvedAction, async_check_action
+from ..actions.perform import async_perform
+from ..actions.planned import planned_steps
+from ..actions.run import SequenceRun
+from ..actions.schedule import Performer
+from ..actions.scheduled import ScheduledAction
+from ..actions.sequences import SequenceWalker
+from ..results import ToolError
+from ..toolbox.acts import recording
+from ..toolbox.call import ToolCall
+from ..toolbox.journal import async_get_journal
+from ..toolbox.plan import Plan
+from ..toolbox.policy import NotAllowedError
+from ..toolbox.reason import async_reason_to_ask
+from ..toolbox.telling import async_lines, step_for
+from .consent import async_ask_from_afar, async_can_ask
+from .wish import Wish
+
+_HIDDEN = "not_done_hidden"
+
+
+class NotDoneError(ToolError):
+    """Something that was due is not done; `key` is what is said about it."""
+
+    def __init__(self, reason: str, key: str = "not_done_failed") -> None:
+        """Take the reason in words for the model, and the key of what is said."""
+        super().__init__(reason)
+        self.key = key
+
+
+async def async_act(call: ToolCall, wish: Wish, performers: Mapping[str, Performer]) -> str:
+    """Perform the actions of a wish and return what became of them; raises NotDoneError."""
+    steps = wish.what.actions
+    if all(map(_is_resolved, steps)):
+        results: list[str] = []
+        for step in steps:
+            try:
+                results.append(await _async_step(call, wish, step, performers))
+            except NotDoneError as err:
+                before = f" Before it: {'; '.join(results)}" if results else ""
+                raise NotDoneError(f"{err}{before}", err.key) from err
+        return "; ".join(results)
+    return await _async_sequence(call, wish, [_as_step(step) if _is_resolved(step) else step for step in steps])
+
+
+async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Mapping[str, Performer]) -> str:
+    """Perform one action on those of its entities that are still exposed."""
+    if (perform := performers.get(step["action"])) is not None:
+        return await _async_performed(call, wish, step, perform)
+    entity_ids = step["entity_ids"]
+    exposed = [entity_id for entity_id in entity_ids if call.exposure.is_exposed(entity_id)]
+    if entity_ids and not exposed:
+        raise NotDoneError("none of its entities is exposed any more.", _HIDDEN)
+    target = {"entity_id": exposed} if step.get("targeted") else {}
+    try:
+        action = await async_check_action(call, step["action"], target, step.get("data"))
+    except ToolError as err:
+        raise NotDoneError(str(err), _HIDDEN) from err
+    planned = step_for(call, action.name, action.entity_ids, action.data)
+    await _async_agree(call, wish, Plan((planned,), planned.words))
+    answer = await _async_recorded(call, action)
+    left_out = len(entity_ids) - len(exposed)
+    return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
+
+
+async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer) -> str:
+    """Let what an entry brings do an action of its own, such as calling a function."""
+    owner = wish.owner
+    item = ScheduledAction(
+        due=wish.progress.begun or 0.0,
+        action=step["action"],
+        entity_ids=list(step["entity_ids"]),
+        data=step.get("data") or {},
+        targeted=False,
+        entry_id=owner.entry_id,
+        platform=owner.platform,
+        assistant=owner.assistant,
+        language=owner.language,
+        device_id=owner.device_id,
+        user_id=owner.user_id,
+        conversation_id=owner.conversation_id,
+    )
+    try:
+        return await perform(call.hass, item, call.options)
+    except ToolError as err:
+        raise NotDoneError(str(err)) from err
+
+
+async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str, Any]:
+    """Perform an action so that it can be undone."""
+    journal = await async_get_journal(call.hass)
+    try:
+        with recording(call.hass, journal, call.exposure, call.caller, call.recording):
+            return await async_perform(call, action)
+    except ToolError as err:
+        raise NotDoneError(str(err)) from err
+
+
+async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, Any]]) -> str:
+    """Run several steps."""
+    walker = SequenceWalker(call)
+    try:
+        walked = await walker.async_actions(sequence, "actions")
+    except ToolError as err:
+        raise NotDoneError(str(err), _HIDDEN) from err
+    planned = planned_steps(call, walker)
+    await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
+    call.recording.what = "running a sequence"
+    journal = await async_get_journal(call.hass)
+    try:
+        with recording(call.hass, journal, call.exposure, call.caller, call.recording):
+            run = await SequenceRun.async_create(call, walker, walked)
+            answer = await run.async_run()
+    except ToolError as err:
+        raise NotDoneError(str(err)) from err
+    failures = answer.get("failures")
+    ended = "done" if answer["ended"] == "finished" else str(answer["ended"])
+    failed = f"; failed: {'; '.join(map(str, failures))}" if isinstance(failures, list) else ""
+    return f"{ended}{_reports(answer)}{failed}"
+
+
+async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> None:
+    """Ask the one who made a wish from afar where it needs their word and they did not give it; raises NotDoneError."""
+    if wish.agreed:
+        return
+    try:
+        await async_reason_to_ask(call, plan)
+    except NotAllowedError:
+        owner = wish.owner
+        if not await async_can_ask(call.hass, owner.user_id):
+            raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
+        question = "\n".join(await async_lines(call.hass, call.exposure, plan, owner.language))
+        if not await async_ask_from_afar(call.hass, owner.user_id, question, language=owner.language):
+            raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
+
+
+def _is_resolved(step: Mapping[str, Any]) -> bool:
+    """Return whether a step was made concrete when it was agreed to."""
+    return "entity_ids" in step
+
+
+def _as_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a concrete step in the syntax of scripts."""
+    target = {"target": {"entity_id": step["entity_ids"]}} if step.get("targeted") else {}
+    return {"action": step["action"], "data": step.get("data") or {}, **target}
+
+
+def _reports(answer: Mapping[str, Any]) -> str:
+    """Return what became of each entity."""
+    entities = answer.get("entities")
+    reports = "; ".join(f"{key}: {value}" for key, value in entities.items()) if isinstance(entities, dict) else ""
+    return f": {reports}" if reports else ""

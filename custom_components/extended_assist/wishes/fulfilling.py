@@ -1,0 +1,194 @@
+"""The fulfilling of wishes: what is due is begun, once, and what became of it is stored."""
+
+from collections.abc import Callable, Coroutine
+from contextvars import Context as ContextVariables
+from typing import Any
+
+from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.core import CALLBACK_TYPE, CoreState, HomeAssistant, callback
+from homeassistant.helpers.event import async_call_later
+from homeassistant.util import dt as dt_util
+
+from ..actions.schedule import Performers
+from ..const import DOMAIN
+from ..results import ToolError
+from ..silence import log_unexpected
+from . import course, doing
+from .course import Occasion
+from .store import WishStore
+from .triggers import Triggers
+from .wish import Wish
+
+LOOK = 30.0
+"""Seconds after which the clock is looked at in any case: it may have been set."""
+READY_TIME = 60.0
+"""Seconds that are waited for what an action acts on and is not there, such as that of an integration that loads late."""
+
+NOT_HELD = "not done: its conditions did not hold"
+NOT_STORED = "not done: that it was begun could not be stored"
+
+type HappenedListener = Callable[[Wish, float, str], None]
+"""Is called with a wish, the moment of an occurrence that ended, and what became of it."""
+
+
+def now() -> float:
+    """Return the time as the clock has it, in seconds since the epoch."""
+    return dt_util.utcnow().timestamp()
+
+
+class Fulfilling:
+    """Takes up the wishes of started entries when they are due.
+
+    Each step of their course is stored before the next one is taken: what was begun is not begun again, and what was not
+    stored is not begun.
+    """
+
+    def __init__(self, hass: HomeAssistant, store: WishStore) -> None:
+        """Take the wishes."""
+        self._hass = hass
+        self._store = store
+        self._triggers = Triggers(hass, self._on_trigger)
+        self._performers: dict[str, Performers] = {}
+        """What performs the actions of each started entry that are none of Home Assistant's."""
+        self._running: set[str] = set()
+        """The wishes of which something is being done."""
+        self._timer: CALLBACK_TYPE | None = None
+        self._started = 0.0
+        """When an entry was started last, in seconds since the epoch."""
+        self.happened: set[HappenedListener] = set()
+        store.async_listen(self.async_look)
+        # At the end, this takes back the timer.
+        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_look)
+
+    @callback
+    def async_start(self, entry_id: str, performers: Performers) -> None:
+        """Begin with the wishes of an entry."""
+        self._performers[entry_id] = performers
+        self._started = now()
+        self.async_look()
+
+    @callback
+    def async_stop(self, entry_id: str) -> None:
+        """Begin nothing more of an entry; what is begun goes on."""
+        self._performers.pop(entry_id, None)
+        self.async_look()
+
+    @callback
+    def async_look(self, _: Any = None) -> None:
+        """Take up what is due, and look again when the next thing is; the clock alone decides, however it was set."""
+        if self._timer is not None:
+            self._timer()
+            self._timer = None
+        started = [wish for wish in self._store.standing if wish.owner.entry_id in self._performers]
+        self._triggers.async_set(filter(course.waits_for_triggers, started))
+        # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
+        if self._hass.state is not CoreState.running or not started:
+            return
+        self._triggers.async_retry()
+        moment = now()
+        waiting = [wish for wish in started if wish.id not in self._running]
+        for wish in waiting:
+            if course.is_over(wish, moment) or self._can_begin(wish, moment):
+                self._running.add(wish.id)
+                self._run(self._async_take_up(wish))
+        coming = [at for wish in waiting if (at := course.wakes(wish)) is not None and at > moment]
+        # What is done later is no part of the conversation in which it was asked for.
+        self._timer = ContextVariables().run(
+            async_call_later, self._hass, min([LOOK, *(at - moment for at in coming)]), self.async_look
+        )
+
+    def _can_begin(self, wish: Wish, moment: float) -> bool:
+        """Return whether something of a wish is due, and all that it acts on is there or was waited for long enough."""
+        if (one := course.occasion(wish, moment)) is None:
+            return False
+        if one.again or one.repeated or one.late > doing.MAX_LATE or doing.is_ready(self._hass, wish):
+            return True
+        return moment - max(one.moment, self._started) > READY_TIME or one.late > doing.MAX_LATE - LOOK
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something outside of any conversation."""
+        ContextVariables().run(self._hass.async_create_task, work, f"{DOMAIN} fulfils a wish", eager_start=False)
+
+    @callback
+    def _on_trigger(self, wish_id: str) -> None:
+        """Take it that a trigger of a wish fired: from now on, it is due by the clock."""
+        wish = self._store.wishes.get(wish_id)
+        if wish is not None and course.triggered(wish, now()):
+            self._run(self._store.async_save())
+
+    async def _async_take_up(self, wish: Wish) -> None:
+        """Take a wish one step further; then look whether more is due."""
+        try:
+            await self._async_step(wish)
+        except Exception:  # noqa: BLE001 - nobody waits for it
+            # It counts as being done until the next start: tried again at once, it would fail without an end.
+            log_unexpected("while a wish was fulfilled")
+            return
+        self._running.discard(wish.id)
+        self.async_look()
+
+    async def _async_step(self, wish: Wish) -> None:
+        """Fulfil what is due of a wish, pass over it where its conditions do not hold, or end the wish."""
+        holds = True
+        one = course.occasion(wish, now())
+        if one is not None and not one.again and not one.repeated:
+            holds = await self._async_holds(wish)
+            one = course.occasion(wish, now())
+        if one is None:
+            course.close(wish, now())
+            await self._store.async_save()
+        elif one.again or one.repeated:
+            await self._async_finish(wish, one)
+        elif holds:
+            await self._async_begin(wish, one)
+        else:
+            course.skip(wish, one, NOT_HELD, now())
+            await self._store.async_save()
+
+    async def _async_holds(self, wish: Wish) -> bool:
+        """Return whether the conditions of a wish hold; one that cannot be asked holds, and it is told then."""
+        try:
+            return await doing.async_holds(self._hass, wish)
+        except ToolError:
+            return True
+
+    async def _async_begin(self, wish: Wish, one: Occasion) -> None:
+        """Store that something is begun, then do it, unless it was ended or cannot be done any more."""
+        if not self._is_open(wish):
+            return
+        course.begin(wish, one)
+        await self._store.async_save()
+        if not self._is_open(wish):
+            course.put_back(wish, one)
+            await self._store.async_save()
+        elif wish.what.actions and not await self._store.async_is_stored(wish):
+            # Done now, it could be done again after a crash.
+            await self._async_over(wish, one, NOT_STORED)
+        else:
+            await self._async_finish(wish, one)
+
+    def _is_open(self, wish: Wish) -> bool:
+        """Return whether a wish may be begun: it stands, its entry is loaded, and Home Assistant is not stopping."""
+        is_running = self._hass.state is CoreState.running
+        return is_running and wish.is_standing and wish.owner.entry_id in self._performers
+
+    async def _async_finish(self, wish: Wish, one: Occasion) -> None:
+        """Do what was begun, and store what became of it."""
+        result = await doing.async_do(
+            self._hass,
+            wish,
+            one.moment,
+            late=one.late,
+            again=one.again,
+            missed=one.missed,
+            repeated=one.repeated,
+            performers=self._performers.get(wish.owner.entry_id),
+        )
+        await self._async_over(wish, one, result)
+
+    async def _async_over(self, wish: Wish, one: Occasion, result: str) -> None:
+        """Store that an occurrence is over, and tell whoever listens what became of it."""
+        course.finish(wish, one, result, now())
+        await self._store.async_save()
+        for listener in [*self.happened]:
+            listener(wish, one.moment, result)

@@ -1,0 +1,34 @@
+"""The ids of entities in a wish, exchanged where somebody gives an entity another one."""
+
+import re
+from typing import Any
+
+from homeassistant.helpers.template import is_template_string
+
+from .wish import Wish
+
+_NO_IDS = frozenset({"action", "service"})
+"""Keys under which a script's own action may look like the id of its entity; that action keeps its name."""
+
+
+def rename(wish: Wish, old: str, new: str) -> bool:
+    """Exchange the id of an entity wherever a wish names it; return whether it did."""
+    before = wish.when.triggers, wish.conditions, wish.what.actions, wish.audience.target
+    after = _renamed(before, old, new)
+    wish.when.triggers, wish.conditions, wish.what.actions, wish.audience.target = after
+    return bool(after != before)
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """Return a value in which an entity has another id."""
+    if isinstance(value, dict):
+        return {
+            _renamed(key, old, new): item if key in _NO_IDS else _renamed(item, old, new) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(_renamed(item, old, new) for item in value)
+    if not isinstance(value, str) or old not in value:
+        return value
+    if is_template_string(value):
+        return re.sub(rf"(?<![\w.])(states\.)?{re.escape(old)}(?!\w)", lambda found: (found[1] or "") + new, value)
+    return ",".join(part.replace(old, new) if part.strip() == old else part for part in value.split(","))

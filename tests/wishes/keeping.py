@@ -1,0 +1,126 @@
+"""A house whose wishes are fulfilled at a known time, and what is told of them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+
+from custom_components.extended_assist.wishes import doing
+from custom_components.extended_assist.wishes.keeper import Wishes, async_get_wishes
+from custom_components.extended_assist.wishes.store import KEY
+from custom_components.extended_assist.wishes.wish import Owner, What, When, Wish
+from homeassistant.core import CoreState, HomeAssistant
+from homeassistant.util import dt as dt_util
+
+LAMP = "light.bed_light"
+PARTY = "input_boolean.party"
+TURN_ON = {"action": "light.turn_on", "entity_ids": [LAMP], "data": {}, "targeted": True}
+PARTY_BEGINS = {"trigger": "state", "entity_id": PARTY, "to": "on"}
+
+type Later = Callable[[float], Awaitable[None]]
+type Add = Callable[..., Awaitable[Wish]]
+
+
+@dataclass
+class Told:
+    """What was told, instead of by satellites and phones."""
+
+    words: list[str] = field(default_factory=list)
+    answerable: list[bool] = field(default_factory=list)
+    reaches: bool = True
+    """Whether a device takes what is said."""
+
+    async def async_deliver(self, _hass: HomeAssistant, _wish: Wish, words: str, *, answerable: bool) -> bool:
+        """Take words as a device does."""
+        self.words.append(words)
+        self.answerable.append(answerable)
+        return self.reaches
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Return what is told."""
+    told = Told()
+    monkeypatch.setattr(doing, "async_deliver", told.async_deliver)
+    return told
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant, house: None, freezer: FrozenDateTimeFactory, told: Told) -> MockConfigEntry:
+    """Return a loaded entry that holds tools only, at a known time: 2026-03-02, a Monday, 12:00 in Berlin."""
+    await hass.config.async_set_time_zone("Europe/Berlin")
+    freezer.move_to("2026-03-02T11:00:00+00:00")
+    entry = MockConfigEntry(domain="extended_assist", data={}, options={})
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    return entry
+
+
+@pytest.fixture
+def later(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Later:
+    """Return a function that lets seconds go by."""
+
+    async def go_by(seconds: float) -> None:
+        freezer.tick(timedelta(seconds=seconds))
+        async_fire_time_changed(hass)
+        await hass.async_block_till_done()
+
+    return go_by
+
+
+@pytest.fixture
+def add(hass: HomeAssistant, home: MockConfigEntry) -> Add:
+    """Return a function that lets a wish stand."""
+
+    async def stand(after: float | None = None, *, say: str | None = "The milk!", **parts: Any) -> Wish:
+        wish = a_wish(home.entry_id, after, say=say, **parts)
+        await (await async_get_wishes(hass)).async_add(wish)
+        await hass.async_block_till_done()
+        return wish
+
+    return stand
+
+
+def now() -> float:
+    """Return the moment that it is."""
+    return dt_util.utcnow().timestamp()
+
+
+def a_wish(
+    entry_id: str,
+    after: float | None = None,
+    *,
+    say: str | None = "The milk!",
+    user_id: str | None = None,
+    **parts: Any,
+) -> Wish:
+    """Return a wish that is due in some seconds, or by other parts."""
+    owner = Owner(entry_id, "extended_assist", "conversation", "en", None, user_id)
+    when = parts.pop("when", None) or When(moment=None if after is None else now() + after)
+    what = What(say=say, ask=parts.pop("ask", None), actions=parts.pop("actions", []))
+    return Wish(name=parts.pop("name", "milk"), owner=owner, when=when, what=what, **parts)
+
+
+async def async_restart(hass: HomeAssistant, entry: MockConfigEntry) -> Wishes:
+    """Forget everything in memory, and set the entry up again as a started Home Assistant does."""
+    if entry.state.recoverable:
+        assert await hass.config_entries.async_unload(entry.entry_id)
+    await hass.async_block_till_done()
+    hass.data.pop("extended_assist_wishes")  # type: ignore[call-overload]
+    hass.set_state(CoreState.starting)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    hass.set_state(CoreState.running)
+    hass.bus.async_fire("homeassistant_started")
+    await hass.async_block_till_done()
+    return await async_get_wishes(hass)
+
+
+def on_disk(hass_storage: dict[str, Any], wish: Wish) -> dict[str, Any]:
+    """Return a wish as it is stored."""
+    (found,) = [one for one in hass_storage[KEY]["data"]["wishes"] if one["id"] == wish.id]
+    return dict(found)

@@ -1,0 +1,22 @@
+"""Tests that what is wished happens once, wherever Home Assistant is killed: `script/soak wishes` goes on with other seeds."""
+
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+
+from homeassistant.core import HomeAssistant
+
+from ..seeds import seeds
+from .crashes import World, async_live
+
+
+@pytest.mark.parametrize("seed", seeds(28))
+async def test_crashes(
+    hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory, seed: int
+) -> None:
+    """Actions happen at most once, messages at least once, and both exactly once but for a crash in the middle."""
+    freezer.move_to("2026-03-02T11:00:00+00:00")
+    world = World(hass_storage, freezer)
+    with world.watched():
+        assert await async_live(world, seed) == ""
