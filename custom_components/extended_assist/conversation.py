@@ -21,7 +21,9 @@ from .const import CONF_ANSWER_WHEN_DONE, CONF_FALLBACK_AGENT, CONF_PRESENT, DOM
 from .entity import ClaudeEntity
 from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
+from .toolbox.caller import Caller
 from .toolbox.unfinished import abandon
+from .wishes.keeper import async_get_wishes
 
 PARALLEL_UPDATES = 0
 
@@ -86,6 +88,9 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             )
             turn = self._turn(chat_log, user_input.language)
             turn.answers_when_done = self._settings.get(CONF_ANSWER_WHEN_DONE, True)
+            wishes = await async_get_wishes(self.hass)
+            caller = Caller(user_input.as_llm_context(DOMAIN), chat_log, chat_log.conversation_id)
+            turn.news = wishes.untold(caller)
             try:
                 await async_answer(turn)
             except asyncio.CancelledError:
@@ -97,6 +102,8 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             if err.key == "model_not_found":
                 async_check_model(self.hass, self._entry, self._subentry, is_gone=True)
             return await self._async_give_up(user_input, chat_log, err)
+        if turn.news:
+            await wishes.async_told(caller)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         if turn.sources:
             # Shown by those who can; nobody wants to hear addresses.

@@ -120,7 +120,7 @@ def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
         with_moment(turn, system_prompt(content), present),
         [*tools, *options.web_tools],
         message,
-        notes=[*((refusal,) if refusal else ()), *told_of_answer(turn), *_ended_since(turn)],
+        notes=[*((refusal,) if refusal else ()), *told_of_answer(turn), *_ended_since(turn), *_news(turn)],
         present=present,
         earlier=without_refused(content, turn.agent_id),
     )
@@ -142,6 +142,11 @@ def _ended_since(turn: AgentTurn) -> list[str]:
         return []
     caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
     return [f"({told})" for told in unheard(turn.chat_log.hass, caller)]
+
+
+def _news(turn: AgentTurn) -> list[str]:
+    """Return notes about what came due while nobody could be told."""
+    return [f"(This came due, and the user could not be told. Tell them now: {text})" for text in turn.news]
 
 
 def _offered(turn: AgentTurn) -> list[ToolParam]:

@@ -76,6 +76,8 @@ class AgentTurn:
     """Whether the model may give its answer with the calls that it depends on."""
     is_answered: bool = False
     """Whether such an answer was spoken."""
+    news: list[str] = field(default_factory=list)
+    """What came due while nobody could be told of it, which is told with the message."""
     must_speak: bool = False
     """Whether the model is told to say something, because it thought and said nothing."""
     sources: dict[str, str] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from .renaming import rename
 from .store import Listener, WishStore
 from .wish import MAX_STANDING, Wish
 
+_ANSWERED = "the answer to '{name}'; ask the question again"
 _GONE = "the user who wanted it was removed"
 _PAST = "Its time is over. Give a time that is still to come."
 _NOT_STORED = "This could not be stored, so it was not kept. Tell the user that the disk may be full."
@@ -137,8 +138,9 @@ class Wishes:
 
     @callback
     def untold(self, caller: Caller) -> list[str]:
-        """Return what the caller could not be told so far, oldest first."""
-        return [text for wish in self._of(caller) if (text := wish.progress.untold)]
+        """Return what the caller could not be told so far, oldest first; an answer, which may repeat others, by its name."""
+        waiting = [(wish, text) for wish in self._of(caller) if (text := wish.progress.untold)]
+        return [text if wish.what.ask is None else _ANSWERED.format(name=wish.name) for wish, text in waiting]
 
     async def async_told(self, caller: Caller) -> None:
         """Take it that the caller was told."""
