@@ -75,7 +75,7 @@ class WishList(WishEntity, TodoListEntity):
         except ToolError as err:
             if len(self._wishes.standing) >= MAX_STANDING:
                 raise _refusal("wishes_full", limit=MAX_STANDING) from err
-            raise ServiceValidationError(str(err)) from err
+            raise _refusal("wish_not_stored") from err
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:

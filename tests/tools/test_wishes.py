@@ -597,6 +597,9 @@ async def test_actions_are_off(
     data = await call_tool(do_later, error=True, when={"after": 600}, action=ON)
     assert data["error"].startswith("Actions are turned off in the options")
     assert "id" in await call_tool(do_later, **MILK)
+    # Its calendar waits for what comes, once the entry was loaded anew.
+    await hass.async_block_till_done()
+    assert await hass.config_entries.async_unload(toolbox.entry_id)
 
 
 async def test_harmless_does_not_ask(hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, ask: Ask) -> None:
