@@ -33,7 +33,7 @@ from tests.claude_server import ClaudeServer, Scenario, Turn
 
 from .acting import house
 from .databases import database, recorder_db_url, shared_database
-from .running import Together, collect_garbage_rarely, in_order, write_no_log_file
+from .running import Together, in_order, write_no_log_file
 from .shown import check_shown, is_own
 
 __all__ = ["database", "house", "recorder_db_url", "shared_database"]
@@ -52,7 +52,6 @@ logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Copy Home Assistant's blueprints before processes begin: in the folder that they share they would race to do it."""
-    collect_garbage_rarely()
     write_no_log_file(config)
     for component in (automation, script, template):
         ours = Path(get_test_config_dir("blueprints", component.DOMAIN))

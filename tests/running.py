@@ -1,20 +1,10 @@
-"""How the tests are run: what each process does between them, and which are run together, in which order."""
+"""How the tests are run: what each process is spared, and which are run together, in which order."""
 
 from collections import defaultdict
-import gc
 import logging
 
 import pytest
 from xdist.scheduler import LoadGroupScheduling
-
-YOUNG_OBJECTS = 1_000_000
-"""So many objects are made between two looks for garbage, a few hundred megabytes at most: Python looks after 2,000 of them,
-and a home, which lives as long as its test, is looked through each time."""
-
-
-def collect_garbage_rarely() -> None:
-    """Look for garbage less often: between two files of tests the harness looks anyway."""
-    gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
 
 
 def write_no_log_file(config: pytest.Config) -> None:
