@@ -116,6 +116,7 @@ class Asker:
         """End the processes and the loop."""
         self.loop.call_soon_threadsafe(workers(self.hass).stop)
         self.run(asyncio.sleep(0.05))
+        self.run(self.loop.shutdown_default_executor())  # Its threads would outlive the test that ends here.
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(5)
         self.loop.close()
