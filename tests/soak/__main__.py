@@ -22,6 +22,7 @@ SOAKS = {
     "properties": "what must hold for any input, with many inputs",
     "sequences": "random sequences of actions in a home of which a part is hidden",
     "templates": "random templates, with values that are too large",
+    "wishes": "crashes of a home in which wishes come due",
 }
 """Each is a module of this package with `def run(budget: Budget) -> Found`, and runs in a process of its own."""
 SECONDS = 600
