@@ -1,7 +1,7 @@
 """A home with helpers and Home Assistant's demo devices, and an agent that writes automations, scripts and scenes in it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 import json
 from pathlib import Path
@@ -77,16 +77,18 @@ class Speaker:
         """Remove the agent, with all that it keeps in mind."""
         await self._client.delete(f"/api/config/config_entries/entry/{self.entry_id}")
 
-    async def set_options(self, ask_first: list[str]) -> None:
+    async def set_options(
+        self, ask_first: Sequence[str] = (), families: Sequence[str] = ("actions", "automations")
+    ) -> None:
         """Choose the families and what asks first."""
         form = {
-            "families": ["actions", "automations"],
+            "families": list(families),
             "result_budget": 20_000,
             "policy": {
                 "who_may_read": "anyone",
                 "who_may_control": "anyone",
                 "who_may_administer": "admin",
-                "ask_first": ask_first,
+                "ask_first": list(ask_first),
                 "allow_without_chat": False,
             },
         }
