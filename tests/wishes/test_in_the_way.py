@@ -93,3 +93,16 @@ async def test_forgotten(hass: HomeAssistant, home: MockConfigEntry, add: Add) -
     await wishes.async_add(other)
     await wishes.async_forget(home.entry_id)
     assert wishes.standing == [other]
+
+
+async def test_listener_that_fails(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """A mistake of whoever shows what happens does not keep a rule from its next time."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("a mistake")
+
+    (await async_get_wishes(hass)).async_listen_happened(fail)
+    await add(when=When(rule="FREQ=DAILY", start="2026-03-02T07:00:00"))
+    for _ in range(2):
+        await later(24 * 3600)
+    assert len(told.words) == 2

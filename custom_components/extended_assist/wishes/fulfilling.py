@@ -191,4 +191,7 @@ class Fulfilling:
         course.finish(wish, one, result, now())
         await self._store.async_save()
         for listener in [*self.happened]:
-            listener(wish, one.moment, result)
+            try:
+                listener(wish, one.moment, result)
+            except Exception:  # noqa: BLE001 - whoever listens, the wish goes on
+                log_unexpected("while it was shown what a wish came to")
