@@ -18,19 +18,11 @@ from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
 from ..toolbox.telling import async_lines, step_for
+from .calling import HIDDEN, NotDoneError, async_valid_call, check_standing
 from .consent import async_ask_from_afar, async_can_ask
 from .wish import Wish
 
-_HIDDEN = "not_done_hidden"
-
-
-class NotDoneError(ToolError):
-    """Something that was due is not done; `key` is what is said about it."""
-
-    def __init__(self, reason: str, key: str = "not_done_failed") -> None:
-        """Take the reason in words for the model, and the key of what is said."""
-        super().__init__(reason)
-        self.key = key
+_CHANGED = "what was agreed to has changed meanwhile."
 
 
 async def async_act(call: ToolCall, wish: Wish, performers: Mapping[str, Performer]) -> str:
@@ -40,6 +32,7 @@ async def async_act(call: ToolCall, wish: Wish, performers: Mapping[str, Perform
         results: list[str] = []
         for step in steps:
             try:
+                check_standing(wish)
                 results.append(await _async_step(call, wish, step, performers))
             except NotDoneError as err:
                 before = f" Before it: {'; '.join(results)}" if results else ""
@@ -55,17 +48,26 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
     entity_ids = step["entity_ids"]
     exposed = [entity_id for entity_id in entity_ids if call.exposure.is_exposed(entity_id)]
     if entity_ids and not exposed:
-        raise NotDoneError("none of its entities is exposed any more.", _HIDDEN)
+        raise NotDoneError("none of its entities is exposed any more.", HIDDEN)
     target = {"entity_id": exposed} if step.get("targeted") else {}
-    try:
-        action = await async_check_action(call, step["action"], target, step.get("data"))
-    except ToolError as err:
-        raise NotDoneError(str(err), _HIDDEN) from err
+    action = await _async_checked(call, step, target)
     planned = step_for(call, action.name, action.entity_ids, action.data)
-    await _async_agree(call, wish, Plan((planned,), planned.words))
+    if await _async_agree(call, wish, Plan((planned,), planned.words)):
+        call = await async_valid_call(call.hass, wish)
+        agreed, action = action, await _async_checked(call, step, target)
+        if action.entity_ids != agreed.entity_ids:
+            raise NotDoneError(_CHANGED)
     answer = await _async_recorded(call, action)
     left_out = len(entity_ids) - len(exposed)
     return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
+
+
+async def _async_checked(call: ToolCall, step: Mapping[str, Any], target: Mapping[str, Any]) -> ResolvedAction:
+    """Return an action as it may be done now."""
+    try:
+        return await async_check_action(call, step["action"], dict(target), step.get("data"))
+    except ToolError as err:
+        raise NotDoneError(str(err), HIDDEN) from err
 
 
 async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer) -> str:
@@ -103,13 +105,13 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str
 
 async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, Any]]) -> str:
     """Run several steps."""
-    walker = SequenceWalker(call)
-    try:
-        walked = await walker.async_actions(sequence, "actions")
-    except ToolError as err:
-        raise NotDoneError(str(err), _HIDDEN) from err
+    walker, walked = await _async_walked(call, sequence)
     planned = planned_steps(call, walker)
-    await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
+    if await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open)):
+        call = await async_valid_call(call.hass, wish)
+        walker, walked = await _async_walked(call, sequence)
+        if planned_steps(call, walker) != planned:
+            raise NotDoneError(_CHANGED)
     call.recording.what = "running a sequence"
     journal = await async_get_journal(call.hass)
     try:
@@ -124,10 +126,22 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     return f"{ended}{_reports(answer)}{failed}"
 
 
-async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> None:
-    """Ask the one who made a wish from afar where it needs their word and they did not give it; raises NotDoneError."""
+async def _async_walked(call: ToolCall, sequence: list[dict[str, Any]]) -> tuple[SequenceWalker, list[dict[str, Any]]]:
+    """Return steps as they may be done now, and what has walked them."""
+    walker = SequenceWalker(call)
+    try:
+        return walker, await walker.async_actions(sequence, "actions")
+    except ToolError as err:
+        raise NotDoneError(str(err), HIDDEN) from err
+
+
+async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> bool:
+    """Ask the one who made a wish from afar where it needs their word and they did not give it; raises NotDoneError.
+
+    Return whether they were asked: minutes have passed then, and whatever was checked before is to be checked again.
+    """
     if wish.agreed:
-        return
+        return False
     try:
         await async_reason_to_ask(call, plan)
     except NotAllowedError:
@@ -137,6 +151,8 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> None:
         question = "\n".join(await async_lines(call.hass, call.exposure, plan, owner.language))
         if not await async_ask_from_afar(call.hass, owner.user_id, question, language=owner.language):
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
+        return True
+    return False
 
 
 def _is_resolved(step: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from ..results import ToolError
 from ..silence import log_unexpected
 from . import course, doing
 from .course import Occasion
+from .outcome import Ending, WishOutcome
 from .store import WishStore
 from .triggers import Triggers
 from .wish import Wish
@@ -27,8 +28,8 @@ READY_TIME = 60.0
 NOT_HELD = "not done: its conditions did not hold"
 NOT_STORED = "not done: that it was begun could not be stored"
 
-type HappenedListener = Callable[[Wish, float, str], None]
-"""Is called with a wish, the moment of an occurrence that ended, and what became of it."""
+type HappenedListener = Callable[[Wish, float, Ending, str], None]
+"""Is called with a wish, the moment of an occurrence that ended, how it did, and what became of it in words."""
 
 
 def now() -> float:
@@ -143,7 +144,7 @@ class Fulfilling:
             await self._async_begin(wish, one)
         else:
             course.skip(wish, one, NOT_HELD, now())
-            await self._store.async_save()
+            await self._async_tell(wish, one, Ending.SKIPPED, NOT_HELD)
 
     async def _async_holds(self, wish: Wish) -> bool:
         """Return whether the conditions of a wish hold; one that cannot be asked holds, and it is told then."""
@@ -158,14 +159,15 @@ class Fulfilling:
             return
         course.begin(wish, one)
         await self._store.async_save()
+        is_stored = not wish.what.actions or await self._store.async_is_stored(wish)
         if not self._is_open(wish):
             course.put_back(wish, one)
             await self._store.async_save()
-        elif wish.what.actions and not await self._store.async_is_stored(wish):
-            # Done now, it could be done again after a crash.
-            await self._async_over(wish, one, NOT_STORED)
-        else:
+        elif is_stored:
             await self._async_finish(wish, one)
+        else:
+            # Done now, it could be done again after a crash.
+            await self._async_over(wish, one, WishOutcome(Ending.FAILED, NOT_STORED))
 
     def _is_open(self, wish: Wish) -> bool:
         """Return whether a wish may be begun: it stands, its entry is loaded, and Home Assistant is not stopping."""
@@ -174,7 +176,7 @@ class Fulfilling:
 
     async def _async_finish(self, wish: Wish, one: Occasion) -> None:
         """Do what was begun, and store what became of it."""
-        result = await doing.async_do(
+        outcome = await doing.async_do(
             self._hass,
             wish,
             one.moment,
@@ -184,14 +186,18 @@ class Fulfilling:
             repeated=one.repeated,
             performers=self._performers.get(wish.owner.entry_id),
         )
-        await self._async_over(wish, one, result)
+        await self._async_over(wish, one, outcome)
 
-    async def _async_over(self, wish: Wish, one: Occasion, result: str) -> None:
+    async def _async_over(self, wish: Wish, one: Occasion, outcome: WishOutcome) -> None:
         """Store that an occurrence is over, and tell whoever listens what became of it."""
-        course.finish(wish, one, result, now())
+        course.finish(wish, one, outcome.result, now())
+        await self._async_tell(wish, one, outcome.kind, outcome.result)
+
+    async def _async_tell(self, wish: Wish, one: Occasion, kind: Ending, result: str) -> None:
+        """Store what became of an occurrence, and tell whoever listens."""
         await self._store.async_save()
         for listener in [*self.happened]:
             try:
-                listener(wish, one.moment, result)
+                listener(wish, one.moment, kind, result)
             except Exception:  # noqa: BLE001 - whoever listens, the wish goes on
                 log_unexpected("while it was shown what a wish came to")

@@ -8,7 +8,7 @@ from homeassistant.helpers.storage import Store
 
 from ..const import DOMAIN
 from ..storage import async_load
-from .wish import MAX_ENDED, Wish, read_stored
+from .wish import MAX_ENDED, MAX_STANDING, Wish, read_stored
 
 KEY = f"{DOMAIN}.wishes"
 _VERSION = 1
@@ -45,8 +45,11 @@ class WishStore:
 
     async def async_save(self) -> None:
         """Store everything now, then tell whoever listens; while Home Assistant stops, it is stored at its end."""
-        for old in self.ended[MAX_ENDED:]:
-            del self.wishes[old.id]
+        ended = self.ended
+        # What somebody has still to be told is kept longer.
+        told = [wish for wish in ended if not wish.progress.untold]
+        for old in {wish.id for wish in (*told[MAX_ENDED:], *ended[MAX_STANDING:])}:
+            del self.wishes[old]
         if self.wishes:
             await self._store.async_save({"wishes": [wish.stored() for wish in self.wishes.values()]})
         else:
