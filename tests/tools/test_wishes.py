@@ -379,6 +379,38 @@ async def test_undo(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) 
     assert "has happened or was ended already" in (await call_tool(UndoLastChangeTool(), error=True))["error"]
 
 
+async def test_ended_when_it_had_begun(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
+    """What is ended while it is being done may still be done, and that is not kept back."""
+    for end in (PendingTool(), UndoLastChangeTool()):
+        made = await call_tool(do_later, when={"after": 600}, action=ON)
+        wish = wishes.find(made["id"])
+        assert wish
+        wish.progress.begun = wish.created
+        answer = await call_tool(end, **({"cancel": made["id"]} if isinstance(end, PendingTool) else {}))
+        assert "had begun already" in str(answer)
+
+
+async def test_undo_without_the_entry(
+    hass: HomeAssistant, toolbox: MockConfigEntry, wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool
+) -> None:
+    """What an entry kept does not come back without it: nobody would do it."""
+    made = await call_tool(do_later, **MILK)
+    await call_tool(PendingTool(), cancel=made["id"])
+    (await async_get_journal(hass)).changes[-1].details["owner"]["entry_id"] = "gone"
+    assert "was removed" in (await call_tool(UndoLastChangeTool(), error=True))["error"]
+    assert wishes.standing == []
+
+
+async def test_waits_in_vain(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
+    """What waits for something that is gone or hidden is listed as such."""
+    made = await call_tool(do_later, when={"triggers": [PARTY_OVER]}, say="Tidy up")
+    wish = wishes.find(made["id"])
+    assert wish
+    wish.progress.in_vain = True
+    (row,) = (await call_tool(PendingTool()))["pending"]
+    assert row["waits"].startswith("in vain")
+
+
 async def test_undo_too_late(
     wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool, freezer: FrozenDateTimeFactory
 ) -> None:

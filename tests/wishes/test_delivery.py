@@ -194,6 +194,17 @@ async def test_everyone(hass: HomeAssistant, speakers: Speakers, add_phone: AddP
     assert waiting(hass) == [WORDS]
 
 
+@pytest.mark.parametrize("hearer", [Hearer.HERE, Hearer.AREA, Hearer.PERSON, Hearer.EVERYONE])
+async def test_own_wish_is_shown_to_nobody_else(hass: HomeAssistant, assist: None, anna: User, hearer: Hearer) -> None:
+    """A notification in Home Assistant, which every user sees, shows what is the household's or for everyone."""
+    own = a_wish(owner={"user_id": anna.id}, audience=Audience(hearer, "cellar"))
+    assert not await async_deliver(hass, own, WORDS, answerable=False)
+    assert waiting(hass) == ([WORDS] if hearer is Hearer.EVERYONE else [])
+    household = a_wish(audience=Audience(hearer, "cellar"))
+    assert not await async_deliver(hass, household, WORDS, answerable=False)
+    assert bool(waiting(hass)) is (hearer is not Hearer.PERSON)
+
+
 QUIET = {"quiet_start": "22:30:00", "quiet_end": "06:15:00"}
 RULE = {"rule": "FREQ=DAILY", "start": "2026-03-02T05:00:00"}
 

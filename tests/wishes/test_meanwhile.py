@@ -13,10 +13,25 @@ from custom_components.extended_assist.wishes.wish import Audience, Hearer, Unti
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
 
 from ..acting import house
 from ..conftest import ASSISTANT
-from .keeping import LAMP, TURN_ON, Add, Later, Told, a_wish, add, home, later, on_disk, told
+from .keeping import (
+    LAMP,
+    PARTY_BEGINS,
+    TURN_ON,
+    Add,
+    Later,
+    Told,
+    a_wish,
+    add,
+    async_restart,
+    home,
+    later,
+    on_disk,
+    told,
+)
 
 __all__ = ["add", "home", "house", "later", "told"]
 
@@ -319,3 +334,49 @@ async def test_put_off_when_nothing_more_fits(hass: HomeAssistant, add: Add, lat
         wishes._store.wishes[one.id] = one
     assert await wishes.async_snooze(wish.id, 600) is None
     assert not wish.is_standing
+
+
+@pytest.mark.parametrize("way", ["hidden", "removed"])
+async def test_waits_in_vain(
+    hass: HomeAssistant, hass_storage: dict[str, Any], add: Add, later: Later, told: Told, way: str
+) -> None:
+    """Where what sets a wish off is gone or hidden, its owner is told once, without a name, and nothing sets it off."""
+    begins = {"trigger": "state", "entity_id": LAMP, "to": "on"}
+    wish = await add(when=When(triggers=[begins]), name="Bed Light")
+    other = await add(when=When(triggers=[PARTY_BEGINS]))
+    if way == "hidden":
+        async_expose_entity(hass, ASSISTANT, LAMP, False)
+    else:
+        er.async_get(hass).async_remove(LAMP)
+    await later(3)
+    (words,) = told.words
+    assert words.startswith("something planned cannot come" if way == "hidden" else "Bed Light cannot come")
+    assert on_disk(hass_storage, wish)["progress"]["in_vain"] is True
+    assert not other.progress.in_vain
+    hass.states.async_set(LAMP, "off")
+    hass.states.async_set(LAMP, "on")
+    await later(20)
+    async_expose_entity(hass, ASSISTANT, "lock.front_door", False)
+    await later(3)
+    assert len(told.words) == 1
+    if way == "hidden":
+        async_expose_entity(hass, ASSISTANT, LAMP, True)
+        await later(3)
+        assert not wish.progress.in_vain
+        hass.states.async_set(LAMP, "off")
+        hass.states.async_set(LAMP, "on")
+        await hass.async_block_till_done()
+        assert told.words[1:] == ["The milk!"]
+
+
+async def test_waits_in_vain_after_the_start(
+    hass: HomeAssistant, home: MockConfigEntry, add: Add, later: Later, told: Told
+) -> None:
+    """What is gone after a start is told once the integrations had their time."""
+    wish = await add(when=When(triggers=[{"trigger": "state", "entity_id": "sensor.yaml", "to": "on"}]))
+    await async_restart(hass, home)
+    assert told.words == []
+    await later(61)
+    assert len(told.words) == 1
+    (found,) = (await async_get_wishes(hass)).standing
+    assert (found.id, found.progress.in_vain) == (wish.id, True)

@@ -143,6 +143,8 @@ class PendingTool(ExtendedTool):
         call.recording.changes.append(Change(WISH_CHANGED, f"{verb}: something for later", before))
         call.recording.is_complete = True
         answer: JsonObjectType = {_CHANGED[verb]: wish.id, "what": told_what(call.hass, call.exposure, wish.what)}
+        if changed.progress.begun is not None:
+            answer["note"] = "It had begun already: what of it is being done may still come to its end."
         if changed.is_standing and (moment := changed.next_moment) is not None:
             answer["next"] = format_time(moment)
         return answer

@@ -28,6 +28,7 @@ MAX_NAME = 60
 MAX_TOLD_ENDED = 10
 _ROOM = 150
 """Characters of a list that are kept for what is said of it."""
+_IN_VAIN: Final = "in vain: something that sets it off is gone or hidden now"
 _HIDDEN: Final = "no longer told: something in it is hidden now"
 
 
@@ -82,6 +83,8 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
 async def _async_row(call: ToolCall, wish: Wish) -> JsonObjectType:
     """Return a wish that is pending, in words."""
     row = {"id": wish.id} | told(call, wish)
+    if wish.progress.in_vain:
+        row["waits"] = _IN_VAIN
     if wish.progress.result:
         row["last"] = call.exposure.visible_value(wish.progress.result) or _HIDDEN
     if wish.owner.user_id not in (None, call.caller.user_id):

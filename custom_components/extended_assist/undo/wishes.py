@@ -22,7 +22,8 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
     if wish is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, wish)
-    return {"undone": f"ended: {told_what(call.hass, call.exposure, wish.what)}"}, True
+    begun = "" if wish.progress.begun is None else ", though it had begun already"
+    return {"undone": f"ended{begun}: {told_what(call.hass, call.exposure, wish.what)}"}, True
 
 
 async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
@@ -33,6 +34,8 @@ async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObject
     if not wish.is_standing:
         await wishes.async_end(wish.id, wish.progress.result or _TAKEN_BACK)
         return {"undone": f"no more put off: {what}"}, True
+    if call.hass.config_entries.async_get_entry(wish.owner.entry_id) is None:
+        raise OverError("The assistant that kept it was removed, so it cannot be brought back.")
     now = dt_util.utcnow().timestamp()
     if not wish.when.triggers and next_moment(wish.when, now) is None and (wish.progress.again or 0) <= now:
         raise OverError("Its time is over, so it cannot be brought back.")

@@ -62,7 +62,8 @@ class Answerable(Protocol):
 async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerable: bool) -> bool:
     """Say words to those whom a wish is for; return whether a device of one of them took it.
 
-    Where none did, a notification waits in Home Assistant, which counts for nothing: who sees it when is not known.
+    Where none did, a notification waits in Home Assistant, unless it is one user's own. It counts for nothing: who sees it
+    when is not known.
     """
     is_quiet = async_is_quiet(hass, wish)
     audience = wish.audience
@@ -87,7 +88,8 @@ async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerab
         reached = await _async_speak(hass, satellites, wish, words, answerable=answerable) or await _async_send(
             hass, {wish.owner.user_id}, wish, words, answerable=answerable, is_quiet=is_quiet
         )
-    if not reached:
+    # All users see it: what is one user's own waits until they speak, unless it was meant for everyone.
+    if not reached and (wish.is_household or audience.hearer is Hearer.EVERYONE):
         _async_notify(hass, wish, words)
     return reached
 

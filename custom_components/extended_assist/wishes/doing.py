@@ -11,6 +11,7 @@ from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import condition as condition_helper, config_validation as cv, entity_registry as er
+from homeassistant.util import dt as dt_util
 
 from ..actions.schedule import Performer
 from ..actions.sequences import SequenceWalker
@@ -86,8 +87,7 @@ async def _async_told(hass: HomeAssistant, wish: Wish, moment: float, outcome: W
         words = ""
         results.append("not said: it was ended meanwhile")
     if complaint and (not words or not _is_for_owner(hass, wish)):
-        of_owner = wish if _is_for_owner(hass, wish) else replace(wish, audience=Audience())
-        if not await _async_tell(hass, of_owner, moment, complaint):
+        if not await _async_tell(hass, _of_owner(hass, wish), moment, complaint):
             results.append(UNTOLD)
         complaint = ""
     kind = outcome.kind
@@ -107,6 +107,12 @@ def _is_for_owner(hass: HomeAssistant, wish: Wish) -> bool:
         return True
     person = hass.states.get(wish.audience.target or "")
     return person is not None and person.attributes.get("user_id") == wish.owner.user_id is not None
+
+
+@callback
+def _of_owner(hass: HomeAssistant, wish: Wish) -> Wish:
+    """Return a wish as one that its owner hears of."""
+    return wish if _is_for_owner(hass, wish) else replace(wish, audience=Audience())
 
 
 async def async_holds(hass: HomeAssistant, wish: Wish) -> bool:
@@ -218,3 +224,9 @@ async def _async_tell(hass: HomeAssistant, wish: Wish, moment: float, words: str
         is_told = False
     course.note_told(wish, f"{format_time(moment)}: ", words, is_told=is_told)
     return is_told
+
+
+async def async_tell_in_vain(hass: HomeAssistant, wish: Wish) -> None:
+    """Tell the one who wants it that a wish waits in vain."""
+    words = say("in_vain", wish.owner.language, name=await _async_name(hass, wish))
+    await _async_tell(hass, _of_owner(hass, wish), dt_util.utcnow().timestamp(), words)

@@ -18,6 +18,7 @@ from .course import Occasion
 from .outcome import Ending, WishOutcome
 from .store import WishStore
 from .triggers import Triggers
+from .vain import InVain
 from .wish import Wish
 
 LOOK = 30.0
@@ -56,6 +57,7 @@ class Fulfilling:
         self._timer: CALLBACK_TYPE | None = None
         self._started = 0.0
         """When an entry was started last, in seconds since the epoch."""
+        self._in_vain = InVain(hass, store, lambda wish: wish.owner.entry_id in self._performers)
         self.happened: set[HappenedListener] = set()
         store.async_listen(self.async_look)
         # At the end, this takes back the timer.
@@ -66,6 +68,8 @@ class Fulfilling:
         """Begin with the wishes of an entry."""
         self._performers[entry_id] = performers
         self._started = now()
+        # Integrations may load late.
+        self._in_vain.async_look_later(READY_TIME)
         self.async_look()
 
     @callback
@@ -80,8 +84,13 @@ class Fulfilling:
         if self._timer is not None:
             self._timer()
             self._timer = None
+        if self._hass.is_stopping or not self._performers:
+            self._in_vain.async_stop()
         started = [wish for wish in self._store.standing if wish.owner.entry_id in self._performers]
-        self._triggers.async_set(filter(course.waits_for_triggers, started))
+        waiting = [*filter(course.waits_for_triggers, started)]
+        self._triggers.async_set(waiting)
+        for wish in waiting:
+            self._in_vain.async_follow(wish)
         # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
         if self._hass.state is not CoreState.running or not started:
             return
@@ -112,9 +121,12 @@ class Fulfilling:
 
     @callback
     def _on_trigger(self, wish_id: str) -> None:
-        """Take it that a trigger of a wish fired: from now on, it is due by the clock."""
+        """Take it that a trigger of a wish fired: from now on, it is due by the clock.
+
+        What waits in vain is not due: it would be told when what is hidden did something.
+        """
         wish = self._store.wishes.get(wish_id)
-        if wish is not None and course.triggered(wish, now()):
+        if wish is not None and not wish.progress.in_vain and course.triggered(wish, now()):
             self._run(self._store.async_save())
 
     async def _async_take_up(self, wish: Wish) -> None:

@@ -129,6 +129,8 @@ class Progress:
     """What could not be told to anybody; the one who made the wish hears it when they speak next."""
     answers: dict[str, str] = field(default_factory=dict)
     """The random part of the buttons sent with it last, and the user to whose phones it was sent."""
+    in_vain: bool = False
+    """Whether what would set it off is gone or hidden, of which its owner is told once."""
     ended: float | None = None
     """When it ended; None while it stands."""
 
@@ -202,6 +204,7 @@ _PROGRESS = shape(
         **dict.fromkeys(("result", "untold"), TEXT_OR_NONE),
         **dict.fromkeys(("times", "said"), int),
         "answers": {str: str},
+        "in_vain": bool,
     },
 )
 _WISH = shape(
