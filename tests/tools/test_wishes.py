@@ -163,7 +163,7 @@ async def test_sequence(wishes: Wishes, options: ToolboxOptions, call_tool: Call
     assert entity_ids_of(wish) == ["light.bed_light", "lock.front_door"]
     assert data["what"].startswith("turn off Bed Light (light.turn_off); wait 5 s; if ")
     assert "lock Front Door (lock.lock)" in data["what"]
-    again = await call_tool(do_later, when={"after": 600}, actions=wish.what.actions)
+    again = await call_tool(do_later, when={"after": 600}, action=wish.what.actions)
     assert again["what"] == data["what"]
 
 
