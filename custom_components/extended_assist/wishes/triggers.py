@@ -63,6 +63,11 @@ class Triggers:
                 self._watches[key] = _Watch(deepcopy(trigger))
                 self._try(key)
 
+    @property
+    def is_missing(self) -> bool:
+        """Return whether there are triggers that are not attached."""
+        return any(watch.detach is None for watch in self._watches.values())
+
     @callback
     def async_retry(self) -> None:
         """Try again what could not be attached a minute ago."""
