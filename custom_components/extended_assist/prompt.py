@@ -44,6 +44,8 @@ _INSTEAD = {
     f"\n{_NO_TIMERS}": f"\n{_NO_TIMERS} To act later, call {{}} with delay or at.",
 }
 """What Assist says without knowing the tool that performs any action, and what is said instead, where there is one."""
+_LATER = "This device runs no timers itself: for these, and to act later, call {}."
+"""What is said of a device without timers, where there is the tool for what is to happen later."""
 
 _TOOLS = (
     "The extended_assist tools answer what the others cannot, such as entity ids, attributes and the past. They see "
@@ -66,7 +68,8 @@ async def async_api_prompt(hass: HomeAssistant, assist_prompt: str, tools: Itera
     names = {tool.name for tool in tools}
     finder = next((name for name in names if name.endswith("__get_entities")), "homeassistant__GetLiveContext")
     performer = next((name for name in names if name.endswith("__perform_action")), None)
-    home = Overview(hass, finder, performer, tells_ids=any(name.endswith(_WANT_IDS) for name in names))
+    later = next((name for name in names if name.endswith("__do_later")), None)
+    home = Overview(hass, finder, performer, later, tells_ids=any(name.endswith(_WANT_IDS) for name in names))
     parts = [home.put_into(assist_prompt, Exposure(hass, caller.assistant))]
     if names:
         parts.append(_TOOLS)
@@ -93,6 +96,8 @@ class Overview:
     """The tool that finds names where they are too many to list."""
     performer: str | None = None
     """The tool that performs any action, where there is one."""
+    later: str | None = None
+    """The tool for what is to happen later, where there is one."""
     tells_ids: bool = False
     """Whether there are tools that take ids only."""
 
@@ -111,7 +116,9 @@ class Overview:
         return assist_prompt[:start] + self.describe(entities) + self._with_performer(assist_prompt[end:])
 
     def _with_performer(self, text: str) -> str:
-        """Return what Assist says of acting, knowing the tool that performs any action."""
+        """Return what Assist says of acting, knowing the tools that perform any action, and that act later."""
+        if self.later and text.count(f"\n{_NO_TIMERS}") == 1:
+            text = text.replace(f"\n{_NO_TIMERS}", f"\n{_LATER.format(self.later)}")
         for old, new in _INSTEAD.items() if self.performer else ():
             if text.count(old) == 1:
                 text = text.replace(old, new.format(self.performer))
