@@ -32,7 +32,7 @@ type Ask = Callable[..., Awaitable[Any]]
 async def speaker(hass: HomeAssistant, toolbox: MockConfigEntry) -> str:
     """Return a device that supports timers, of an entry with the tools for later."""
     assert await async_setup_component(hass, "intent", {})
-    hass.config_entries.async_update_entry(toolbox, options={CONF_FAMILIES: [*{*DEFAULT_FAMILIES, "wishes"}]})
+    hass.config_entries.async_update_entry(toolbox, options={CONF_FAMILIES: [*DEFAULT_FAMILIES]})
     assert await hass.config_entries.async_reload(toolbox.entry_id)
     await hass.async_block_till_done()
     device_id = add_device(hass, toolbox, "speaker")

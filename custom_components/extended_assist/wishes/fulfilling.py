@@ -9,11 +9,11 @@ from homeassistant.core import CALLBACK_TYPE, CoreState, Event, HomeAssistant, c
 from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 
-from ..actions.schedule import Performers
 from ..const import DOMAIN
 from ..results import ToolError
 from ..silence import log_unexpected
 from . import course, doing
+from .acting import Performers
 from .clock_changes import async_watch_clock
 from .course import Occasion
 from .store import WishStore
