@@ -1,5 +1,7 @@
 """The call of a wish that is due: its owner's, with exposure, user and options as they are now."""
 
+from collections.abc import Container
+
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import ATTR_AREA_ID
 from homeassistant.core import HomeAssistant, callback
@@ -35,22 +37,27 @@ def check_standing(wish: Wish) -> None:
         raise NotDoneError("it was ended meanwhile", "")
 
 
-async def async_call(hass: HomeAssistant, wish: Wish) -> ToolCall:
-    """Return the call of a wish that is due; raises ToolError where it may not be fulfilled any more."""
+async def async_call(hass: HomeAssistant, wish: Wish, performers: Container[str] = ()) -> ToolCall:
+    """Return the call of a wish that is due; raises ToolError where it may not be fulfilled any more.
+
+    What performers do, such as calling a function, they themselves check for being on and allowed.
+    """
     owner = wish.owner
     entry = hass.config_entries.async_get_entry(owner.entry_id)
     if entry is None or entry.state is not ConfigEntryState.LOADED:
         raise ToolError("the assistant's entry is not loaded.")
-    families = entry.options.get(CONF_FAMILIES)
-    if families is not None and ("wishes" not in families or (wish.what.actions and "actions" not in families)):
+    actions, families = wish.what.actions, entry.options.get(CONF_FAMILIES)
+    is_own = bool(actions) and all(step.get("action") in performers for step in actions)
+    if not is_own and families is not None and ("wishes" not in families or (actions and "actions" not in families)):
         raise ToolError("it was turned off in the options.")
     caller = owner.caller()
     user = await caller.async_user(hass)
     if owner.user_id is not None and (user is None or not user.is_active):
         raise ToolError("the user who wanted it is gone.")
     options = ToolboxOptions.of(entry.options, entry.entry_id)
-    tier = Tier.CONTROL if wish.what.actions or wish.what.ask else Tier.READ
-    await async_check_speaker(hass, options.policy, tier, caller)
+    tier = Tier.CONTROL if actions or wish.what.ask else Tier.READ
+    if not is_own:
+        await async_check_speaker(hass, options.policy, tier, caller)
     return ToolCall(
         hass=hass,
         arguments={},
@@ -63,11 +70,11 @@ async def async_call(hass: HomeAssistant, wish: Wish) -> ToolCall:
     )
 
 
-async def async_valid_call(hass: HomeAssistant, wish: Wish) -> ToolCall:
+async def async_valid_call(hass: HomeAssistant, wish: Wish, performers: Container[str] = ()) -> ToolCall:
     """Return the call of a wish that stands, for somebody who is still exposed; raises NotDoneError."""
     check_standing(wish)
     try:
-        call = await async_call(hass, wish)
+        call = await async_call(hass, wish, performers)
     except ToolError as err:
         raise NotDoneError(str(err)) from err
     target = wish.audience.target or ""

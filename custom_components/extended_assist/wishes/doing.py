@@ -1,7 +1,6 @@
 """What a wish does when it is due: everything is checked anew, then done, then said."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import condition as condition_helper, config_validation as cv, entity_registry as er
 from homeassistant.util import dt as dt_util
 
-from ..actions.schedule import Performer
 from ..actions.sequences import SequenceWalker
 from ..const import DOMAIN
 from ..exposure import Exposure
@@ -21,7 +19,7 @@ from ..results import ToolError, format_time
 from ..silence import QUIET, UnloggedText, log_unexpected
 from ..walk import texts_in
 from . import course
-from .acting import async_act
+from .acting import Performers, async_act
 from .asking import async_answer
 from .calling import HIDDEN, NotDoneError, async_call, async_valid_call
 from .delivery import async_deliver
@@ -49,7 +47,7 @@ async def async_do(
     again: bool,
     missed: int = 0,
     repeated: bool = False,
-    performers: Mapping[str, Performer] | None = None,
+    performers: Performers | None = None,
 ) -> WishOutcome:
     """Do what is due, tell it, and return what became of it.
 
@@ -61,7 +59,7 @@ async def async_do(
             if again:
                 outcome = await _async_after_stop(hass, wish)
             elif repeated:
-                await async_valid_call(hass, wish)
+                await async_valid_call(hass, wish, performers or {})
                 words = wish.what.say or await _async_name(hass, wish)
                 outcome = WishOutcome(Ending.HAPPENED, words=words, said="said again")
             else:
@@ -149,11 +147,9 @@ def is_ready(hass: HomeAssistant, wish: Wish) -> bool:
     return True
 
 
-async def _async_do(
-    hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Mapping[str, Performer]
-) -> WishOutcome:
+async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Performers) -> WishOutcome:
     """Check everything as of now, act, and return what is to be said; raises NotDoneError."""
-    what, call = wish.what, await async_valid_call(hass, wish)
+    what, call = wish.what, await async_valid_call(hass, wish, performers)
     try:
         walker = SequenceWalker(call, keep=True)
         if wish.when.triggers:
