@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.wishes import acting
+from custom_components.extended_assist.wishes import acting, doing
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.outcome import Ending
 from custom_components.extended_assist.wishes.wish import Audience, Hearer, Until, When, Wish
@@ -67,6 +67,19 @@ class Question:
 async def question(monkeypatch: pytest.MonkeyPatch) -> Question:
     """Return the question that is asked from afar."""
     return Question(monkeypatch)
+
+
+@pytest.fixture
+def hearers(told: Told, monkeypatch: pytest.MonkeyPatch) -> list[Hearer]:
+    """Return to whom something was told."""
+    found: list[Hearer] = []
+
+    async def deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerable: bool) -> bool:
+        found.append(wish.audience.hearer)
+        return await told.async_deliver(hass, wish, words, answerable=answerable)
+
+    monkeypatch.setattr(doing, "async_deliver", deliver)
+    return found
 
 
 @pytest.fixture
@@ -230,7 +243,9 @@ async def test_too_late_for_the_action(add: Add, later: Later, told: Told) -> No
 
 
 @pytest.mark.parametrize("hearer", [Hearer.PERSON, Hearer.AREA])
-async def test_audience_that_is_hidden(hass: HomeAssistant, add: Add, later: Later, told: Told, hearer: Hearer) -> None:
+async def test_audience_that_is_hidden(
+    hass: HomeAssistant, add: Add, later: Later, told: Told, hearers: list[Hearer], hearer: Hearer
+) -> None:
     """Nothing is said to a person or in an area that is hidden by now; the one who wanted it is told, without a name."""
     hass.states.async_set("person.ben", "home", {"friendly_name": "Ben"})
     target = "person.ben" if hearer is Hearer.PERSON else "cellar"
@@ -241,24 +256,22 @@ async def test_audience_that_is_hidden(hass: HomeAssistant, add: Add, later: Lat
     assert len(told.words) == 1
     assert str(wish.progress.result).startswith("not done: ")
     assert "Ben" not in str(wish.progress.result) + told.words[0]
+    assert hearers == [Hearer.HERE]
 
 
 async def test_who_hears_of_what_was_not_done(
-    hass: HomeAssistant, add: Add, later: Later, told: Told, monkeypatch: pytest.MonkeyPatch
+    hass: HomeAssistant, add: Add, later: Later, hearers: list[Hearer]
 ) -> None:
     """That something was not done is told to the one who wanted it, not to the person for whom it was."""
-    hearers: list[Hearer] = []
-
-    async def deliver(_hass: HomeAssistant, wish: Wish, _words: str, *, answerable: bool) -> bool:
-        hearers.append(wish.audience.hearer)
-        return True
-
-    monkeypatch.setattr("custom_components.extended_assist.wishes.doing.async_deliver", deliver)
     hass.states.async_set("person.ben", "home", {"friendly_name": "Ben", "user_id": "ben"})
     async_expose_entity(hass, ASSISTANT, "person.ben", True)
     await add(600, audience=Audience(Hearer.PERSON, "person.ben"), actions=[TURN_ON])
     await later(600 + 1200)
     assert hearers == [Hearer.HERE, Hearer.PERSON]
+    hearers.clear()
+    await add(600, say=None, audience=Audience(Hearer.EVERYONE), actions=[TURN_ON])
+    await later(600 + 1200)
+    assert hearers == [Hearer.EVERYONE]
 
 
 async def test_nobody_heard(add: Add, later: Later, told: Told) -> None:
@@ -367,6 +380,18 @@ async def test_waits_in_vain(
         hass.states.async_set(LAMP, "on")
         await hass.async_block_till_done()
         assert told.words[1:] == ["The milk!"]
+
+
+async def test_there_again(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """What waited in vain is set off by what is there again, even where nothing has told that it is."""
+    wish = await add(when=When(triggers=[{"trigger": "state", "entity_id": LAMP, "to": "on"}]))
+    wish.progress.in_vain = True
+    hass.states.async_set(LAMP, "off")
+    hass.states.async_set(LAMP, "on")
+    await hass.async_block_till_done()
+    await later(1)
+    assert told.words == ["The milk!"]
+    assert not wish.progress.in_vain
 
 
 async def test_waits_in_vain_after_the_start(

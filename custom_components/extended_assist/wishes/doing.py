@@ -109,8 +109,15 @@ def _is_for_owner(hass: HomeAssistant, wish: Wish) -> bool:
 
 @callback
 def _of_owner(hass: HomeAssistant, wish: Wish) -> Wish:
-    """Return a wish as one that its owner hears of."""
-    return wish if _is_for_owner(hass, wish) else replace(wish, audience=Audience())
+    """Return a wish as one that its owner hears of, rather than those for whom it is."""
+    match wish.audience.hearer:
+        case Hearer.HERE:
+            return wish
+        case Hearer.EVERYONE if wish.is_household:
+            return wish
+        case Hearer.PERSON if _is_for_owner(hass, wish):
+            return wish
+    return replace(wish, audience=Audience())
 
 
 async def async_holds(hass: HomeAssistant, wish: Wish) -> bool:

@@ -133,13 +133,17 @@ class Fulfilling:
 
     @callback
     def _on_trigger(self, wish_id: str) -> None:
-        """Take it that a trigger of a wish fired: from now on, it is due by the clock.
-
-        What waits in vain is not due: it would be told when what is hidden did something.
-        """
+        """Take it that a trigger of a wish fired: from now on, it is due by the clock."""
         wish = self._store.wishes.get(wish_id)
-        if wish is not None and not wish.progress.in_vain and course.triggered(wish, now()):
+        if wish is not None and wish.progress.in_vain:
+            self._run(self._async_on_doubtful(wish))
+        elif wish is not None and course.triggered(wish, now()):
             self._run(self._store.async_save())
+
+    async def _async_on_doubtful(self, wish: Wish) -> None:
+        """Take a trigger of what waits in vain where that is over: else it would be told when what is hidden did something."""
+        if not await self._in_vain.async_is_vain(wish) and course.triggered(wish, now()):
+            await self._store.async_save()
 
     async def _async_take_up(self, wish: Wish) -> None:
         """Take a wish one step further; then look whether more is due."""

@@ -32,7 +32,7 @@ class InVain:
         self._is_fulfilled = is_fulfilled
         self._timer: CALLBACK_TYPE | None = None
         self._listening: set[str] = set()
-        hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._on_removed, _is_removed)
+        hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._on_other, _is_other)
 
     @callback
     def async_follow(self, wish: Wish) -> None:
@@ -42,8 +42,8 @@ class InVain:
             async_listen_entity_updates(self._hass, assistant, self.async_look_later)
 
     @callback
-    def _on_removed(self, _: Any) -> None:
-        """Look whether something waits for what was removed."""
+    def _on_other(self, _: Any) -> None:
+        """Look whether something waits for what was removed, or is there again."""
         self.async_look_later()
 
     @callback
@@ -64,37 +64,37 @@ class InVain:
         """Return whether a wish waits for something that can be gone."""
         return waits_for_triggers(wish) and self._is_fulfilled(wish)
 
+    async def async_is_vain(self, wish: Wish) -> bool:
+        """Find out whether something that would set a wish off is gone or hidden; as before where it may not be fulfilled."""
+        try:
+            call = await async_call(self._hass, wish)
+        except ToolError:
+            return wish.progress.in_vain
+        try:
+            await SequenceWalker(call, keep=True).async_triggers(wish.when.triggers)
+        except ToolError:
+            wish.progress.in_vain = True
+        else:
+            wish.progress.in_vain = False
+        return wish.progress.in_vain
+
     async def _async_look(self, _: Any = None) -> None:
         """Look at every wish that waits; a change is stored before it is told."""
         self._timer = None
         for wish in filter(self._is_meant, self._store.standing):
             try:
-                is_vain = await _async_is_vain(self._hass, wish)
-                if is_vain is wish.progress.in_vain or not wish.is_standing:
+                before = wish.progress.in_vain
+                if await self.async_is_vain(wish) is before:
                     continue
-                wish.progress.in_vain = is_vain
                 await self._store.async_save()
-                if is_vain:
+                if wish.progress.in_vain and wish.is_standing:
                     await async_tell_in_vain(self._hass, wish)
                     await self._store.async_save()
             except Exception:  # noqa: BLE001 - nobody waits for it
                 log_unexpected("while it was looked whether a wish waits in vain")
 
 
-async def _async_is_vain(hass: HomeAssistant, wish: Wish) -> bool:
-    """Return whether something that would set a wish off is gone or hidden; as before where it may not be fulfilled at all."""
-    try:
-        call = await async_call(hass, wish)
-    except ToolError:
-        return wish.progress.in_vain
-    try:
-        await SequenceWalker(call, keep=True).async_triggers(wish.when.triggers)
-    except ToolError:
-        return True
-    return False
-
-
 @callback
-def _is_removed(data: er.EventEntityRegistryUpdatedData) -> bool:
-    """Return whether an entity was removed."""
-    return data["action"] == "remove"
+def _is_other(data: er.EventEntityRegistryUpdatedData) -> bool:
+    """Return whether an entity was added, removed, enabled or disabled."""
+    return data["action"] != "update" or "disabled_by" in data["changes"]
