@@ -11,7 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.const import CONF_FAMILIES
-from custom_components.extended_assist.results import size
+from custom_components.extended_assist.results import ToolError, size
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.outside import MARK
@@ -27,6 +27,7 @@ from custom_components.extended_assist.tools.wishes import (
 )
 from custom_components.extended_assist.tools.wishes_answers import MAX_TOLD_ENDED
 from custom_components.extended_assist.wishes.account import entity_ids_of
+from custom_components.extended_assist.wishes.asking import async_answer
 from custom_components.extended_assist.wishes.keeper import Wishes, async_get_wishes
 from custom_components.extended_assist.wishes.whose import async_may_see
 from custom_components.extended_assist.wishes.wish import MAX_STANDING, Hearer
@@ -34,6 +35,7 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import chat_session, llm
 from homeassistant.util import dt as dt_util
 from tests.actions.conftest import LAMP, Later, is_on, later, toolbox
@@ -367,6 +369,29 @@ async def test_undo(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) 
     await call_tool(do_later, **MILK)
     await wishes.async_end(wishes.standing[0].id, "said")
     assert "has happened or was ended already" in (await call_tool(UndoLastChangeTool(), error=True))["error"]
+
+
+async def test_answer_that_asks_again(
+    hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, as_user: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is answered later asks for no further answer: that could go on without an end."""
+    errors: list[str] = []
+
+    async def converse(_hass: HomeAssistant, _text: str, _id: None, context: Context, **_: Any) -> None:
+        caller = llm.LLMContext("test", context, "en", ASSISTANT, None)
+        given = llm.ToolInput(do_later.name, {"when": {"after": 1}, "ask": "And now?"})
+        result = await do_later.async_call(hass, given, caller)
+        errors.append(str(result.data))
+        raise HomeAssistantError
+
+    monkeypatch.setattr(conversation, "async_converse", converse)
+    made = await as_user(do_later, None, when={"after": 600}, ask="What is up?")
+    wish = wishes.find(made["id"])
+    assert wish
+    with pytest.raises(ToolError):
+        await async_answer(hass, wish, "What is up?")
+    assert "is itself the answer" in errors[0]
+    assert len(wishes.standing) == 1
 
 
 async def test_ended_when_it_had_begun(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:

@@ -26,6 +26,7 @@ from ..wishes.account import (
     told_shortly,
     told_what,
 )
+from ..wishes.asking import is_asked_later
 from ..wishes.keeper import async_get_wishes
 from ..wishes.later import async_keep, owner_of
 from ..wishes.reading import (
@@ -210,6 +211,9 @@ async def _async_what(call: ToolCall) -> tuple[What, int]:
     given = call.arguments
     if not any(given.get(key) for key in _WHAT):
         raise ToolError(f"Say what is to happen then: give {', '.join(_WHAT[:-1])} or {_WHAT[-1]}.")
+    # Each answer could ask for the next one, without an end and without anybody there.
+    if given.get("ask") and is_asked_later(call.hass, call.caller.llm_context.context):
+        raise ToolError("This is itself the answer to something that was asked for later. Give say, or answer now.")
     for key in ("say", "ask"):
         if len(given.get(key, "")) > MAX_WORDS:
             raise ToolError(f"{key} has more than {MAX_WORDS} characters. Say it shorter.")

@@ -51,6 +51,7 @@ async def async_answer(hass: HomeAssistant, wish: Wish, question: str) -> str:
 
 
 @callback
-def is_asked_later(hass: HomeAssistant, context: Context) -> bool:
-    """Return whether a message is the question of a wish: who hears its answer is not the one who asked for it."""
-    return context.id in hass.data.get(_ASKED, ())
+def is_asked_later(hass: HomeAssistant, context: Context | None) -> bool:
+    """Return whether a message, or a call of its turn, is of the question of a wish: others than its owner hear the answer."""
+    asked = hass.data.get(_ASKED, ())
+    return context is not None and (context.id in asked or context.parent_id in asked)
