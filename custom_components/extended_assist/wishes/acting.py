@@ -13,12 +13,12 @@ from ..actions.sequences import SequenceWalker
 from ..results import ToolError
 from ..toolbox.acts import recording
 from ..toolbox.call import ToolCall
+from ..toolbox.consent import async_ask_from_afar, async_can_ask
 from ..toolbox.journal import async_get_journal
 from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
 from ..toolbox.telling import async_lines, step_for
-from .consent import async_ask_from_afar, async_can_ask
 from .wish import Wish
 
 _HIDDEN = "not_done_hidden"

@@ -19,7 +19,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN, LOGGER
-from .phones import ANSWERED, Button, PhoneMessage, async_phones, async_send, pressed
+from ..toolbox.phones import ANSWERED, Button, PhoneMessage, async_phones, async_send, pressed
 from .wish import Hearer, When, Wish
 from .words import say
 

@@ -11,8 +11,8 @@ from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
+from .hearing import say
 from .phones import ANSWERED, Button, Phone, PhoneMessage, async_clear, async_phones, async_send, pressed
-from .words import say
 
 VALID: Final = 180.0
 """Seconds in which a question can be answered."""
