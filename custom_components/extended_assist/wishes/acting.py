@@ -12,8 +12,9 @@ from ..actions.scheduled import ScheduledAction
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError
 from ..toolbox.acts import recording
+from ..toolbox.afar import async_agreed, async_approvers, async_who_wants
 from ..toolbox.call import ToolCall
-from ..toolbox.consent import async_ask_from_afar, async_can_ask
+from ..toolbox.consent import async_can_ask, async_first_answer
 from ..toolbox.journal import async_get_journal
 from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
@@ -62,7 +63,11 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
     except ToolError as err:
         raise NotDoneError(str(err), _HIDDEN) from err
     planned = step_for(call, action.name, action.entity_ids, action.data)
-    await _async_agree(call, wish, Plan((planned,), planned.words))
+    if (agreed := await _async_agree(call, wish, Plan((planned,), planned.words))) is not None:
+        # Minutes may have gone by.
+        call = agreed
+        if not all(map(call.exposure.is_exposed, action.entity_ids)):
+            raise NotDoneError("something in it is not exposed any more.", _HIDDEN)
     answer = await _async_recorded(call, action)
     left_out = len(entity_ids) - len(exposed)
     return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
@@ -109,7 +114,8 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     except ToolError as err:
         raise NotDoneError(str(err), _HIDDEN) from err
     planned = planned_steps(call, walker)
-    await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
+    agreed = await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
+    call = agreed or call
     call.recording.what = "running a sequence"
     journal = await async_get_journal(call.hass)
     try:
@@ -124,19 +130,31 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     return f"{ended}{_reports(answer)}{failed}"
 
 
-async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> None:
-    """Ask the one who made a wish from afar where it needs their word and they did not give it; raises NotDoneError."""
+async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | None:
+    """Ask from afar where a wish needs somebody's word that was not given: the one who made it, or those of the options.
+
+    Return the call as that of who agreed, or None where nobody needed to; raises NotDoneError.
+    """
     if wish.agreed:
-        return
+        return None
     try:
         await async_reason_to_ask(call, plan)
     except NotAllowedError:
-        owner = wish.owner
-        if not await async_can_ask(call.hass, owner.user_id):
+        hass, owner = call.hass, wish.owner
+        users = [user.id for user in await async_approvers(call)] if wish.is_household else [owner.user_id]
+        users = [user_id for user_id in users if user_id and await async_can_ask(hass, user_id)]
+        if not users:
             raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
-        question = "\n".join(await async_lines(call.hass, call.exposure, plan, owner.language))
-        if not await async_ask_from_afar(call.hass, owner.user_id, question, language=owner.language):
+        who = [await async_who_wants(hass, call.caller)] if wish.is_household else []
+        question = "\n".join([*who, *await async_lines(hass, call.exposure, plan, owner.language)])
+        answer = await async_first_answer(hass, users, question, language=owner.language)
+        if answer is None or not answer.agreed:
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
+        try:
+            return await async_agreed(call, answer.user_id)
+        except ToolError as err:
+            raise NotDoneError("it may not be done any more.") from err
+    return None
 
 
 def _is_resolved(step: Mapping[str, Any]) -> bool:
