@@ -139,7 +139,7 @@ async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
 def _as_user(caller: Caller, user_id: str) -> Caller:
     """Return a caller as if a user had spoken, outside of the conversation."""
     outer = caller.context
-    context = Context(user_id=user_id, parent_id=outer.id if outer else None)
+    context = Context(user_id=user_id, parent_id=(outer.parent_id or outer.id) if outer else None)
     return Caller(replace(caller.llm_context, context=context), None, caller.conversation_id)
 
 
