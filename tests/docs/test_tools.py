@@ -9,7 +9,7 @@ from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
@@ -130,7 +130,7 @@ async def test_get_logbook(hass: HomeAssistant, logbook_home: None, ask: Ask) ->
 async def test_actions(
     hass: HomeAssistant, toolbox: MockConfigEntry, ask: Ask, freezer: FrozenDateTimeFactory, llm_context: llm.LLMContext
 ) -> None:
-    """One thing after another, as they stand: done, scheduled, listed, undone."""
+    """One thing after another, as they stand: done and undone."""
     options = ToolboxOptions.of(toolbox.options, toolbox.entry_id)
     perform = TOOLS["perform_action"](options)
 
@@ -138,16 +138,11 @@ async def test_actions(
         result = await perform.async_call(hass, llm.ToolInput(perform.name, arguments), llm_context)
         assert not result.error, result.data
 
-    await do(action="input_boolean.turn_on", target={"entity_id": "input_boolean.party"}, delay=60)
     freezer.tick(61)
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done()
     await ask("perform_action", options, which="Make it bright")
     await ask("undo_last_change", options, which="Undo")
     await do(action="notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": "Hello"})
     await ask("undo_last_change", options, which="Take")
-    await ask("perform_action", options, which="Close")
-    await ask("scheduled_actions", options)
 
 
 async def test_later(toolbox: MockConfigEntry, ask: Ask) -> None:
@@ -245,7 +240,7 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
 
 
 ASKED = {name.removeprefix("test_") for name in list(globals())} | {
-    *("perform_action", "undo_last_change", "scheduled_actions", "do_later", "pending", "fetch_url", "scrape_url"),
+    *("perform_action", "undo_last_change", "do_later", "pending", "fetch_url", "scrape_url"),
     *("get_automations", "add_automation", "update_automation", "remove_automation"),
 }
 """Tools that are asked above, in homes and in an order of their own."""

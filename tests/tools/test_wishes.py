@@ -8,7 +8,6 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
-import voluptuous as vol
 
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.const import CONF_FAMILIES
@@ -19,7 +18,7 @@ from custom_components.extended_assist.toolbox.outside import MARK
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
-from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.wishes import (
     MAX_SNOOZE,
     MAX_WORDS,
@@ -44,8 +43,8 @@ from tests.talking import speech
 
 __all__ = ["later", "toolbox"]
 
-MORE_THAN_SCHEDULING = 1_200
-"""Characters by which the two tools together may be longer than what schedules actions."""
+MAX_CHARACTERS = 1_557
+"""Characters of the two tools together: 1,200 more than those of the tool and the arguments whose place they took."""
 ON = {"action": "light.turn_on", "target": LAMP}
 UNLOCK = {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}
 PARTY_OVER = {"trigger": "state", "entity_id": "input_boolean.party", "to": "off"}
@@ -100,26 +99,15 @@ def characters(*tools: ExtendedTool) -> int:
 
 
 def test_few_characters() -> None:
-    """What is sent with every request stays small, beside what schedules actions today."""
-
-    class NowOnly(PerformActionTool):
-        """Performs actions now only."""
-
-        parameters = vol.Schema(
-            {key: value for key, value in PerformActionTool.parameters.schema.items() if key not in ("delay", "at")}
-        )
-
-    scheduling = characters(PerformActionTool(), ScheduledActionsTool()) - characters(NowOnly())
-    ours = characters(DoLaterTool(), PendingTool())
-    print(f"do_later and pending: {ours} characters; scheduling: {scheduling}")  # noqa: T201 - seen with --numprocesses 0
-    assert ours <= scheduling + MORE_THAN_SCHEDULING
+    """What is sent with every request stays small."""
+    assert characters(DoLaterTool(), PendingTool()) <= MAX_CHARACTERS
 
 
-def test_off_by_default() -> None:
-    """Both are one family, which is turned on by hand."""
+def test_on_by_default() -> None:
+    """Both are one family, which is there from the start."""
     assert {DoLaterTool.family, PendingTool.family} == {"wishes"}
-    assert "wishes" not in DEFAULT_FAMILIES
-    for words in ("reminders", "alarms", "delayed actions", "HassStartTimer", "local"):
+    assert "wishes" in DEFAULT_FAMILIES
+    for words in ("Reminders", "alarms", "delayed actions", "HassStartTimer", "Local"):
         assert words in DoLaterTool.description
 
 
@@ -587,6 +575,16 @@ async def test_sequences_ask_first(hass: HomeAssistant, wishes: Wishes, do_later
         data = await ask(chat_log, do_later, when={"after": 600}, actions=[ON])
         assert data["would"] == "In 0:10:00: Turn on: Bed Light (light.turn_on)"
     assert wishes.standing == []
+
+
+async def test_actions_ask_first(hass: HomeAssistant, wishes: Wishes, options: ToolboxOptions, ask: Ask) -> None:
+    """Where performing actions asks first, so does performing them later; what is only said does not."""
+    tool = DoLaterTool(replace(options, policy=Policy(ask_first=frozenset({"perform_action"})), is_fixed=True))
+    with talking(hass, "Do it later") as chat_log:
+        data = await ask(chat_log, tool, when={"after": 600}, action=ON)
+        assert data["would"] == "In 0:10:00: Turn on: Bed Light (light.turn_on)"
+        assert wishes.standing == []
+        assert (await ask(chat_log, tool, when={"after": 60}, say="Milk"))["what"] == "Say: Milk"
 
 
 async def test_actions_are_off(

@@ -14,7 +14,7 @@ from ..actions.sequences import SequenceWalker
 from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import WISH, WISH_CHANGED, Change
+from ..toolbox.journal import WISH_CHANGED, Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
@@ -26,20 +26,21 @@ from ..wishes.account import (
     told_what,
 )
 from ..wishes.keeper import async_get_wishes
+from ..wishes.later import async_keep, owner_of
 from ..wishes.reading import (
     async_read_audience,
     async_read_conditions,
     async_read_until,
     async_read_when,
 )
-from ..wishes.wish import Owner, What, Wish
+from ..wishes.wish import What, Wish
 from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 
 MAX_WORDS = 500
 """Characters of what is said or asked: about half a minute of speech."""
 MAX_SNOOZE = 24 * 3600
-_SEQUENCES: Final = "execute_script"
-"""The tool of which the options say whether sequences ask first."""
+_LIKE_NOW: Final = {"actions": "execute_script", "action": "perform_action"}
+"""The tools that do the same now: where the options let them ask first, so does doing it later."""
 _WHAT: Final = ("say", "ask", "action", "actions")
 
 
@@ -48,10 +49,7 @@ class DoLaterTool(ExtendedTool):
 
     name = "extended_assist__do_later"
     title = "Do later"
-    description = (
-        "Say, ask or do something later: reminders, alarms, delayed actions, 'when …, then …, once'. Times are local. "
-        "Plain timers: HassStartTimer, if offered."
-    )
+    description = "Reminders, alarms, delayed actions, 'when …, then …, once'. Local times. Plain timers: HassStartTimer, if offered."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
     family = "wishes"
     tier = Tier.CONTROL
@@ -63,34 +61,32 @@ class DoLaterTool(ExtendedTool):
                 description="{after: seconds}, {at: 07:00 or 2026-03-01 17:30}, {repeat: RRULE, at: 07:00}, or {triggers: "
                 "[as in automations], wait: seconds after}.",
             ): dict,
-            vol.Optional("say", description="Words to say then."): cv.string,
-            vol.Optional("ask", description="A question to answer then, aloud."): cv.string,
+            vol.Optional("say"): cv.string,
+            vol.Optional("ask", description="A question to answer then."): cv.string,
             vol.Optional("action", description="{action: light.turn_on, target: {entity_id}, data}"): dict,
             vol.Optional("actions", description="Instead: steps of a script."): [dict],
             vol.Optional("for", description="Who hears it, if not here: everyone, a person, an area."): cv.string,
             vol.Optional(
                 "until",
-                description="'done' to repeat it until the user says it is done, times, or a local time. Triggers: once.",
+                description="'done': say it again until the user did it. Or times, or a local time. Triggers: once.",
             ): cv.string,
             # No type: a list of objects or templates, or a single one.
-            vol.Optional("while", description="Conditions, as in automations, that must hold then."): cv.ensure_list,
-            vol.Optional("name", description="What it is about."): cv.string,
+            vol.Optional("while", description="Conditions, as in automations."): cv.ensure_list,
+            vol.Optional("name"): cv.string,
         }
     )
 
     @override
     def asks_first(self, call: ToolCall) -> bool:
-        """Ask before a sequence as the options have it for those that run now."""
-        is_sequence = "actions" in call.arguments and _SEQUENCES in call.options.policy.ask_first
-        return is_sequence or super().asks_first(call)
+        """Ask before actions as the options have it for those that are done now."""
+        asked = (tool for key, tool in _LIKE_NOW.items() if key in call.arguments)
+        return not call.options.policy.ask_first.isdisjoint(asked) or super().asks_first(call)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Check and keep it; say what will happen."""
         wish, left_out = await _async_wish(call)
-        wish.agreed = call.recording.is_agreed
-        await (await async_get_wishes(call.hass)).async_add(wish)
-        call.recording.changes.append(Change(WISH, "planning something for later", {"id": wish.id}))
+        await async_keep(call, wish)
         call.recording.is_complete = not left_out
         answer = {"id": wish.id} | told(call, wish)
         if left_out:
@@ -110,7 +106,7 @@ class PendingTool(ExtendedTool):
 
     name = "extended_assist__pending"
     title = "Pending"
-    description = "What do_later has still to do, and what became of the rest. Or end or put off one by its id."
+    description = "What do_later has yet to do, and what became of the rest. Or end or put off one."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
     family = "wishes"
     tier = Tier.CONTROL
@@ -167,25 +163,14 @@ _CHANGED: Final = {"cancel": "cancelled", "done": "done", "snooze": "snoozed"}
 
 async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
     """Return the wish that the arguments mean, and how many entities its target also means that are not exposed."""
-    if (entry_id := call.options.entry_id) is None:
-        raise ToolError("Nothing can be kept for later from here. Do it now, or tell the user.")
-    given, caller = call.arguments, call.caller
+    given, owner = call.arguments, owner_of(call)
     if {"action", "actions"} & given.keys():
-        _check_actions(call, entry_id)
+        _check_actions(call, owner.entry_id)
     what, left_out = await _async_what(call)
     when = await async_read_when(call, given["when"])
-    context = caller.llm_context
     wish = Wish(
         name=given.get("name", "").strip()[:MAX_NAME],
-        owner=Owner(
-            entry_id=entry_id,
-            platform=context.platform,
-            assistant=caller.assistant,
-            language=context.language,
-            device_id=caller.device_id,
-            user_id=caller.user_id,
-            conversation_id=caller.conversation_id,
-        ),
+        owner=owner,
         when=when,
         what=what,
         audience=await async_read_audience(call, given),

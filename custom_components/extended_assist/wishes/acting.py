@@ -1,14 +1,14 @@
 """The actions of a wish that is due: checked as of now, asked for where nobody agreed to them, and performed."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
 from ..actions.planned import planned_steps
 from ..actions.run import SequenceRun
-from ..actions.schedule import Performer
-from ..actions.scheduled import ScheduledAction
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError
 from ..toolbox.acts import recording
@@ -16,13 +16,18 @@ from ..toolbox.afar import async_agreed, async_approvers, async_who_wants
 from ..toolbox.call import ToolCall
 from ..toolbox.consent import async_can_ask, async_first_answer
 from ..toolbox.journal import async_get_journal
+from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
 from ..toolbox.telling import async_lines, step_for
-from .wish import Wish
+from .wish import Owner, Wish
 
-_HIDDEN = "not_done_hidden"
+type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
+"""Does what was kept for later under a name of its own, with its data, and says what happened; raises ToolError."""
+type Performers = Mapping[str, Performer]
+
+_HIDDEN: Final = "not_done_hidden"
 
 
 class NotDoneError(ToolError):
@@ -34,7 +39,7 @@ class NotDoneError(ToolError):
         self.key = key
 
 
-async def async_act(call: ToolCall, wish: Wish, performers: Mapping[str, Performer]) -> str:
+async def async_act(call: ToolCall, wish: Wish, performers: Performers) -> str:
     """Perform the actions of a wish and return what became of them; raises NotDoneError."""
     steps = wish.what.actions
     if all(map(_is_resolved, steps)):
@@ -49,7 +54,7 @@ async def async_act(call: ToolCall, wish: Wish, performers: Mapping[str, Perform
     return await _async_sequence(call, wish, [_as_step(step) if _is_resolved(step) else step for step in steps])
 
 
-async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Mapping[str, Performer]) -> str:
+async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers) -> str:
     """Perform one action on those of its entities that are still exposed."""
     if (perform := performers.get(step["action"])) is not None:
         return await _async_performed(call, wish, step, perform)
@@ -75,23 +80,8 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
 
 async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer) -> str:
     """Let what an entry brings do an action of its own, such as calling a function."""
-    owner = wish.owner
-    item = ScheduledAction(
-        due=wish.progress.begun or 0.0,
-        action=step["action"],
-        entity_ids=list(step["entity_ids"]),
-        data=step.get("data") or {},
-        targeted=False,
-        entry_id=owner.entry_id,
-        platform=owner.platform,
-        assistant=owner.assistant,
-        language=owner.language,
-        device_id=owner.device_id,
-        user_id=owner.user_id,
-        conversation_id=owner.conversation_id,
-    )
     try:
-        return await perform(call.hass, item, call.options)
+        return await perform(call.hass, wish.owner, step.get("data") or {}, call.options)
     except ToolError as err:
         raise NotDoneError(str(err)) from err
 

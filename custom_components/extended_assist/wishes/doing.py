@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import voluptuous as vol
@@ -14,7 +15,6 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import condition as condition_helper, config_validation as cv, entity_registry as er, llm
 
-from ..actions.schedule import Performer
 from ..actions.sequences import SequenceWalker
 from ..const import CONF_FAMILIES, DOMAIN
 from ..exposure import Exposure
@@ -25,7 +25,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.policy import Tier, async_check_speaker
 from ..walk import texts_in
-from .acting import NotDoneError, async_act
+from .acting import NotDoneError, Performers, async_act
 from .delivery import async_deliver
 from .wish import Wish
 from .words import said_time, say
@@ -62,7 +62,7 @@ async def async_do(
     again: bool,
     missed: int = 0,
     repeated: bool = False,
-    performers: Mapping[str, Performer] | None = None,
+    performers: Performers | None = None,
 ) -> str:
     """Do what is due, and return what became of it.
 
@@ -126,22 +126,27 @@ def is_ready(hass: HomeAssistant, wish: Wish) -> bool:
     return True
 
 
-async def async_call(hass: HomeAssistant, wish: Wish) -> ToolCall:
-    """Return the call of a wish that is due; raises ToolError where it may not be fulfilled any more."""
+async def async_call(hass: HomeAssistant, wish: Wish, performers: Performers = MappingProxyType({})) -> ToolCall:
+    """Return the call of a wish that is due; raises ToolError where it may not be fulfilled any more.
+
+    What performers do, such as calling a function, they themselves check for being on and allowed.
+    """
     owner = wish.owner
     entry = hass.config_entries.async_get_entry(owner.entry_id)
     if entry is None or entry.state is not ConfigEntryState.LOADED:
         raise ToolError("the assistant's entry is not loaded.")
-    families = entry.options.get(CONF_FAMILIES)
-    if families is not None and ("wishes" not in families or (wish.what.actions and "actions" not in families)):
+    actions, families = wish.what.actions, entry.options.get(CONF_FAMILIES)
+    is_own = bool(actions) and all(step.get("action") in performers for step in actions)
+    if not is_own and families is not None and ("wishes" not in families or (actions and "actions" not in families)):
         raise ToolError("it was turned off in the options.")
     caller = owner.caller()
     user = await caller.async_user(hass)
     if owner.user_id is not None and (user is None or not user.is_active):
         raise ToolError("the user who wanted it is gone.")
     options = ToolboxOptions.of(entry.options, entry.entry_id)
-    tier = Tier.CONTROL if wish.what.actions or wish.what.ask else Tier.READ
-    await async_check_speaker(hass, options.policy, tier, caller)
+    tier = Tier.CONTROL if actions or wish.what.ask else Tier.READ
+    if not is_own:
+        await async_check_speaker(hass, options.policy, tier, caller)
     return ToolCall(
         hass=hass,
         arguments={},
@@ -154,13 +159,11 @@ async def async_call(hass: HomeAssistant, wish: Wish) -> ToolCall:
     )
 
 
-async def _async_do(
-    hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Mapping[str, Performer]
-) -> _Outcome:
+async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Performers) -> _Outcome:
     """Check everything as of now, act, and return what is to be said; raises NotDoneError."""
     what = wish.what
     try:
-        call = await async_call(hass, wish)
+        call = await async_call(hass, wish, performers)
     except ToolError as err:
         raise NotDoneError(str(err)) from err
     try:

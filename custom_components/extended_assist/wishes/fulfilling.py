@@ -9,11 +9,11 @@ from homeassistant.core import CALLBACK_TYPE, CoreState, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 
-from ..actions.schedule import Performers
 from ..const import DOMAIN
 from ..results import ToolError
 from ..silence import log_unexpected
 from . import course, doing
+from .acting import Performers
 from .course import Occasion
 from .store import WishStore
 from .triggers import Triggers

@@ -11,11 +11,11 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.start import async_at_started
 from homeassistant.util.hass_dict import HassKey
 
-from ..actions.schedule import Performers
 from ..const import DOMAIN
 from ..results import ToolError
 from ..toolbox.caller import Caller
 from . import course
+from .acting import Performers
 from .delivery import async_listen_answers
 from .fulfilling import Fulfilling, HappenedListener, now
 from .renaming import rename

@@ -8,6 +8,7 @@ from homeassistant.helpers.storage import Store
 
 from ..const import DOMAIN
 from ..storage import async_load
+from . import first_release
 from .wish import MAX_ENDED, Wish, read_stored
 
 KEY = f"{DOMAIN}.wishes"
@@ -30,6 +31,7 @@ class WishStore:
     async def async_load(self) -> None:
         """Read what was stored."""
         self.wishes = {wish.id: wish for wish in await async_load(self._hass, self._store, read_stored)}
+        await self._async_take_over()
 
     @property
     def standing(self) -> list[Wish]:
@@ -59,6 +61,18 @@ class WishStore:
             return True
         stored = await async_load(self._hass, _file(self._hass), read_stored)
         return any(one.id == wish.id and one.progress.begun == wish.progress.begun for one in stored)
+
+    async def _async_take_over(self) -> None:
+        """Take over what the first release kept; its file goes once all of it is on the disk here."""
+        earlier = Store[dict[str, Any]](self._hass, first_release.VERSION, first_release.KEY, private=True)
+        taken = await async_load(self._hass, earlier, first_release.read_scheduled)
+        if not taken:
+            return
+        self.wishes = {wish.id: wish for wish in taken} | self.wishes
+        await self.async_save()
+        stored = await async_load(self._hass, _file(self._hass), read_stored)
+        if {wish.id for wish in taken if wish.id in self.wishes} <= {wish.id for wish in stored}:
+            await earlier.async_remove()
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
