@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
@@ -399,6 +400,55 @@ async def test_administrators(
     await home.async_over()
     assert hass.states.is_state(LAMP, "on")
     assert "Ben agreed. It is done." in home.news()[0]
+
+
+async def test_what_is_consequential_comes_first(hass: HomeAssistant, home: Home, phone: CompanionApp) -> None:
+    """Words before it, or empty lines, do not push it out of sight."""
+    home.set_options(families=["scripts"])
+    note = {"entity_id": "input_text.note"}
+    steps = [
+        {"action": "input_text.set_value", "target": note, "data": {"value": "a" + "\n" * 90 + "b"}},
+        {"action": "lock.unlock", "target": {"entity_id": LOCK}},
+    ]
+    await home.async_ask(phone, f"{DOMAIN}__execute_script", sequence=steps)
+    (asked,) = questions(phone)
+    assert asked.splitlines()[:2] == [NOBODY, "Unlock: Front Door"]
+    assert asked.endswith("value a\nb")
+    await phone.async_press(YES)
+    await home.async_over()
+    assert hass.states.is_state(LOCK, "unlocked")
+
+
+async def test_changes_of_the_home(
+    hass: HomeAssistant, home: Home, phone: CompanionApp, add_phone: AddPhone, anna: User, ben: User, tmp_path: Path
+) -> None:
+    """What a tool does that is no action of Home Assistant's is asked of who may, such as writing an automation."""
+    await hass.auth.async_update_user(ben, group_ids=[GROUP_ID_ADMIN])
+    other = await add_phone(ben, "Other")
+    home.set_options(families=["automations"], ask_on_phones=[anna.id, ben.id])
+    hass.config.config_dir = str(tmp_path)
+    config = {
+        "alias": "Evening",
+        "triggers": [{"trigger": "state", "entity_id": LAMP}],
+        "actions": [{"action": "light.turn_off", "target": {"entity_id": LAMP}}],
+    }
+    answer = await home.async_ask(other, f"{DOMAIN}__add_automation", automation=config)
+    assert "Asked on the phone: Ben." in answer["next"]
+    assert "Evening" in questions(other)[0]
+    await other.async_press(NO)
+    await home.async_over()
+    assert questions(phone) == []
+
+
+async def test_what_is_no_action(hass: HomeAssistant, home: Home, phone: CompanionApp, anna: User) -> None:
+    """A tool of Assist's that calls no action is asked about by its own words."""
+    calls = async_capture_events(hass, "shopping_list_updated")
+    await home.async_ask(phone, "todo__HassListAddItem", name="Shopping List", item="Milk")
+    assert "Milk" in questions(phone)[0]
+    assert calls == []
+    await phone.async_press(YES)
+    await home.async_over()
+    assert len(calls) == 1
 
 
 async def test_own_tools_of_assist(hass: HomeAssistant, home: Home, phone: CompanionApp, anna: User) -> None:

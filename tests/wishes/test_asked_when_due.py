@@ -92,6 +92,7 @@ async def test_yes(
     assert change.user_id == anna.id
 
 
+@pytest.mark.parametrize("actions", [[UNLOCK], SEQUENCE], ids=["action", "sequence"])
 @pytest.mark.parametrize("answer", [NO, "hidden", "unnamed", "late"])
 async def test_not_done(
     hass: HomeAssistant,
@@ -102,11 +103,12 @@ async def test_not_done(
     told: Told,
     freezer: FrozenDateTimeFactory,
     answer: str,
+    actions: list[dict[str, object]],
 ) -> None:
     """After a no, too late, or where it is hidden or somebody else is to be asked by then, nothing is done."""
     await async_ask_anna(hass, home, anna)
     unlocking = Unlocking(hass)
-    wish = await add(600, say=None, actions=[UNLOCK], name="Front Door")
+    wish = await add(600, say=None, actions=actions, name="Front Door")
     await async_come(hass, freezer, phone)
     if answer == "hidden":
         async_expose_entity(hass, "conversation", LOCK, False)

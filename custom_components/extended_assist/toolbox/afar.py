@@ -33,13 +33,16 @@ from .outside import MEMORY, OwnResult
 from .plan import Plan
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import SAID_NO, are_alike, has_said_no
+from .reason import matters
 from .satellites import async_announce
-from .telling import async_lines, spoken_list
+from .telling import async_lines, names_of, spoken_list
 from .unfinished import BegunCall, tell_later
 
 WATCHED: Final = 10.0
 """Seconds after which the asker is told of what was agreed to, though it still goes on."""
 
+_MAX_NAMED: Final = 5
+"""Actions of a call that are named when its outcome is told."""
 _MAX_REFUSED: Final = 100
 _ASKED: Final = (
     "Nothing was done yet. Asked on the phone: {names}. It is done by itself once they agree, within three minutes, and the "
@@ -85,9 +88,7 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, planner: Plann
         if may_hear:
             raise
         raise refusal from None
-    question = "\n".join(
-        [await async_who_wants(hass, caller), *await async_lines(hass, call.exposure, plan, hass.config.language)]
-    )
+    question = await async_question(call, plan, hass.config.language)
     if _only_tells(hass, plan) or not can_be_shown(question):
         raise refusal
     if has_said_no(call, plan) or _was_refused(call, plan):
@@ -143,15 +144,27 @@ def _as_user(caller: Caller, user_id: str) -> Caller:
     return Caller(replace(caller.llm_context, context=context), None, caller.conversation_id)
 
 
-async def async_who_wants(hass: HomeAssistant, caller: Caller) -> str:
-    """Return the line of a question that tells who wants it: the user, and the device that was spoken to with its area."""
+async def async_question(call: ToolCall, plan: Plan, language: str | None, *, names_asker: bool = True) -> str:
+    """Return what is shown of a plan: who wants it, and every step, word for word; what is consequential comes first."""
+    lines = await async_lines(call.hass, call.exposure, plan, language)
+    if len(plan.steps) > 1:
+        # Nothing is pushed out of sight by what stands before it.
+        steps = zip(plan.steps, lines, strict=True)
+        lines = [line for _, line in sorted(steps, key=lambda item: not matters(call, item[0], plan))]
+    asker = [say("wants", language, who=await _async_asker(call))] if names_asker else []
+    written = "\n".join([*asker, *lines])
+    return "\n".join(line for line in written.splitlines() if line.strip())
+
+
+async def _async_asker(call: ToolCall) -> str:
+    """Return who wants something, in words: the user, and the device that was spoken to with its area."""
+    hass, caller = call.hass, call.caller
     user = await caller.async_user(hass)
-    who = [str(user.name)] if user is not None else []
+    who = [user.name if user is not None else None]
     if caller.device_id and (device := dr.async_get(hass).async_get(caller.device_id)):
         area = ar.async_get(hass).async_get_area(device.area_id or "")
-        who += filter(None, (device.name_by_user or device.name, area.name if area else None))
-    language = hass.config.language
-    return say("wants", language, who=", ".join(who) or say("somebody", language))
+        who += [device.name_by_user or device.name, area.name if area else None]
+    return " ".join(", ".join(filter(None, who)).split()) or say("somebody", hass.config.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +237,11 @@ async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall |
         return
 
     def told(exposure: Exposure) -> str:
-        what = asked.plan.sentence if asked.may_hear and not exposure.names_hidden(asked.plan.sentence) else _name(call)
+        # Without its data, in which words of others may be: no mark can be on a note.
+        steps = asked.plan.steps[:_MAX_NAMED] if asked.may_hear else ()
+        names = [f"{step.action} {spoken_list(names_of(exposure, step.entity_ids))}".strip() for step in steps]
         more = f" {begun.told(exposure)}" if begun is not None and asked.may_hear else ""
-        return f"Somebody was asked about this: {what}. Tell the user: {words}{more}"
+        return f"Somebody was asked about {'; '.join([_name(call), *names])}. Tell the user: {words}{more}"
 
     tell_later(call.hass, caller, told)
 
@@ -243,8 +258,9 @@ async def _async_may(call: ToolCall, tier: Tier, caller: Caller) -> bool:
 @callback
 def _only_tells(hass: HomeAssistant, plan: Plan) -> bool:
     """Return whether a plan does nothing but answer: its answer would be told to whoever may not hear it."""
-    found = (step.action.partition(".") for step in plan.steps)
-    reads = all(hass.services.supports_response(domain, name) is SupportsResponse.ONLY for domain, _, name in found)
+    only = SupportsResponse.ONLY
+    found = [step.action.partition(".")[::2] for step in plan.steps]
+    reads = all(hass.services.has_service(*one) and hass.services.supports_response(*one) is only for one in found)
     return plan.is_whole and not plan.bound_to and reads
 
 

@@ -154,9 +154,9 @@ def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
     items = [] if plan.steps else [Item(plan.sentence, matters=True)]
     for step, line in zip(plan.steps, lines, strict=False):
         if not step.parts:
-            items.append(Item(line, all_matters or not plan.is_whole or _matters(call, step, plan)))
+            items.append(Item(line, all_matters or not plan.is_whole or matters(call, step, plan)))
             continue
-        found = [any(_matters(call, act, plan) for act in part.acts) for part in step.parts]
+        found = [any(matters(call, act, plan) for act in part.acts) for part in step.parts]
         items += [
             Item(part.words, all_matters or does or (part.says_when and any(found[number:])))
             for number, (part, does) in enumerate(zip(step.parts, found, strict=True))
@@ -164,7 +164,7 @@ def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
     return items
 
 
-def _matters(call: ToolCall, step: Step, plan: Plan) -> bool:
+def matters(call: ToolCall, step: Step, plan: Plan) -> bool:
     """Return whether the user must have heard of a step before they can agree to a plan: it is consequential, or may be."""
     return not step.action or _does_so(call, step, plan)
 

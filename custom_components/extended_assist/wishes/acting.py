@@ -12,7 +12,7 @@ from ..actions.run import SequenceRun
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError
 from ..toolbox.acts import recording
-from ..toolbox.afar import async_agreed, async_approvers, async_who_wants
+from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
 from ..toolbox.consent import async_can_ask, async_first_answer
 from ..toolbox.journal import async_get_journal
@@ -20,7 +20,7 @@ from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
-from ..toolbox.telling import async_lines, step_for
+from ..toolbox.telling import step_for
 from .wish import Owner, Wish
 
 type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
@@ -135,8 +135,7 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | Non
         users = [user_id for user_id in users if user_id and await async_can_ask(hass, user_id)]
         if not users:
             raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
-        who = [await async_who_wants(hass, call.caller)] if wish.is_household else []
-        question = "\n".join([*who, *await async_lines(hass, call.exposure, plan, owner.language)])
+        question = await async_question(call, plan, owner.language, names_asker=wish.is_household)
         answer = await async_first_answer(hass, users, question, language=owner.language)
         if answer is None or not answer.agreed:
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
