@@ -316,6 +316,20 @@ async def test_otherwise_meanwhile(
     assert ("front" in news.lower()) is (change is not hide)
 
 
+@pytest.mark.parametrize(("entity_id", "exposed"), [("light.zebra", True), ("light.kitchen_lights", False)])
+async def test_another_plan_meanwhile(
+    hass: HomeAssistant, home: Home, phone: CompanionApp, entity_id: str, exposed: bool
+) -> None:
+    """Where an area means other entities by now than those that were shown, nothing is done."""
+    calls = async_mock_service(hass, "light", "turn_on")
+    await home.async_ask(phone, action="light.turn_on", target={"area_id": "kitchen"})
+    assert questions(phone) == [f"{NOBODY}\nTurn on: Ceiling Lights and Kitchen Lights"]
+    async_expose_entity(hass, "conversation", entity_id, exposed)
+    await phone.async_press(YES)
+    await home.async_over()
+    assert calls == []
+
+
 @pytest.mark.parametrize("gone", ["unloaded", "removed"])
 async def test_tools_are_gone_meanwhile(hass: HomeAssistant, home: Home, phone: CompanionApp, gone: str) -> None:
     """Nothing is done for an entry that was unloaded or removed."""
