@@ -44,7 +44,7 @@ _INSTEAD = {
         "__perform_action",
         "\nTo control devices call the intent tools; what they do not do, such as stopping a vacuum, {} does. ",
     ),
-    f"\n{_NO_TIMERS}": ("__do_later", f"\n{_NO_TIMERS} For later, call {{}}."),
+    f"\n{_NO_TIMERS}": ("__do_later", "\nThis device runs no timers itself: for these, and to act later, call {}."),
 }
 """What Assist says without knowing tools of ours, and what is said instead, where there is the one that is named."""
 

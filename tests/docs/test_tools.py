@@ -9,11 +9,13 @@ from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from homeassistant.components.cover import CoverEntityFeature
 from homeassistant.components.demo import light
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
@@ -145,11 +147,41 @@ async def test_actions(
     await ask("undo_last_change", options, which="Take")
 
 
-async def test_later(toolbox: MockConfigEntry, ask: Ask) -> None:
-    """One thing after another, as they stand: asked for, and listed."""
+LATER = {
+    "binary_sensor.fridge": ("off", {"friendly_name": "Fridge", "device_class": "door"}),
+    "binary_sensor.washing_machine": ("on", {"friendly_name": "Washing machine", "device_class": "running"}),
+    "binary_sensor.dishwasher": ("on", {"friendly_name": "Dishwasher", "device_class": "running"}),
+    "binary_sensor.rain": ("on", {"friendly_name": "Rain", "device_class": "moisture"}),
+    "light.dining_room": ("off", {"friendly_name": "Dining room light", "supported_color_modes": ["onoff"]}),
+    "cover.roof_window": (
+        "open",
+        {"friendly_name": "Roof window", "device_class": "window", "supported_features": CoverEntityFeature.CLOSE},
+    ),
+}
+"""What the house has besides, and what is so of it."""
+
+
+async def test_later(hass: HomeAssistant, toolbox: MockConfigEntry, ask: Ask, freezer: FrozenDateTimeFactory) -> None:
+    """One thing after another, as they stand: asked for, and listed; then said, put off and done."""
+    for entity_id, (state, attributes) in LATER.items():
+        hass.states.async_set(entity_id, state, attributes)
+        expose(hass, entity_id)
     options = ToolboxOptions.of(toolbox.options, toolbox.entry_id)
-    for tool in ("do_later", "pending"):
-        await ask(tool, options)
+    await ask("do_later", options)
+    await ask("pending", options, which="What")
+    ids = {wish.what.say: wish.id for wish in (await async_get_wishes(hass)).standing}
+
+    def served(text: str) -> str:
+        return text.replace("f10t9w", ids["The pasta is ready"]).replace("f10t9v", ids["Put out the bins"])
+
+    freezer.tick(540)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    await ask("pending", options, which="Snooze", served=served)
+    freezer.move_to("2026-03-02T18:00:00+00:00")
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    await ask("pending", options, which="I have", served=served)
 
 
 async def test_get_user_name(hass: HomeAssistant, assist: None, ask: Ask, llm_context: llm.LLMContext) -> None:

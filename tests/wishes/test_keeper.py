@@ -119,6 +119,19 @@ async def test_when_something_happens(hass: HomeAssistant, add: Add, later: Late
     assert at_once.is_standing
 
 
+@pytest.mark.parametrize("beside", [[], [{"trigger": "late.turned_on"}]])
+async def test_state_that_holds_for_a_while(
+    hass: HomeAssistant, add: Add, later: Later, told: Told, beside: list[dict[str, str]]
+) -> None:
+    """The time that it holds is counted on while the clock is looked at, and while another trigger is tried again."""
+    await add(when=When(triggers=[PARTY_BEGINS | {"for": {"minutes": 5}}, *beside]))
+    hass.states.async_set(PARTY, "on")
+    for passed in range(0, 300, 30):
+        assert told.words == [], passed
+        await later(30)
+    assert len(told.words) == 1
+
+
 async def test_triggers_that_fire_fast(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
     """What fires again at once comes together, after a rest."""
     await add(when=When(triggers=[PARTY_BEGINS]))

@@ -19,6 +19,7 @@ from ..wishes.account import (
     told_until,
     told_what,
 )
+from ..wishes.device_timers import told_timers
 from ..wishes.keeper import async_get_wishes
 from ..wishes.reading import told_when
 from ..wishes.whose import async_may_see
@@ -67,8 +68,12 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     past = [_ended_row(call, wish) for wish in ended[:MAX_TOLD_ENDED]]
     rows, past = [[row for row in each if _is_about(row, words)] for each in (rows, past)]
     past = _fitting(past, room // 3)
-    kept = _fitting(rows, room - size(past))
+    timers = told_timers(call.hass, call.exposure, call.caller.device_id)
+    timers = _fitting([timer for timer in timers if _is_about(timer, words)], room // 3)
+    kept = _fitting(rows, room - size(past) - size(timers))
     answer: JsonObjectType = {"pending": [*kept]}
+    if timers:
+        answer["timers"] = [*timers]
     if len(rows) > len(kept):
         answer["left_out"] = f"{len(rows) - len(kept)} more, due later. Give about to find one of them."
     if past:

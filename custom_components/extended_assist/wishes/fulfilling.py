@@ -5,7 +5,7 @@ from contextvars import Context as ContextVariables
 from typing import Any
 
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import CALLBACK_TYPE, CoreState, HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, CoreState, Event, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 
@@ -14,13 +14,16 @@ from ..results import ToolError
 from ..silence import log_unexpected
 from . import course, doing
 from .acting import Performers
+from .clock_changes import async_watch_clock
 from .course import Occasion
 from .store import WishStore
 from .triggers import Triggers
 from .wish import Wish
 
 LOOK = 30.0
-"""Seconds after which the clock is looked at in any case: it may have been set."""
+"""Seconds after which the clock is looked at where the system does not tell that it was set, and while something is missing."""
+LOOK_RARELY = 6 * 3600.0
+"""Seconds after which the clock is looked at in any case."""
 READY_TIME = 60.0
 """Seconds that are waited for what an action acts on and is not there, such as that of an integration that loads late."""
 
@@ -56,9 +59,9 @@ class Fulfilling:
         self._started = 0.0
         """When an entry was started last, in seconds since the epoch."""
         self.happened: set[HappenedListener] = set()
+        self._watch = async_watch_clock(hass, self.async_look)
         store.async_listen(self.async_look)
-        # At the end, this takes back the timer.
-        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_look)
+        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._on_stop)
 
     @callback
     def async_start(self, entry_id: str, performers: Performers) -> None:
@@ -87,15 +90,24 @@ class Fulfilling:
         self._triggers.async_retry()
         moment = now()
         waiting = [wish for wish in started if wish.id not in self._running]
+        is_missing = self._triggers.is_missing
         for wish in waiting:
             if course.is_over(wish, moment) or self._can_begin(wish, moment):
                 self._running.add(wish.id)
                 self._run(self._async_take_up(wish))
-        coming = [at for wish in waiting if (at := course.wakes(wish)) is not None and at > moment]
+            elif course.occasion(wish, moment) is not None:
+                is_missing = True
+        rest = LOOK if is_missing or self._watch is None else LOOK_RARELY
+        coming = [at - moment for wish in waiting if (at := course.wakes(wish)) is not None and at > moment]
         # What is done later is no part of the conversation in which it was asked for.
-        self._timer = ContextVariables().run(
-            async_call_later, self._hass, min([LOOK, *(at - moment for at in coming)]), self.async_look
-        )
+        self._timer = ContextVariables().run(async_call_later, self._hass, min([rest, *coming]), self.async_look)
+
+    @callback
+    def _on_stop(self, _: Event) -> None:
+        """Take back the timer, and the watch over the clock."""
+        self.async_look()
+        if self._watch is not None:
+            self._watch()
 
     def _can_begin(self, wish: Wish, moment: float) -> bool:
         """Return whether something of a wish is due, and all that it acts on is there or was waited for long enough."""
