@@ -184,7 +184,7 @@ CASES["extended_assist__do_later"] = lambda: [
     {"when": {"after": 60}, "action": {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}},
     *({"when": {"after": 60}, "action": {"action": UPDATE, "target": {"entity_id": name}}} for name in NAMES),
     *({"when": {"after": 60}, "action": {"action": UPDATE, "target": {"area_id": area}}} for area in AREAS),
-    *({"when": {"after": 60}, "actions": [{"condition": "state", "entity_id": name, "state": "7"}]} for name in NAMES),
+    *({"when": {"after": 60}, "action": [{"condition": "state", "entity_id": name, "state": "7"}]} for name in NAMES),
     *({"when": {"triggers": [{"trigger": "state", "entity_id": name}]}, "say": "x"} for name in NAMES),
     *({"when": {"at": name, "repeat": name}, "say": "x"} for name in NAMES),
     *({"when": {"after": 60}, "say": "x", "for": name} for name in (*NAMES, *AREAS)),

@@ -157,13 +157,13 @@ async def test_sequence(wishes: Wishes, options: ToolboxOptions, call_tool: Call
             "then": [{"action": "lock.lock", "target": {"entity_id": "front door"}}],
         },
     ]
-    data = await call_tool(do_later, when={"after": 600}, actions=steps)
+    data = await call_tool(do_later, when={"after": 600}, action=steps)
     (wish,) = wishes.standing
     assert wish.what.actions[0]["target"] == {"entity_id": ["light.bed_light"]}
     assert entity_ids_of(wish) == ["light.bed_light", "lock.front_door"]
     assert data["what"].startswith("turn off Bed Light (light.turn_off); wait 5 s; if ")
     assert "lock Front Door (lock.lock)" in data["what"]
-    again = await call_tool(do_later, when={"after": 600}, actions=wish.what.actions)
+    again = await call_tool(do_later, when={"after": 600}, action=wish.what.actions)
     assert again["what"] == data["what"]
 
 
@@ -186,7 +186,7 @@ async def test_when_something_happens(wishes: Wishes, do_later: DoLaterTool, cal
     assert "next" not in data
 
 
-@pytest.mark.parametrize("what", [{"action": ON}, {"actions": [ON, {"delay": 0}]}], ids=["an action", "a sequence"])
+@pytest.mark.parametrize("what", [{"action": ON}, {"action": [ON, {"delay": 0}]}], ids=["an action", "a sequence"])
 async def test_happens(
     hass: HomeAssistant,
     wishes: Wishes,
@@ -211,9 +211,11 @@ async def test_happens(
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"when": {"after": 60}}, "give say, ask, action or actions"),
-    ({"when": {"after": 60}, "say": ""}, "give say, ask, action or actions"),
-    (MILK | {"action": ON, "actions": [ON]}, "either action or actions"),
+    ({"when": {"after": 60}}, "give say, ask or action"),
+    ({"when": {"after": 60}, "say": ""}, "give say, ask or action"),
+    (MILK | {"action": [ON, "light.turn_on"]}, "or a list of the steps of a script"),
+    (MILK | {"action": []}, "or a list of the steps of a script"),
+    (MILK | {"actions": [ON]}, "actions"),
     (MILK | {"say": "x" * (MAX_WORDS + 1)}, f"say has more than {MAX_WORDS} characters"),
     (MILK | {"say": "It is {{ now() }}"}, "say: Templates cannot be used here."),
     (MILK | {"action": ON | {"delay": 5}}, "action: unknown here: delay"),
@@ -222,7 +224,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         MILK | {"action": {"action": "light.turn_on", "target": {"entity_id": "light.zebra"}}},
         "not found or is not exposed",
     ),
-    (MILK | {"actions": [{"action": "light.turn_on", "target": {"entity_id": "light.zebra"}}]}, "actions[0]: "),
+    (MILK | {"action": [{"action": "light.turn_on", "target": {"entity_id": "light.zebra"}}]}, "action[0]: "),
     (MILK | {"action": {"action": "homeassistant.restart"}}, "cannot be used by assistants"),
     (
         MILK
@@ -524,7 +526,7 @@ ASKED: list[tuple[dict[str, Any], str]] = [
         "At 2026-03-02 22:00:00: Unlock: Front Door (lock.unlock)",
     ),
     (
-        {"when": {"after": 600}, "actions": [{"if": "{{ true }}", "then": [UNLOCK]}]},
+        {"when": {"after": 600}, "action": [{"if": "{{ true }}", "then": [UNLOCK]}]},
         "In 0:10:00: Depending on conditions: Unlock: Front Door (lock.unlock)",
     ),
     (
@@ -572,7 +574,7 @@ async def test_consequential_when_something_happens(
 async def test_sequences_ask_first(hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, ask: Ask) -> None:
     """A sequence asks as one that runs now does, harmless or not."""
     with talking(hass, "Do it later") as chat_log:
-        data = await ask(chat_log, do_later, when={"after": 600}, actions=[ON])
+        data = await ask(chat_log, do_later, when={"after": 600}, action=[ON])
         assert data["would"] == "In 0:10:00: Turn on: Bed Light (light.turn_on)"
     assert wishes.standing == []
 

@@ -1,6 +1,7 @@
 """What is to happen later: make it, list it, and end it or put it off."""
 
-from typing import Final, override
+from collections.abc import Mapping
+from typing import Any, Final, override
 
 import voluptuous as vol
 
@@ -39,9 +40,16 @@ from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 MAX_WORDS = 500
 """Characters of what is said or asked: about half a minute of speech."""
 MAX_SNOOZE = 24 * 3600
-_LIKE_NOW: Final = {"actions": "execute_script", "action": "perform_action"}
-"""The tools that do the same now: where the options let them ask first, so does doing it later."""
-_WHAT: Final = ("say", "ask", "action", "actions")
+_LIKE_NOW: Final[Mapping[type, str]] = {list: "execute_script", dict: "perform_action"}
+"""The tools that do the same now with one action or several steps: where these ask first, so does doing it later."""
+_WHAT: Final = ("say", "ask", "action")
+
+
+def _action_or_steps(value: Any) -> Any:
+    """Return one action, or the steps of a script; raises vol.Invalid for anything else."""
+    if isinstance(value, dict) or (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
+        return value
+    raise vol.Invalid("give {action, target, data}, or a list of the steps of a script")
 
 
 class DoLaterTool(ExtendedTool):
@@ -61,10 +69,12 @@ class DoLaterTool(ExtendedTool):
                 description="{after: seconds}, {at: 07:00 or 2026-03-01 17:30}, {repeat: RRULE, at: 07:00}, or {triggers: "
                 "[as in automations], wait: seconds after}.",
             ): dict,
-            vol.Optional("say"): cv.string,
+            vol.Optional("say", description="Words."): cv.string,
             vol.Optional("ask", description="A question to answer then."): cv.string,
-            vol.Optional("action", description="{action: light.turn_on, target: {entity_id}, data}"): dict,
-            vol.Optional("actions", description="Instead: steps of a script."): [dict],
+            # No type: one action, or several steps.
+            vol.Optional(
+                "action", description="{action: light.turn_on, target: {entity_id}, data}, or steps of a script."
+            ): _action_or_steps,
             vol.Optional("for", description="Who hears it, if not here: everyone, a person, an area."): cv.string,
             vol.Optional(
                 "until",
@@ -72,15 +82,15 @@ class DoLaterTool(ExtendedTool):
             ): cv.string,
             # No type: a list of objects or templates, or a single one.
             vol.Optional("while", description="Conditions, as in automations."): cv.ensure_list,
-            vol.Optional("name"): cv.string,
+            vol.Optional("name", description="Short."): cv.string,
         }
     )
 
     @override
     def asks_first(self, call: ToolCall) -> bool:
         """Ask before actions as the options have it for those that are done now."""
-        asked = (tool for key, tool in _LIKE_NOW.items() if key in call.arguments)
-        return not call.options.policy.ask_first.isdisjoint(asked) or super().asks_first(call)
+        like_now = _LIKE_NOW.get(type(call.arguments.get("action")))
+        return like_now in call.options.policy.ask_first or super().asks_first(call)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -164,7 +174,7 @@ _CHANGED: Final = {"cancel": "cancelled", "done": "done", "snooze": "snoozed"}
 async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
     """Return the wish that the arguments mean, and how many entities its target also means that are not exposed."""
     given, owner = call.arguments, owner_of(call)
-    if {"action", "actions"} & given.keys():
+    if "action" in given:
         _check_actions(call, owner.entry_id)
     what, left_out = await _async_what(call)
     when = await async_read_when(call, given["when"])
@@ -198,8 +208,6 @@ async def _async_what(call: ToolCall) -> tuple[What, int]:
     given = call.arguments
     if not any(given.get(key) for key in _WHAT):
         raise ToolError(f"Say what is to happen then: give {', '.join(_WHAT[:-1])} or {_WHAT[-1]}.")
-    if {"action", "actions"} <= given.keys():
-        raise ToolError("Give either action or actions, not both.")
     for key in ("say", "ask"):
         if len(given.get(key, "")) > MAX_WORDS:
             raise ToolError(f"{key} has more than {MAX_WORDS} characters. Say it shorter.")
@@ -208,9 +216,10 @@ async def _async_what(call: ToolCall) -> tuple[What, int]:
         except ToolError as err:
             raise ToolError(f"{key}: {err} With ask, what is so at that time is looked up then.") from err
     what, left_out = What(say=given.get("say") or None, ask=given.get("ask") or None), 0
-    if actions := given.get("actions"):
-        what.actions = await SequenceWalker(call).async_actions(actions, "actions")
-    elif one := given.get("action"):
+    one = given.get("action")
+    if isinstance(one, list):
+        what.actions = await SequenceWalker(call).async_actions(one, "action")
+    elif one:
         if unknown := [str(key) for key in one if key not in ("action", "target", "data")]:
             raise ToolError(f"action: unknown here: {', '.join(unknown)}. Give action, target and data.")
         if not all(isinstance(one.get(key) or {}, dict) for key in ("target", "data")):
