@@ -16,6 +16,7 @@ from . import course, doing
 from .acting import Performers
 from .clock_changes import async_watch_clock
 from .course import Occasion
+from .gates import Gates
 from .store import WishStore
 from .triggers import Triggers
 from .wish import Wish
@@ -51,6 +52,7 @@ class Fulfilling:
         self._hass = hass
         self._store = store
         self._triggers = Triggers(hass, self._on_trigger)
+        self._gates = Gates(hass)
         self._performers: dict[str, Performers] = {}
         """What performs the actions of each started entry that are none of Home Assistant's."""
         self._running: set[str] = set()
@@ -83,7 +85,9 @@ class Fulfilling:
             self._timer()
             self._timer = None
         started = [wish for wish in self._store.standing if wish.owner.entry_id in self._performers]
-        self._triggers.async_set(filter(course.waits_for_triggers, started))
+        waiting_for_triggers = [wish for wish in started if course.waits_for_triggers(wish)]
+        self._triggers.async_set(waiting_for_triggers)
+        self._gates.async_set(waiting_for_triggers)
         # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
         if self._hass.state is not CoreState.running or not started:
             return
@@ -124,8 +128,12 @@ class Fulfilling:
     @callback
     def _on_trigger(self, wish_id: str) -> None:
         """Take it that a trigger of a wish fired: from now on, it is due by the clock."""
-        wish = self._store.wishes.get(wish_id)
-        if wish is not None and course.triggered(wish, now()):
+        if (wish := self._store.wishes.get(wish_id)) is None:
+            return
+        if self._gates.is_shut(wish):
+            # Nothing comes due, so nothing is stored: it may fire all day.
+            course.refuse(wish, NOT_HELD)
+        elif course.triggered(wish, now()):
             self._run(self._store.async_save())
 
     async def _async_take_up(self, wish: Wish) -> None:
