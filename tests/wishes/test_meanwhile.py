@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.toolbox.consent import PhoneAnswer
 from custom_components.extended_assist.wishes import acting, doing
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.outcome import Ending
@@ -48,14 +49,14 @@ class Question:
         self.asked = asyncio.Event()
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         monkeypatch.setattr(acting, "async_can_ask", self._async_can_ask)
-        monkeypatch.setattr(acting, "async_ask_from_afar", self._async_ask)
+        monkeypatch.setattr(acting, "async_first_answer", self._async_ask)
 
     async def _async_can_ask(self, *_: Any) -> bool:
         return True
 
-    async def _async_ask(self, *_: Any, **__: Any) -> bool:
+    async def _async_ask(self, _hass: HomeAssistant, user_ids: list[str], *_: Any, **__: Any) -> PhoneAnswer:
         self.asked.set()
-        return await self.answer
+        return PhoneAnswer(agreed=await self.answer, user_id=user_ids[0])
 
     async def async_answer(self, hass: HomeAssistant) -> None:
         """Say yes, and wait for what comes of it."""

@@ -12,15 +12,16 @@ from ..actions.run import SequenceRun
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError
 from ..toolbox.acts import recording
+from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
+from ..toolbox.consent import async_can_ask, async_first_answer
 from ..toolbox.journal import async_get_journal
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
-from ..toolbox.telling import async_lines, step_for
+from ..toolbox.telling import step_for
 from .calling import HIDDEN, NotDoneError, async_valid_call, check_standing
-from .consent import async_ask_from_afar, async_can_ask
 from .wish import Owner, Wish
 
 type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
@@ -57,10 +58,12 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
     target = {"entity_id": exposed} if step.get("targeted") else {}
     action = await _async_checked(call, step, target)
     planned = step_for(call, action.name, action.entity_ids, action.data)
-    if await _async_agree(call, wish, Plan((planned,), planned.words)):
-        call = await async_valid_call(call.hass, wish)
-        agreed, action = action, await _async_checked(call, step, target)
-        if action.entity_ids != agreed.entity_ids:
+    if (agreed := await _async_agree(call, wish, Plan((planned,), planned.words))) is not None:
+        # Minutes may have gone by.
+        await async_valid_call(call.hass, wish)
+        call, asked = agreed, action
+        action = await _async_checked(call, step, target)
+        if action.entity_ids != asked.entity_ids:
             raise NotDoneError(_CHANGED)
     answer = await _async_recorded(call, action)
     left_out = len(entity_ids) - len(exposed)
@@ -97,8 +100,10 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     """Run several steps."""
     walker, walked = await _async_walked(call, sequence)
     planned = planned_steps(call, walker)
-    if await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open)):
-        call = await async_valid_call(call.hass, wish)
+    agreed = await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
+    if agreed is not None:
+        await async_valid_call(call.hass, wish)
+        call = agreed
         walker, walked = await _async_walked(call, sequence)
         if planned_steps(call, walker) != planned:
             raise NotDoneError(_CHANGED)
@@ -125,24 +130,30 @@ async def _async_walked(call: ToolCall, sequence: list[dict[str, Any]]) -> tuple
         raise NotDoneError(str(err), HIDDEN) from err
 
 
-async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> bool:
-    """Ask the one who made a wish from afar where it needs their word and they did not give it; raises NotDoneError.
+async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | None:
+    """Ask from afar where a wish needs somebody's word that was not given: the one who made it, or those of the options.
 
-    Return whether they were asked: minutes have passed then, and whatever was checked before is to be checked again.
+    Return the call as that of who agreed, or None where nobody needed to; raises NotDoneError.
     """
     if wish.agreed:
-        return False
+        return None
     try:
         await async_reason_to_ask(call, plan)
     except NotAllowedError:
-        owner = wish.owner
-        if not await async_can_ask(call.hass, owner.user_id):
+        hass, owner = call.hass, wish.owner
+        users = [user.id for user in await async_approvers(call)] if wish.is_household else [owner.user_id]
+        users = [user_id for user_id in users if user_id and await async_can_ask(hass, user_id)]
+        if not users:
             raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
-        question = "\n".join(await async_lines(call.hass, call.exposure, plan, owner.language))
-        if not await async_ask_from_afar(call.hass, owner.user_id, question, language=owner.language):
+        question = await async_question(call, plan, owner.language, names_asker=wish.is_household)
+        answer = await async_first_answer(hass, users, question, language=owner.language)
+        if answer is None or not answer.agreed:
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
-        return True
-    return False
+        try:
+            return await async_agreed(call, answer.user_id)
+        except ToolError as err:
+            raise NotDoneError("it may not be done any more.") from err
+    return None
 
 
 def _is_resolved(step: Mapping[str, Any]) -> bool:

@@ -98,6 +98,12 @@ def triggered(wish: Wish, now: float) -> bool:
     return True
 
 
+def refuse(wish: Wish, result: str) -> None:
+    """Take it that one of its triggers fired in vain: nothing is due, whatever else is going on."""
+    if waits_for_triggers(wish) and wish.progress.begun is None:
+        wish.progress.result = result
+
+
 def begin(wish: Wish, one: Occasion) -> None:
     """Take a wish as begun; its next moment is set at once, so that no moment comes twice."""
     progress = wish.progress

@@ -22,7 +22,7 @@ def told_timers(hass: HomeAssistant, exposure: Exposure, device_id: str | None) 
     timers = [timer for timer in manager.timers.values() if timer.device_id == device_id]
     return [
         {
-            **({"name": timer.name} if timer.name else {}),
+            **({"name": seen(exposure, timer.name)} if timer.name else {}),
             **({"command": seen(exposure, timer.conversation_command)} if timer.conversation_command else {}),
             "left": format_duration(timer.seconds_left),
             **({} if timer.is_active else {"paused": True}),

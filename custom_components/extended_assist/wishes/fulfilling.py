@@ -16,6 +16,7 @@ from . import course, doing
 from .acting import Performers
 from .clock_changes import async_watch_clock
 from .course import Occasion
+from .gates import Gates
 from .outcome import Ending, WishOutcome
 from .store import WishStore
 from .triggers import Triggers
@@ -53,6 +54,7 @@ class Fulfilling:
         self._hass = hass
         self._store = store
         self._triggers = Triggers(hass, self._on_trigger)
+        self._gates = Gates(hass)
         self._performers: dict[str, Performers] = {}
         """What performs the actions of each started entry that are none of Home Assistant's."""
         self._running: set[str] = set()
@@ -90,9 +92,10 @@ class Fulfilling:
         if self._hass.is_stopping or not self._performers:
             self._in_vain.async_stop()
         started = [wish for wish in self._store.standing if wish.owner.entry_id in self._performers]
-        waiting = [*filter(course.waits_for_triggers, started)]
-        self._triggers.async_set(waiting)
-        for wish in waiting:
+        waiting_for_triggers = [wish for wish in started if course.waits_for_triggers(wish)]
+        self._triggers.async_set(waiting_for_triggers)
+        self._gates.async_set(waiting_for_triggers)
+        for wish in waiting_for_triggers:
             self._in_vain.async_follow(wish)
         # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
         if self._hass.state is not CoreState.running or not started:
@@ -134,10 +137,14 @@ class Fulfilling:
     @callback
     def _on_trigger(self, wish_id: str) -> None:
         """Take it that a trigger of a wish fired: from now on, it is due by the clock."""
-        wish = self._store.wishes.get(wish_id)
-        if wish is not None and wish.progress.in_vain:
+        if (wish := self._store.wishes.get(wish_id)) is None:
+            return
+        if wish.progress.in_vain:
             self._run(self._async_on_doubtful(wish))
-        elif wish is not None and course.triggered(wish, now()):
+        elif self._gates.is_shut(wish):
+            # Nothing comes due, so nothing is stored: it may fire all day.
+            course.refuse(wish, NOT_HELD)
+        elif course.triggered(wish, now()):
             self._run(self._store.async_save())
 
     async def _async_on_doubtful(self, wish: Wish) -> None:
