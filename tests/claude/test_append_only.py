@@ -173,7 +173,7 @@ async def test_what_is_cleared_for_space(hass: HomeAssistant, entry: MockConfigE
     kept = [len(thoughts(request)) for request in talk.requests]
     cleared = [index for index, (before, after) in enumerate(pairwise(kept), start=1) if after < before]
     assert cleared, kept
-    assert kept[cleared[0]] == 0
+    assert kept[cleared[0]] <= 1, "More is left than what was thought in this turn."
     assert any(kept[cleared[0] :]), kept
 
 
