@@ -33,10 +33,10 @@ from tests.claude_server import ClaudeServer, Scenario, Turn
 
 from .acting import house
 from .databases import database, recorder_db_url, shared_database
-from .running import Together, in_order, write_no_log_file
+from .running import Together, freeze_quickly, hass_storage, in_order, write_no_log_file
 from .shown import check_shown, is_own
 
-__all__ = ["database", "house", "recorder_db_url", "shared_database"]
+__all__ = ["database", "hass_storage", "house", "recorder_db_url", "shared_database"]
 
 AGENT = "conversation.claude"
 MODEL = "claude-haiku-5-5"
@@ -53,6 +53,7 @@ logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 def pytest_configure(config: pytest.Config) -> None:
     """Copy Home Assistant's blueprints before processes begin: in the folder that they share they would race to do it."""
     write_no_log_file(config)
+    freeze_quickly()
     for component in (automation, script, template):
         ours = Path(get_test_config_dir("blueprints", component.DOMAIN))
         if not ours.exists():
