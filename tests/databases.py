@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 MEMORY = "memory"
 """SQLite inside the test process, as Home Assistant's own tests use it."""
+IN_MEMORY = "sqlite://"
 SERVERS = {
     "postgresql": os.environ.get("TEST_POSTGRESQL_URL", "postgresql://postgres@127.0.0.1:5432/postgres"),
     "mariadb": os.environ.get("TEST_MARIADB_URL", "mysql+pymysql://root@127.0.0.1:3306/mysql?charset=utf8mb4"),
@@ -35,9 +36,6 @@ _SEPARATE_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHE
 @contextmanager
 def temporary_database(engine: str, folder: Path) -> Iterator[str]:
     """Create an empty database, yield its URL and drop it; skip the test where the server is out of reach."""
-    if engine == MEMORY:
-        yield "sqlite://"
-        return
     if engine == "sqlite":
         yield f"sqlite:///{folder / 'home-assistant_v2.db'}"
         return
@@ -65,9 +63,12 @@ def temporary_database(engine: str, folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def recorder_db_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def recorder_db_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the database of the recorder under test; in memory unless the test is marked with EVERY_ENGINE."""
-    with temporary_database(getattr(request, "param", MEMORY), tmp_path) as url:
+    if (engine := getattr(request, "param", MEMORY)) == MEMORY:
+        yield IN_MEMORY  # Almost every test: a folder of its own would be made for nothing.
+        return
+    with temporary_database(engine, request.getfixturevalue("tmp_path")) as url:
         yield url
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+import time
 from typing import Any
 
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket
+from sqlalchemy import insert
 
 from homeassistant.components.recorder import get_instance
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
@@ -19,6 +21,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import session_scope
 from homeassistant.util import dt as dt_util
 
+_VALUES = ("mean", "min", "max", "state", "sum")
 HOUR = timedelta(hours=1)
 SHORT = timedelta(minutes=5)
 
@@ -82,12 +85,17 @@ async def record_short(hass: HomeAssistant, statistic_id: str, rows: list[Statis
 async def _async_add(
     hass: HomeAssistant, kind: type[Statistics | StatisticsShortTerm], statistic_id: str, rows: list[StatisticData]
 ) -> None:
-    """Add rows in bulk: Home Assistant's import looks for each of them first."""
+    """Add rows in bulk: Home Assistant's import looks for each of them first, and an object of each takes longer than all else."""
 
     def write() -> None:
         metadata_id, _ = get_metadata(hass, statistic_ids={statistic_id})[statistic_id]
-        with session_scope(hass=hass) as session:
-            session.bulk_save_objects([kind.from_stats(metadata_id, row) for row in rows])
+        same = {"metadata_id": metadata_id, "created_ts": time.time(), **dict.fromkeys(_VALUES)}
+        written = [same | row | {"start_ts": row["start"].timestamp()} for row in rows]
+        for each in written:
+            del each["start"]
+        if written:
+            with session_scope(hass=hass) as session:
+                session.execute(insert(kind.__table__), written)
 
     await get_instance(hass).async_add_executor_job(write)
 

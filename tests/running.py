@@ -1,9 +1,15 @@
 """How the tests are run: what each process is spared, and which are run together, in which order."""
 
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack
 import logging
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from pytest_homeassistant_custom_component import common, patch_time
 from xdist.scheduler import LoadGroupScheduling
 
 
@@ -12,6 +18,31 @@ def write_no_log_file(config: pytest.Config) -> None:
     plugin = config.pluginmanager.get_plugin("logging-plugin")
     if plugin is not None and not config.getoption("--log-file") and not config.getini("log_file"):
         plugin.log_file_handler.setLevel(logging.CRITICAL + 1)
+
+
+def freeze_quickly() -> None:
+    """Let whoever freezes the clock tell by the number of a module's names whether it knows them.
+
+    It looks at thousands of modules for each test, and otherwise hashes all of their names.
+    """
+
+    def known_by(module: ModuleType) -> tuple[int, int]:
+        return id(module), len(getattr(module, "__dict__", ()))
+
+    patch_time.ha_get_module_attributes_hash = known_by
+
+
+@pytest.fixture
+def hass_storage() -> Iterator[dict[str, Any]]:
+    """Keep in memory what a home stores, as the plugin does, but by plain functions: its mocks take as long as a home."""
+
+    def plain(target: str, *, side_effect: Any, autospec: bool) -> Any:
+        return patch(target, side_effect)
+
+    with ExitStack() as stack:
+        with patch.object(common, "patch", plain):
+            stored = stack.enter_context(common.mock_storage())
+        yield stored
 
 
 class Together(LoadGroupScheduling):

@@ -71,14 +71,25 @@ type StartScripts = Callable[..., Awaitable[Path]]
 
 @pytest.fixture
 def start_scripts(hass: HomeAssistant, assist: None, tmp_path: Path) -> StartScripts:
-    """Return a function that starts the home with files of this content, and returns their folder."""
+    """Return a function that starts the home with files of this content, and returns their folder.
 
-    async def start(scripts: str | bytes = SCRIPTS, scenes: str = SCENES, configuration: str = CONFIGURATION) -> Path:
+    Who needs no devices does without them: they take most of the time.
+    """
+
+    async def start(
+        scripts: str | bytes = SCRIPTS,
+        scenes: str = SCENES,
+        configuration: str = CONFIGURATION,
+        *,
+        devices: bool = True,
+    ) -> Path:
         hass.config.config_dir = str(tmp_path)
         (tmp_path / "automations.yaml").write_text("[]\n")
         (tmp_path / "scripts.yaml").write_bytes(scripts if isinstance(scripts, bytes) else scripts.encode())
         (tmp_path / "scenes.yaml").write_text(scenes)
         (tmp_path / "configuration.yaml").write_text(configuration)
+        if devices:
+            await _add_devices(hass)
         await _set_up(hass)
         await async_get_journal(hass)
         return tmp_path
@@ -86,14 +97,18 @@ def start_scripts(hass: HomeAssistant, assist: None, tmp_path: Path) -> StartScr
     return start
 
 
-async def _set_up(hass: HomeAssistant) -> None:
-    """Set up the devices and what the files say."""
-    from homeassistant.config import async_hass_config_yaml  # noqa: PLC0415 - patched by the harness until now
-
-    config = await async_hass_config_yaml(hass)
+async def _add_devices(hass: HomeAssistant) -> None:
+    """Set up the devices."""
     with patch("homeassistant.components.demo.COMPONENTS_WITH_CONFIG_ENTRY_DEMO_PLATFORM", _PLATFORMS):
         assert await async_setup_component(hass, "demo", {})
         await hass.async_block_till_done()
+
+
+async def _set_up(hass: HomeAssistant) -> None:
+    """Set up what the files say."""
+    from homeassistant.config import async_hass_config_yaml  # noqa: PLC0415 - patched by the harness until now
+
+    config = await async_hass_config_yaml(hass)
     for domain in ("input_boolean", "input_number", "input_text", "automation", "script", "scene"):
         assert await async_setup_component(hass, domain, config), domain
     await hass.async_block_till_done()

@@ -342,17 +342,20 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("syntax", [lambda config: config, older], ids=["present", "older"])
-@pytest.mark.parametrize(("config", "refused"), HOSTILE)
 async def test_hostile(
-    hass: HomeAssistant, path: File, call_tool: CallTool, config: Part, refused: str, syntax: Any
+    hass: HomeAssistant, path: File, call_tool: CallTool, subtests: pytest.Subtests, syntax: Any
 ) -> None:
-    """It is refused with its place and reason, and nothing is written."""
+    """Each is refused with its place and reason, and nothing is written: one home is enough for all of them."""
     hass.states.async_set("light.mixed", "on", {"entity_id": [HALL, "light.zebra"]})
     er.async_get(hass).async_get_or_create("light", "test", "mixed", suggested_object_id="mixed")
     expose(hass, "light.mixed")
-    before = path.read_text()
-    answer = await call_tool(ADD, automation=syntax(filled(hass, config)), error=True)
-    assert refused in answer["error"]
-    assert _PLACE.match(answer["error"]), answer["error"]
-    assert _NEXT_STEP.search(answer["error"]) or _OF_TEMPLATES.search(answer["error"]), answer["error"]
-    assert path.read_text() == before
+    for row in HOSTILE:
+        config, refused = row.values
+        before, automations = path.read_text(), hass.states.async_entity_ids("automation")
+        with subtests.test(row.id):
+            answer = await call_tool(ADD, automation=syntax(filled(hass, config)), error=True)
+            assert refused in answer["error"]
+            assert _PLACE.match(answer["error"]), answer["error"]
+            assert _NEXT_STEP.search(answer["error"]) or _OF_TEMPLATES.search(answer["error"]), answer["error"]
+            assert path.read_text() == before
+            assert hass.states.async_entity_ids("automation") == automations

@@ -98,7 +98,7 @@ async def test_cut_off(
     kind: Kind,
 ) -> None:
     """After the start it is not there, or there, exposed as promised, recorded and undoable; the user is told."""
-    path = await start_scripts() / kind.file
+    path = await start_scripts(devices=False) / kind.file
     before = path.read_bytes()
     where, is_there = STEPS[step]
     await cutter.during(CHANGES[change](call_tool, kind), *where)
@@ -134,7 +134,7 @@ async def test_undo_cut_off(
     kind: Kind,
 ) -> None:
     """An undo that is cut off was made or not made, and can be made again only in the latter case."""
-    path = await start_scripts() / kind.file
+    path = await start_scripts(devices=False) / kind.file
     er.async_get(hass).async_update_entity(kind.old, icon="mdi:ghost")
     before = path.read_bytes()
     await CHANGES[change](call_tool, kind)
@@ -168,7 +168,7 @@ async def test_broken_off_while_running(
     kind: Kind,
 ) -> None:
     """What fails, or is cancelled, in the middle is brought to an end at once."""
-    path = await start_scripts() / kind.file
+    path = await start_scripts(devices=False) / kind.file
     before = path.read_bytes()
 
     async def work() -> None:

@@ -24,7 +24,6 @@ from tests.automations.wishes import (
     LISTED_TRIGGERS,
     MOTION,
     WISHES,
-    Wish,
     do,
     event,
     phone_id,
@@ -103,24 +102,29 @@ async def path(hass: HomeAssistant, start_home: StartHome, tmp_path: Path) -> Pa
 
 
 @pytest.mark.parametrize("syntax", [lambda config: config, older], ids=["present", "older"])
-@pytest.mark.parametrize("wish", WISHES, ids=lambda wish: wish.name)
-async def test_wish(hass: HomeAssistant, path: File, call_tool: CallTool, wish: Wish, syntax: Any) -> None:
-    """It is written, loaded, and told whole; or it is refused with its place, and nothing is written."""
-    before = path.read_text()
-    answer = await call_tool(ADD, automation=syntax(filled(hass, wish.config)), error=wish.refused is not None)
-    if wish.refused is not None:
-        assert wish.refused in answer["error"]
-        assert path.read_text() == before
-        return
-    state = hass.states.get(answer["added"])
-    assert state
-    assert state.state == "on"
-    assert "zebra" not in path.read_text().lower()
-    assert "not exposed" not in answer["what"]
-    loaded = hass.data["automation"].get_entity(answer["added"]).raw_config
+async def test_wishes(
+    hass: HomeAssistant, path: File, call_tool: CallTool, subtests: pytest.Subtests, syntax: Any
+) -> None:
+    """Each is written, loaded, and told whole; or it is refused with its place, and nothing is written."""
     describer = AutomationDescriber(hass, Exposure(hass, "conversation"), known=LISTED_ACTIONS)
-    words = describer.describe(loaded)
-    assert [place for place, other in _with_one_change(loaded) if describer.describe(other) == words] == []
+    for wished in WISHES:
+        with subtests.test(wished.name):
+            before = path.read_text()
+            answer = await call_tool(
+                ADD, automation=syntax(filled(hass, wished.config)), error=wished.refused is not None
+            )
+            if wished.refused is not None:
+                assert wished.refused in answer["error"]
+                assert path.read_text() == before
+                continue
+            state = hass.states.get(answer["added"])
+            assert state
+            assert state.state == "on"
+            assert "zebra" not in path.read_text().lower()
+            assert "not exposed" not in answer["what"]
+            loaded = hass.data["automation"].get_entity(answer["added"]).raw_config
+            words = describer.describe(loaded)
+            assert [place for place, other in _with_one_change(loaded) if describer.describe(other) == words] == []
 
 
 async def test_places_are_written_out(path: File, call_tool: CallTool) -> None:

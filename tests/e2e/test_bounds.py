@@ -39,7 +39,8 @@ SECRETS = ("zebra", "quokka", "narwhal", "axolotl", "31415", "serial1")
 HIDDEN = "input_boolean.zebra"
 EXPOSED = ("input_boolean.bed_light", "input_boolean.party", "input_text.note")
 SAMPLE = 60
-"""Sequences of those that are generated."""
+"""Sequences of those that are generated, and, on the oldest version, of those that are written: `tests/tools/test_scripts.py`
+runs all of them there. `script/soak` takes others."""
 SIDE_BY_SIDE = 10
 
 
@@ -145,7 +146,7 @@ class Toolbox:
         return json.loads(re.sub(r"\blight\.", "input_boolean.", text, flags=re.IGNORECASE))
 
 
-async def test_nothing_hidden_is_reached(toolbox: Toolbox) -> None:
+async def test_nothing_hidden_is_reached(house: tuple[HomeAssistantInstance, Setting], toolbox: Toolbox) -> None:
     """Neither read nor moved; Home Assistant's own templates tell most of it, so the attacks are good ones."""
     reads = [*REACH]
     for key, value in toolbox.ids.items():
@@ -154,10 +155,13 @@ async def test_nothing_hidden_is_reached(toolbox: Toolbox) -> None:
     assert {one: answer for one, answer in told.items() if _secrets(answer, one)} == {}
     full = [await _rendered(toolbox.client, one) for one in reads]
     assert sum(bool(_secrets(answer, one)) for answer, one in zip(full, reads, strict=True)) > len(reads) / 4
-    async for names, attacks, answers in _tried(toolbox, sequences.ALL):
-        assert traces(json.dumps(answers), json.dumps(attacks)) == [], names
     (seed,) = seeds(1)
-    async for _ in _tried(toolbox, random.Random(seed).sample([*made.sequences()], SAMPLE)):
+    sampled = random.Random(seed)
+    newest = house[0].environment == "newest"
+    written = sequences.ALL if newest else sampled.sample(sequences.ALL, SAMPLE)
+    async for names, attacks, answers in _tried(toolbox, written):
+        assert traces(json.dumps(answers), json.dumps(attacks)) == [], names
+    async for _ in _tried(toolbox, sampled.sample([*made.sequences()], SAMPLE)):
         pass  # They say names in pieces, which an answer may repeat as a whole.
 
 

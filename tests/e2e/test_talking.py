@@ -104,19 +104,6 @@ async def test_unload_and_load_again(client: Client, agent: str) -> None:
     assert ANSWER.fullmatch(speech(await client.converse(QUESTION, agent_id=agent)))
 
 
-async def test_restart_keeps_everything(home: HomeAssistantInstance, agent: str) -> None:
-    async with home.connect() as client:
-        (before,) = await client.config_entries("extended_assist")
-        agents = await client.subentries(before["entry_id"])
-        answer = speech(await client.converse(QUESTION, agent_id=agent))
-    await home.restart()
-    async with home.connect() as client:
-        (after,) = await client.config_entries("extended_assist")
-        assert (after["entry_id"], after["state"]) == (before["entry_id"], "loaded")
-        assert await client.subentries(after["entry_id"]) == agents
-        assert speech(await client.converse(QUESTION, agent_id=agent)) == answer
-
-
 async def test_nothing_was_logged_against_the_integration(home: HomeAssistantInstance, agent: str) -> None:
     """After all of the above: no warning, error or deprecation that names the integration."""
     assert complaints(home) == []

@@ -15,6 +15,8 @@ from .budget import Budget, Found
 from .page import PAGE, to_table, with_rows
 
 SOAKS = {
+    "automations": "automations of every kind are changed and removed, and written by two at once",
+    "bounds": "attacks on running homes, other ones each time",
     "faults": "changes of automations, scripts and scenes are cut off in a running Home Assistant",
     "kill": "writers of automations.yaml are killed",
     "large_home": "every kind of question in homes that double in size",
