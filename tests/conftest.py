@@ -9,7 +9,6 @@ import shutil
 import threading
 from typing import Any
 from unittest.mock import patch
-from zoneinfo import ZoneInfo
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_test_config_dir
@@ -30,7 +29,6 @@ from homeassistant.data_entry_flow import FlowHandler, FlowManager
 from homeassistant.helpers import chat_session, llm, service
 from homeassistant.loader import Integration
 from homeassistant.setup import async_setup_component
-from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Scenario, Turn
 
 from .acting import house
@@ -43,8 +41,6 @@ __all__ = ["database", "hass_storage", "house", "recorder_db_url", "shared_datab
 AGENT = "conversation.claude"
 MODEL = "claude-haiku-5-5"
 ASSISTANT = "conversation"
-HOME_ZONE = ZoneInfo("US/Pacific")
-"""Where the homes are that the plugin makes."""
 
 # The plugin writes every record, and every statement to a database, to the terminal too. What a test logs pytest keeps and
 # shows with its failure; the recorder's thread, which goes on between two tests, would be heard among the summaries.
@@ -78,20 +74,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def _custom_integrations(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let the home find this integration; a recorder, where a test asks for one, must come before it.
-
-    Two tests of five need no home, which takes longer than they do: they have its time zone, and what they set is undone.
-    """
-    if "hass" in request.fixturenames:
-        request.getfixturevalue("recorder_db_url")
-        request.getfixturevalue("enable_custom_integrations")
-        yield
-        return
-    before = dt_util.get_default_time_zone()
-    dt_util.set_default_time_zone(HOME_ZONE)
-    yield
-    dt_util.set_default_time_zone(before)
+def _custom_integrations(recorder_db_url: str, enable_custom_integrations: None) -> None:
+    """Let Home Assistant find this integration; a recorder, where a test asks for one, must come before it."""
 
 
 @pytest.fixture(scope="session", autouse=True)
