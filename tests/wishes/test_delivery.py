@@ -195,14 +195,34 @@ async def test_everyone(hass: HomeAssistant, speakers: Speakers, add_phone: AddP
 
 
 @pytest.mark.parametrize("hearer", [Hearer.HERE, Hearer.AREA, Hearer.PERSON, Hearer.EVERYONE])
-async def test_own_wish_is_shown_to_nobody_else(hass: HomeAssistant, assist: None, anna: User, hearer: Hearer) -> None:
-    """A notification in Home Assistant, which every user sees, shows what is the household's or for everyone."""
+async def test_own_wish_is_shown_to_nobody_else(
+    hass: HomeAssistant, assist: None, anna: User, ben: User, hearer: Hearer
+) -> None:
+    """A notification in Home Assistant, which every user sees, shows what is the household's or for everyone.
+
+    Of what is one user's own, it tells that it is there; of what is for one person, nothing.
+    """
     own = a_wish(owner={"user_id": anna.id}, audience=Audience(hearer, "cellar"))
     assert not await async_deliver(hass, own, WORDS, answerable=False)
-    assert waiting(hass) == ([WORDS] if hearer is Hearer.EVERYONE else [])
+    told = {
+        Hearer.EVERYONE: [WORDS],
+        Hearer.PERSON: [],
+    }.get(hearer, [f"For {anna.name}: something that you wanted has come due. Ask me for it."])
+    assert waiting(hass) == told
     household = a_wish(audience=Audience(hearer, "cellar"))
     assert not await async_deliver(hass, household, WORDS, answerable=False)
-    assert bool(waiting(hass)) is (hearer is not Hearer.PERSON)
+    assert (WORDS in waiting(hass)) is (hearer is not Hearer.PERSON)
+
+
+async def test_own_wish_of_the_only_user(hass: HomeAssistant, assist: None) -> None:
+    """Who is alone in Home Assistant sees their own words; a user who is turned off, or none of people, is nobody else."""
+    owner = await hass.auth.async_create_user("Olga")
+    await hass.auth.async_create_system_user("Add-on")
+    guest = await hass.auth.async_create_user("Guest")
+    await hass.auth.async_update_user(guest, is_active=False)
+    own = a_wish(owner={"user_id": owner.id})
+    assert not await async_deliver(hass, own, WORDS, answerable=False)
+    assert waiting(hass) == [WORDS]
 
 
 QUIET = {"quiet_start": "22:30:00", "quiet_end": "06:15:00"}

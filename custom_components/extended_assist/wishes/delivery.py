@@ -51,8 +51,8 @@ class Answerable(Protocol):
 async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerable: bool) -> bool:
     """Say words to those whom a wish is for; return whether a device of one of them took it.
 
-    Where none did, a notification waits in Home Assistant, unless it is one user's own. It counts for nothing: who sees it
-    when is not known.
+    Where none did, a notification waits in Home Assistant, which all users see: of what is one user's own, it tells others
+    only that it is there. It counts for nothing: who sees it when is not known.
     """
     is_quiet = async_is_quiet(hass, wish)
     audience = wish.audience
@@ -77,10 +77,17 @@ async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerab
         reached = await _async_speak(hass, satellites, wish, words, answerable=answerable) or await _async_send(
             hass, {wish.owner.user_id}, wish, words, answerable=answerable, is_quiet=is_quiet
         )
-    # All users see it: what is one user's own waits until they speak, unless it was meant for everyone.
-    if not reached and (wish.is_household or audience.hearer is Hearer.EVERYONE):
-        _async_notify(hass, wish, words)
+    if not reached:
+        is_for_all = wish.is_household or audience.hearer is Hearer.EVERYONE
+        _async_notify(hass, wish, words if is_for_all else await _async_seen_by_all(hass, wish, words))
     return reached
+
+
+async def _async_seen_by_all(hass: HomeAssistant, wish: Wish, words: str) -> str:
+    """Return words as all users may see them: as they are where there is nobody but their owner."""
+    users = [user for user in await hass.auth.async_get_users() if user.is_active and not user.system_generated]
+    owner = next((user for user in users if user.id == wish.owner.user_id), None)
+    return words if users == [owner] else say("waits", wish.owner.language, name=(owner.name if owner else "") or "?")
 
 
 @callback
