@@ -21,6 +21,7 @@ from ..exposure import Exposure
 from ..results import ToolError, format_time
 from ..silence import QUIET, UnloggedText, log_unexpected
 from ..toolbox.acts import Recording
+from ..toolbox.audience import heard_by_others
 from ..toolbox.call import ToolCall
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.policy import Tier, async_check_speaker
@@ -210,16 +211,18 @@ async def _async_answer(hass: HomeAssistant, wish: Wish, question: str) -> str:
     entries = er.async_entries_for_config_entry(er.async_get(hass), owner.entry_id)
     agents = [entry.entity_id for entry in entries if entry.domain == conversation.DOMAIN]
     try:
-        async with asyncio.timeout(ANSWER_TIME):
-            answer = await conversation.async_converse(
-                hass,
-                question,
-                None,
-                Context(user_id=owner.user_id),
-                language=owner.language,
-                agent_id=next(filter(hass.states.get, agents), None),
-                device_id=owner.device_id,
-            )
+        # Whoever is there when it comes hears it.
+        with heard_by_others(hass, Context(user_id=owner.user_id)) as context:
+            async with asyncio.timeout(ANSWER_TIME):
+                answer = await conversation.async_converse(
+                    hass,
+                    question,
+                    None,
+                    context,
+                    language=owner.language,
+                    agent_id=next(filter(hass.states.get, agents), None),
+                    device_id=owner.device_id,
+                )
     except (HomeAssistantError, TimeoutError) as err:
         raise NotDoneError("the assistant gave no answer.") from err
     speech: Mapping[str, Any] = answer.response.speech.get("plain", {})
