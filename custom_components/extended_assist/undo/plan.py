@@ -5,10 +5,11 @@ from ..actions.scheduled import ScheduledAction
 from ..const import DOMAIN
 from ..results import format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import AUTOMATION, CANCELLED, SCENE, SCHEDULED, SCRIPT, STATES, WISH, WISH_CHANGED, Change
+from ..toolbox.journal import AUTOMATION, CANCELLED, FACT, SCENE, SCHEDULED, SCRIPT, STATES, WISH, WISH_CHANGED, Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.telling import step_for
 from .automations import async_plan_undo_automation
+from .memory import async_plan_undo_fact
 from .states import steps_of_undoing
 from .wishes import async_plan_undo_wish
 
@@ -31,6 +32,8 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
         )
     elif change.kind in (WISH, WISH_CHANGED):
         return await async_plan_undo_wish(call, change, sentence)
+    elif change.kind == FACT:
+        return await async_plan_undo_fact(call, change, sentence)
     elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := await async_plan_undo_automation(call, change)):
         return plan
     else:
