@@ -44,8 +44,10 @@ def look_up(hass: HomeAssistant, exposure: Exposure, words: str, about: Iterable
     for label in _labels(words):
         if area := registry.async_get_area_by_name(label):
             areas[area.id] = None
-        elif " " in label or len(label) >= _TELLING:
-            entities |= dict.fromkeys(sorted(names.named(label)))
+        else:
+            found = sorted(names.named(label))
+            is_telling = " " in label or len(label) >= _TELLING
+            entities |= dict.fromkeys(one for one in found if is_telling or one.startswith(_PERSON))
     return list(entities), list(areas)
 
 

@@ -73,7 +73,7 @@ async def async_known_user(hass: HomeAssistant, user_id: str | None) -> str | No
     user = await hass.auth.async_get_user(user_id) if user_id else None
     if user is None or not user.is_active or user.system_generated:
         return None
-    only_looks = not user.is_owner and {group.id for group in user.groups} <= {GROUP_ID_READ_ONLY}
+    only_looks = not user.is_owner and {group.id for group in user.groups} == {GROUP_ID_READ_ONLY}
     return None if only_looks else user.id
 
 

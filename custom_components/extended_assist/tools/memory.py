@@ -6,7 +6,7 @@ from typing import Any, Final, override
 import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers import llm
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
@@ -50,13 +50,13 @@ class RememberTool(ExtendedTool):
     shows_success = True
     parameters = vol.Schema(
         {
-            vol.Optional("fact", description="One sentence, clear by itself."): cv.string,
+            vol.Optional("fact", description="One sentence, clear by itself."): str,
             vol.Optional("whose", description="me: told to this user only."): vol.In([_HOUSEHOLD, _ME]),
-            vol.Optional("about", description="Entities, areas, persons, by name."): [cv.string],
-            vol.Optional("until", description="Local date or time."): cv.string,
-            vol.Optional("replaces", description="Ids of facts that it ends; [] for none."): [cv.string],
-            vol.Optional("forget", description="Ids; 'everything' about the user."): [cv.string],
-            vol.Optional("for_good", description="Without undo."): cv.boolean,
+            vol.Optional("about", description="Entities, areas, persons, by name."): [str],
+            vol.Optional("until", description="Local date or time."): str,
+            vol.Optional("replaces", description="Ids of facts that it ends; [] for none."): [str],
+            vol.Optional("forget", description="Ids; 'everything' about the user."): [str],
+            vol.Optional("for_good", description="Without undo."): bool,
         }
     )
 
@@ -109,14 +109,14 @@ class RecallTool(ExtendedTool):
 
     name = "extended_assist__recall"
     title = "Recall"
-    description = "Remembered facts, with who said them when."
+    description = "Find remembered facts that you are not told already, and who said them when."
     annotations = READ_ONLY
     family = MEMORY
     tier = Tier.READ
     parameters = vol.Schema(
         {
-            vol.Optional("words", description="What it may say, with synonyms."): cv.string,
-            vol.Optional("about", description="Name of an entity, area or person."): cv.string,
+            vol.Optional("words", description="What it may say, with synonyms."): str,
+            vol.Optional("about", description="Name of an entity, area or person."): str,
         }
     )
 
@@ -131,7 +131,7 @@ class RecallTool(ExtendedTool):
             found = await async_find(call.hass, words, told)
         else:
             # The user's own before the household's, the newest first.
-            found = sorted(told[::-1], key=lambda fact: fact.user_id is None)
+            found = sorted(told, key=lambda fact: (fact.user_id is None, -fact.said))
         rows: list[Any] = []
         room = call.budget - _ROOM
         for fact in found:
