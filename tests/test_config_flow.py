@@ -61,7 +61,7 @@ async def test_tools_only(hass: HomeAssistant) -> None:
     assert f"{DOMAIN}-{result['result'].entry_id}" in {api.id for api in llm.async_get_apis(hass)}
 
     form = await start(hass, "tools")
-    assert form["data_schema"]({}) == {"name": "Extended Assist 2"}
+    assert form["data_schema"]({}) == {"name": "Extended Assist 2", "memory": False}
     form = await configure(hass, form, {"name": "Extended Assist"})
     assert form["errors"] == {"name": "name_taken"}
     result = await configure(hass, form, {"name": "For the kitchen"})

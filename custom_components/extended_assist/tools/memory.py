@@ -89,9 +89,9 @@ class RememberTool(ExtendedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return what would be remembered and forgotten, in its exact words."""
         wanted = await _async_wanted(call)
-        verb = "Delete for good" if wanted.for_good else "Forget"
+        verb, how = ("Delete for good", {"for_good": True}) if wanted.for_good else ("Forget", {})
         steps = [
-            Step(f"{DOMAIN}.forget", (), {"words": fact.words}, f'{verb}: "{fact.words}"') for fact in wanted.ended
+            Step(f"{DOMAIN}.forget", (), {"ids": fact.words} | how, f'{verb}: "{fact.words}"') for fact in wanted.ended
         ]
         if (fact := wanted.fact) is not None:
             whose = "the household" if fact.user_id is None else "you alone"

@@ -32,8 +32,11 @@ async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) ->
     """Return what undoing a change of facts would do."""
     added, ended = await _async_facts(call, await async_get_memory(call.hass), change)
     steps = [
-        Step(f"{DOMAIN}.{action}", (), {"words": words}, f'{verb}: "{words}"')
-        for action, verb, facts in (("forget", "Forget", added), ("remember", "Remember again", ended))
+        Step(f"{DOMAIN}.{action}", (), {field: words}, f'{verb}: "{words}"')
+        for action, field, verb, facts in (
+            ("forget", "ids", "Forget", added),
+            ("remember", "words", "Remember again", ended),
+        )
         for words in _words(call, facts)
     ]
     return Plan(tuple(steps), sentence, bound_to=change.id)
