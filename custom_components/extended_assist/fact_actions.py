@@ -6,6 +6,7 @@ import voluptuous as vol
 
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.helpers import config_validation as cv
+from homeassistant.util import dt as dt_util
 
 from .const import DOMAIN
 from .fact_errors import refusal, translated
@@ -61,7 +62,7 @@ async def _async_remember(call: ServiceCall) -> ServiceResponse:
     memory, given = await async_get_memory(call.hass), call.data
     with translated():
         writer = await _async_writer(call)
-        until = cv.datetime(given[_UNTIL]) if _UNTIL in given else None
+        until = dt_util.as_local(given[_UNTIL]) if _UNTIL in given else None
         if until is not None and until.timestamp() <= now():
             raise ToolError("over")
         ends = until.timestamp() if until else None

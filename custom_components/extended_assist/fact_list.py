@@ -143,6 +143,6 @@ def _until(item: TodoItem) -> float | None:
     """Return until when a fact holds; raises ToolError where that is over."""
     if not isinstance(item.due, datetime):
         return None
-    if (until := item.due.timestamp()) <= now():
+    if (until := dt_util.as_local(item.due).timestamp()) <= now():
         raise ToolError("over")
     return until
