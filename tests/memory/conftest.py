@@ -4,6 +4,9 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from homeassistant.core import HomeAssistant
+from tests.web.conftest import admit, names, site
+
+__all__ = ["admit", "names", "site"]
 
 
 @pytest.fixture

@@ -91,13 +91,17 @@ class RememberTool(ExtendedTool):
         wanted = await _async_wanted(call)
         verb, how = ("Delete for good", {"for_good": True}) if wanted.for_good else ("Forget", {})
         steps = [
-            Step(f"{DOMAIN}.forget", (), {"ids": fact.words} | how, f'{verb}: "{fact.words}"') for fact in wanted.ended
+            Step(f"{DOMAIN}.forget", (), {"ids": f'"{fact.words}"'} | how, f'{verb}: "{fact.words}"')
+            for fact in wanted.ended
         ]
         if (fact := wanted.fact) is not None:
             whose = "the household" if fact.user_id is None else "you alone"
             until = f", until {format_time(fact.until)}" if fact.until else ""
             words = f'Remember, for {whose}{until}: "{fact.words}"'
-            data = {"words": fact.words, "whose": call.arguments.get("whose", _HOUSEHOLD)}
+            # In the user's language these are said as they are; who is told, by the name of the user or of the home.
+            user = await call.hass.auth.async_get_user(fact.user_id) if fact.user_id else None
+            name = (user.name if user else None) or call.hass.config.location_name
+            data = {"words": f'"{fact.words}"', "whose": name}
             data |= {"until": format_time(fact.until)} if fact.until else {}
             steps.insert(0, Step(f"{DOMAIN}.remember", (), data, words))
         sentence = steps[0].words if len(steps) == 1 else f"{verb}: {len(steps)} facts" if wanted.fact is None else ""

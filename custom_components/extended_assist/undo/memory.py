@@ -32,7 +32,7 @@ async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) ->
     """Return what undoing a change of facts would do."""
     added, ended = await _async_facts(call, await async_get_memory(call.hass), change)
     steps = [
-        Step(f"{DOMAIN}.{action}", (), {field: words}, f'{verb}: "{words}"')
+        Step(f"{DOMAIN}.{action}", (), {field: f'"{words}"'}, f'{verb}: "{words}"')
         for action, field, verb, facts in (
             ("forget", "ids", "Forget", added),
             ("remember", "words", "Remember again", ended),
