@@ -34,7 +34,7 @@ async def async_told_facts(hass: HomeAssistant, exposure: Exposure, caller: Call
 @callback
 def _block(hass: HomeAssistant, exposure: Exposure, held: list[Fact], ears: Ears) -> str:
     """Return the newest facts for which there is room, oldest first: what is new comes last, and the rest stays as it is."""
-    room = MAX_TOLD - len(_HEADER) - len(_MORE) - 2
+    room = MAX_TOLD - len(_HEADER) - len(_MORE) - 3  # With the line breaks around and within.
     own = (fact for fact in reversed(held) if fact.user_id is not None and ears.hears(fact))
     shared = (fact for fact in reversed(held) if fact.user_id is None and ears.hears(fact))
     of_own, left, more = _fitting(_lines(hass, exposure, own), room // 2)
