@@ -9,6 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.claude import client
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
+from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.config_entries import SOURCE_REAUTH, SOURCE_USER, ConfigEntryState
 from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
@@ -50,6 +51,19 @@ async def test_claude_agent(hass: HomeAssistant, claude_server: ClaudeServer) ->
     assert agent.data["llm_hass_api"] == [f"{DOMAIN}-{entry.entry_id}"]
     assert agent.data["model"] in {model.id for model in entry.runtime_data.models}
     assert hass.states.get("conversation.claude")
+
+
+async def test_with_memory(hass: HomeAssistant, claude_server: ClaudeServer) -> None:
+    """Memory is off unless it is chosen when an agent or tools are added."""
+    form = await start(hass, "claude")
+    data = {CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url, "memory": True}
+    agent = (await configure(hass, form, data))["result"]
+    tools = (await configure(hass, await start(hass, "tools"), {"name": "With", "memory": True}))["result"]
+    without = (await configure(hass, await start(hass, "tools"), {"name": "Without"}))["result"]
+    for entry in (agent, tools):
+        assert entry.options == {"families": [*DEFAULT_FAMILIES, "memory"]}
+    assert without.options == {}
+    assert len([state for state in hass.states.async_all("todo") if "remembered" in state.entity_id]) == 2
 
 
 async def test_tools_only(hass: HomeAssistant) -> None:

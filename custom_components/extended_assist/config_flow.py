@@ -16,19 +16,18 @@ from homeassistant.config_entries import (
 )
 from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
-from homeassistant.helpers.selector import BooleanSelector, TextSelector
+from homeassistant.helpers.selector import TextSelector
 
 from .api_selection import assist_name
 from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
 from .flows.agent import AgentFlow, TaskFlow, default_agent, default_task
-from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
+from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, MEMORY_FIELD, SET_UP_SCHEMA, async_check, normalized
 from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
 from .toolbox.options import MEMORY
 from .tools import DEFAULT_FAMILIES
 
 _TITLE = "Extended Assist"
-_MEMORY_FIELD = {vol.Required(MEMORY, default=False): BooleanSelector()}
 
 
 def _options(*, is_on: bool) -> dict[str, Any]:
@@ -76,7 +75,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
                     title=user_input[CONF_NAME], data={}, options=_options(is_on=user_input[MEMORY])
                 )
             errors = {CONF_NAME: "name_taken"}
-        schema = vol.Schema({vol.Required(CONF_NAME, default=self._free_title()): TextSelector()}).extend(_MEMORY_FIELD)
+        schema = vol.Schema({vol.Required(CONF_NAME, default=self._free_title()): TextSelector()}).extend(MEMORY_FIELD)
         return self.async_show_form(
             step_id="tools",
             data_schema=self.add_suggested_values_to_schema(schema, user_input),
@@ -155,8 +154,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         self, step_id: str, shown: Mapping[str, Any] | None, errors: dict[str, str]
     ) -> ConfigFlowResult:
         """Show the form for key and server."""
-        # What the tools can do is chosen once here, and then under the options.
-        schema = CONNECTION_SCHEMA.extend(_MEMORY_FIELD) if step_id == "claude" else CONNECTION_SCHEMA
+        schema = SET_UP_SCHEMA if step_id == "claude" else CONNECTION_SCHEMA
         return self.async_show_form(
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(schema, shown),
