@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
+from custom_components.extended_assist.wishes.doing import _async_answer
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT
 from tests.talking import speech
 from tests.web.site import Site, http
+from tests.wishes.keeping import a_wish
 
 pytestmark = pytest.mark.usefixtures("hass_storage")
 
@@ -90,6 +93,20 @@ async def test_forget_everything(hass: HomeAssistant, claude_server: ClaudeServe
     assert "Endgültig löschen" in asked
     await say(hass, claude_server, "Ja", anna, Turn([text("Gut.")]))
     assert memory.held == []
+
+
+async def test_said_to_others_later(
+    hass: HomeAssistant, claude_server: ClaudeServer, anna: str, entry: MockConfigEntry
+) -> None:
+    """What is asked later in somebody's name, whoever hears it then, is answered without what only they are told."""
+    memory = await async_get_memory(hass)
+    await memory.async_add([Fact("Anna is pregnant.", anna), Fact("The bins go out on Tuesdays.")])
+    claude_server.responder = Scenario([Turn([text("Bins.")])])
+    wish = a_wish(entry.entry_id, 3600, user_id=anna, say=None, ask="What is new?", name="news")
+    assert await _async_answer(hass, wish, "What is new?") == "Bins."
+    sent = json.dumps(claude_server.message_requests[-1])
+    assert "Tuesdays" in sent
+    assert "pregnant" not in sent
 
 
 async def test_told_and_not_logged(

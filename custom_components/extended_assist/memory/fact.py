@@ -1,7 +1,7 @@
 """A fact that somebody wanted to be remembered, as it is stored."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final
 
@@ -76,7 +76,10 @@ class Fact:
 
     def stored(self) -> dict[str, Any]:
         """Return it as it is stored."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in _NAMES}
+
+
+_NAMES = tuple(one.name for one in fields(Fact))
 
 
 def one_line(words: str) -> str:
@@ -106,5 +109,4 @@ def read_stored(stored: Any) -> list[Fact]:
 
 def _read(valid: Mapping[str, Any]) -> Fact:
     """Return a fact from what was stored and is valid."""
-    known = {one.name for one in fields(Fact)}
-    return Fact(**{key: value for key, value in valid.items() if key in known})
+    return Fact(**{key: value for key, value in valid.items() if key in _NAMES})

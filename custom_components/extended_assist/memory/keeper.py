@@ -9,6 +9,7 @@ from typing import Any
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
@@ -18,6 +19,7 @@ from ..const import DOMAIN
 from ..results import ToolError
 from ..storage import async_load
 from .fact import MAX_FACTS, MAX_PAST, Fact, now, read_stored
+from .search import forget_texts
 
 KEY = f"{DOMAIN}.memory"
 _VERSION = 1
@@ -97,11 +99,13 @@ class Memory:
         async with self._stored([fact.id for fact in gone]):
             for fact in gone:
                 self._facts.pop(fact.id, None)
+        forget_texts()
         return sum(fact.holds(moment) for fact in gone)
 
     async def async_clear(self) -> None:
         """Forget everything, also on the disk, and what was set aside because it could not be read."""
         self._facts = {}
+        forget_texts()
         await self._store.async_remove()
         await self._hass.async_add_executor_job(_remove_set_aside, Path(self._store.path))
         self._tell()
@@ -154,9 +158,18 @@ class Memory:
         else:
             await self._store.async_remove()
         if changed and not self._hass.is_stopping:
-            stored = {fact.id: fact for fact in await async_load(self._hass, _file(self._hass), read_stored)}
-            if any(stored.get(one) != self.find(one) for one in changed):
+            stored = await self._async_stored()
+            facts = {one: self.find(one) for one in changed}
+            if any(stored.get(one) != (fact.stored() if fact else None) for one, fact in facts.items()):
                 raise NotStoredError(_NOT_STORED)
+
+    async def _async_stored(self) -> dict[str, Any]:
+        """Return the facts on the disk as they are written there, by their ids; none where it cannot be read."""
+        try:
+            stored = await _file(self._hass).async_load()
+            return {fact["id"]: fact for fact in stored["facts"]} if stored else {}
+        except HomeAssistantError, LookupError, TypeError:
+            return {}
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
         """Exchange the id of an entity that was given another one: its facts stay its own."""

@@ -67,6 +67,12 @@ def features(text: str) -> Features:
     return {name: _WEIGHTS[name[0]] for name in names}
 
 
+def forget_texts() -> None:
+    """Forget what was read of texts, some of which may be gone for good."""
+    features.cache_clear()
+    _concepts.cache_clear()
+
+
 def _of_token(token: str) -> Iterator[str]:
     """Yield by what a word is found."""
     yield f"w{token}"
