@@ -88,7 +88,6 @@ QUESTIONS: dict[str, Calls] = {
         ("extended_assist__get_automations", {}),
         ("extended_assist__get_automations", {"name": "automation.visible", "details": True}),
     ],
-    "What will you do later?": [("extended_assist__scheduled_actions", {})],
     "What is still pending?": [("extended_assist__pending", {})],
 }
 ELSEWHERE = {"get_energy", "fetch_url", "scrape_url"}

@@ -37,7 +37,9 @@ from .toolbox.journal import async_get_journal
 from .toolbox.outside import unwrapped
 from .toolbox.unfinished import abandon
 from .tools.memory import RecallTool
+from .wishes.asking import is_asked_later
 from .wishes.keeper import async_get_wishes
+from .wishes.news import async_news
 
 PARALLEL_UPDATES = 0
 
@@ -104,9 +106,11 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             await _async_retell(self.hass, chat_log, caller)
             turn = self._turn(chat_log, user_input.language)
             turn.answers_when_done = self._settings.get(CONF_ANSWER_WHEN_DONE, True)
-            wishes = await async_get_wishes(self.hass)
-            turn.news = wishes.untold(caller)
-            hours = self._settings.get(CONF_RECAP_HOURS, 0)
+            # What waits for the one who speaks is no part of an answer that others hear.
+            is_alone = not is_asked_later(self.hass, user_input.context)
+            news = await async_news(self.hass, caller) if is_alone else {}
+            turn.news = [*news.values()]
+            hours = self._settings.get(CONF_RECAP_HOURS, 0) if is_alone else 0
             turn.earlier = recap(self.hass, await async_get_journal(self.hass), caller, hours, time())
             try:
                 await async_answer(turn)
@@ -119,8 +123,8 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             if err.key == "model_not_found":
                 async_check_model(self.hass, self._entry, self._subentry, is_gone=True)
             return await self._async_give_up(user_input, chat_log, err)
-        if turn.news:
-            await wishes.async_told(caller)
+        if news:
+            await (await async_get_wishes(self.hass)).async_told(news)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         if turn.sources:
             # Shown by those who can; nobody wants to hear addresses.

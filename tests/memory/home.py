@@ -10,8 +10,9 @@ from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.core import Context, HomeAssistant
 
 LIST = "todo.home_remembered"
-ON = {CONF_FAMILIES: [*DEFAULT_FAMILIES, "memory"]}
-OFF = {CONF_FAMILIES: [*DEFAULT_FAMILIES]}
+_OTHERS = [family for family in DEFAULT_FAMILIES if family != "wishes"]
+ON = {CONF_FAMILIES: [*_OTHERS, "memory"]}
+OFF = {CONF_FAMILIES: _OTHERS}
 
 
 async def async_set_up_home(hass: HomeAssistant, options: dict[str, Any] | None = None) -> MockConfigEntry:

@@ -10,7 +10,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
-from custom_components.extended_assist.wishes.doing import _async_answer
+from custom_components.extended_assist.wishes.asking import async_answer
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
@@ -103,7 +103,7 @@ async def test_said_to_others_later(
     await memory.async_add([Fact("Anna is pregnant.", anna), Fact("The bins go out on Tuesdays.")])
     claude_server.responder = Scenario([Turn([text("Bins.")])])
     wish = a_wish(entry.entry_id, 3600, user_id=anna, say=None, ask="What is new?", name="news")
-    assert await _async_answer(hass, wish, "What is new?") == "Bins."
+    assert await async_answer(hass, wish, "What is new?") == "Bins."
     sent = json.dumps(claude_server.message_requests[-1])
     assert "Tuesdays" in sent
     assert "pregnant" not in sent

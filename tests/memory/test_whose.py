@@ -1,16 +1,18 @@
 """Tests of who is told what, and who may have something remembered: nobody else."""
 
 from dataclasses import replace
-from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_mock_service
 
 from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.toolbox.audience import heard_by_others
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.toolbox.policy import DEFAULT_WHO_MAY, Policy, Speaker as Speaking, Tier
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RecallTool, RememberTool
 from custom_components.extended_assist.tools.web import FetchUrlTool
@@ -82,10 +84,12 @@ async def test_own_facts(hass: HomeAssistant, anna: Speaker, ben: Speaker, panel
 async def test_heard_by_others(hass: HomeAssistant, anna: Speaker) -> None:
     """What is asked in somebody's name to be said to others tells nothing of their own, and writes nothing."""
     await anna.remember(hass, "Only hers.", "me")
-    with heard_by_others(hass, Context(user_id=anna.user_id)) as context:
-        later = replace(anna, context=context)
-        assert await later.recall(hass) == []
-        assert "Automations and tasks may not" in (await later.remember(hass, "x"))["error"]
+    later = replace(anna, context=Context(user_id=anna.user_id))
+    assert later.context
+    hass.data["extended_assist_asked_later"] = {later.context.id}
+    assert await later.recall(hass) == []
+    assert "Automations and tasks may not" in (await later.remember(hass, "x"))["error"]
+    hass.data["extended_assist_asked_later"].clear()
     assert await later.recall(hass) == ["Only hers."]
 
 
@@ -189,6 +193,31 @@ async def test_after_text_from_outside(hass: HomeAssistant, anna: Speaker) -> No
     assert await anna.recall(hass) == ["The key is with Ben."]
 
 
+async def test_nobody_is_asked_instead(hass: HomeAssistant, anna: Speaker, ben: Speaker) -> None:
+    """What is somebody's own is shown on nobody else's phone, whoever the options name to agree to what others may not."""
+    services = async_mock_service(hass, "notify", "mobile_app_ben")
+    entry = MockConfigEntry(domain="mobile_app", data={"user_id": ben.user_id, "device_name": "Ben"})
+    entry.add_to_hass(hass)
+    kept = await Speaker(anna.user_id, conversation_id="one").remember(hass, "Only hers.", "me")
+    admins = Policy(
+        who_may=DEFAULT_WHO_MAY | {Tier.CONTROL: Speaking.ADMIN}, ask_on_phones=frozenset({str(ben.user_id)})
+    )
+    one = replace(anna, conversation_id="one", options=replace(OPTIONS, memory_elsewhere=True, policy=admins))
+    for speaker in (one, replace(one, has_chat=False)):
+        for arguments in ({"forget": [kept["id"]]}, {"forget": ["everything"]}, {"fact": "Hers, too.", "whose": "me"}):
+            assert "error" in (await speaker.call(hass, RememberTool, **arguments)).data
+    plan = await UndoLastChangeTool().async_plan(_call_of(hass, one))
+    assert "hers" not in plan.words.lower()
+    await hass.async_block_till_done()
+    assert services == []
+
+
+def _call_of(hass: HomeAssistant, speaker: Speaker) -> ToolCall:
+    caller = Caller(speaker.llm_context(), MagicMock(content=[]), speaker.conversation_id)
+    exposure = Exposure(hass, "conversation")
+    return ToolCall(hass=hass, arguments={}, exposure=exposure, caller=caller, options=speaker.options)
+
+
 async def test_hidden_things(hass: HomeAssistant, anna: Speaker) -> None:
     """Facts about what is hidden are kept and not told, whether it was hidden before or since."""
     registry = er.async_get(hass)
@@ -233,7 +262,5 @@ async def test_forgotten_entry(hass: HomeAssistant, anna: Speaker) -> None:
     assert await RecallTool(speaker.options).async_told(hass, _caller(speaker)) == ""
 
 
-def _caller(speaker: Speaker) -> Any:
-    from custom_components.extended_assist.toolbox.caller import Caller  # noqa: PLC0415
-
+def _caller(speaker: Speaker) -> Caller:
     return Caller(speaker.llm_context())

@@ -8,12 +8,12 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from ..toolbox.audience import is_heard_by_others
 from ..toolbox.caller import Caller
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.outside import marks, was_heard
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import can_be_asked
+from ..wishes.asking import is_asked_later
 from .fact import Fact, Via
 from .keeper import Memory
 
@@ -100,7 +100,7 @@ async def async_check_writer(hass: HomeAssistant, caller: Caller, options: Toolb
     if caller.chat_log is None and was_heard(hass, caller):
         raise NotAllowedError(_FROM_OUTSIDE)
     user_id = await _async_speaker(hass, caller)
-    is_automation = caller.assistant != CONVERSATION or is_heard_by_others(hass, caller)
+    is_automation = caller.assistant != CONVERSATION or is_asked_later(hass, caller.context)
     if is_automation or (caller.chat_log is not None and not can_be_asked(caller)):
         return automation(options)
     if user_id is None and not options.memory_guests:
@@ -128,7 +128,7 @@ def is_elsewhere(caller: Caller) -> bool:
 
 async def _async_speaker(hass: HomeAssistant, caller: Caller) -> str | None:
     """Return who is logged in where they speak; nobody where others hear the answer, too, as at a satellite."""
-    if caller.assistant != CONVERSATION or is_heard_by_others(hass, caller) or is_satellite(hass, caller.device_id):
+    if caller.assistant != CONVERSATION or is_asked_later(hass, caller.context) or is_satellite(hass, caller.device_id):
         return None
     return await async_known_user(hass, caller.user_id)
 

@@ -47,6 +47,7 @@ class RememberTool(ExtendedTool):
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
     family = MEMORY
     tier = Tier.CONTROL
+    asks_others = False  # What is somebody's own is shown to nobody else, and done in nobody else's name.
     shows_success = True
     parameters = vol.Schema(
         {

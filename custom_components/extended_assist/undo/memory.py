@@ -37,8 +37,11 @@ async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) ->
             ("forget", "ids", "Forget", added),
             ("remember", "words", "Remember again", ended),
         )
-        for words in _words(call, facts)
+        # What is somebody's own is not shown to others who are asked in their place.
+        for words in _words(call, [fact for fact in facts if fact.user_id is None])
     ]
+    if any(fact.user_id is not None for fact in (*added, *ended)):
+        steps.append(Step(f"{DOMAIN}.undo", (), {}, sentence))
     return Plan(tuple(steps), sentence, bound_to=change.id)
 
 
