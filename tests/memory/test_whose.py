@@ -1,18 +1,15 @@
 """Tests of who is told what, and who may have something remembered: nobody else."""
 
 from dataclasses import replace
-from unittest.mock import MagicMock
 
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_mock_service
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import DEFAULT_WHO_MAY, Policy, Speaker as Speaking, Tier
+from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RecallTool, RememberTool
 from custom_components.extended_assist.tools.web import FetchUrlTool
@@ -191,31 +188,6 @@ async def test_after_text_from_outside(hass: HomeAssistant, anna: Speaker) -> No
     nobody = replace(reader, user_id=None, options=ALL)
     assert "nobody here to ask" in (await nobody.remember(hass, "x"))["error"]
     assert await anna.recall(hass) == ["The key is with Ben."]
-
-
-async def test_nobody_is_asked_instead(hass: HomeAssistant, anna: Speaker, ben: Speaker) -> None:
-    """What is somebody's own is shown on nobody else's phone, whoever the options name to agree to what others may not."""
-    services = async_mock_service(hass, "notify", "mobile_app_ben")
-    entry = MockConfigEntry(domain="mobile_app", data={"user_id": ben.user_id, "device_name": "Ben"})
-    entry.add_to_hass(hass)
-    kept = await Speaker(anna.user_id, conversation_id="one").remember(hass, "Only hers.", "me")
-    admins = Policy(
-        who_may=DEFAULT_WHO_MAY | {Tier.CONTROL: Speaking.ADMIN}, ask_on_phones=frozenset({str(ben.user_id)})
-    )
-    one = replace(anna, conversation_id="one", options=replace(OPTIONS, memory_elsewhere=True, policy=admins))
-    for speaker in (one, replace(one, has_chat=False)):
-        for arguments in ({"forget": [kept["id"]]}, {"forget": ["everything"]}, {"fact": "Hers, too.", "whose": "me"}):
-            assert "error" in (await speaker.call(hass, RememberTool, **arguments)).data
-    plan = await UndoLastChangeTool().async_plan(_call_of(hass, one))
-    assert "hers" not in plan.words.lower()
-    await hass.async_block_till_done()
-    assert services == []
-
-
-def _call_of(hass: HomeAssistant, speaker: Speaker) -> ToolCall:
-    caller = Caller(speaker.llm_context(), MagicMock(content=[]), speaker.conversation_id)
-    exposure = Exposure(hass, "conversation")
-    return ToolCall(hass=hass, arguments={}, exposure=exposure, caller=caller, options=speaker.options)
 
 
 async def test_hidden_things(hass: HomeAssistant, anna: Speaker) -> None:
