@@ -10,7 +10,7 @@ from homeassistant.helpers import llm
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..exposure import Exposure, is_secret_text
+from ..exposure import Exposure, NotExposedError, is_secret_text
 from ..memory.fact import MAX_WORDS, Fact, one_line
 from ..memory.finding import async_find, async_near
 from ..memory.keeper import Memory, async_get_memory
@@ -131,7 +131,7 @@ class RecallTool(ExtendedTool):
         ears = await async_check_ears(call.hass, call.caller, call.options)
         told = _told(call, await async_get_memory(call.hass), ears)
         if about := call.arguments.get("about"):
-            told = _about(call, told, about)
+            told = await _async_about(call, told, about)
         if words := call.arguments.get("words"):
             found = await async_find(call.hass, words, told)
         else:
@@ -272,9 +272,12 @@ def _own(call: ToolCall, writer: Writer) -> Callable[[Fact], bool]:
     )
 
 
-def _about(call: ToolCall, facts: list[Fact], name: str) -> list[Fact]:
-    """Return those of some facts that are about a thing."""
-    entities, areas = look_up(call.hass, call.exposure, "", [name])
+async def _async_about(call: ToolCall, facts: list[Fact], name: str) -> list[Fact]:
+    """Return those of some facts that are about a thing, or where nothing exposed is called so, that say something like it."""
+    try:
+        entities, areas = look_up(call.hass, call.exposure, "", [name])
+    except NotExposedError:
+        return await async_find(call.hass, name, facts)
     return [fact for fact in facts if {*entities} & {*fact.entities} or {*areas} & {*fact.areas}]
 
 
