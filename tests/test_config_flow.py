@@ -9,6 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.claude import client
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
+from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.config_entries import SOURCE_REAUTH, SOURCE_USER, ConfigEntryState
 from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
@@ -52,6 +53,19 @@ async def test_claude_agent(hass: HomeAssistant, claude_server: ClaudeServer) ->
     assert hass.states.get("conversation.claude")
 
 
+async def test_with_memory(hass: HomeAssistant, claude_server: ClaudeServer) -> None:
+    """Memory is off unless it is chosen when an agent or tools are added."""
+    form = await start(hass, "claude")
+    data = {CONF_API_KEY: "test-key", CONF_BASE_URL: claude_server.url, "memory": True}
+    agent = (await configure(hass, form, data))["result"]
+    tools = (await configure(hass, await start(hass, "tools"), {"name": "With", "memory": True}))["result"]
+    without = (await configure(hass, await start(hass, "tools"), {"name": "Without"}))["result"]
+    for entry in (agent, tools):
+        assert entry.options == {"families": [*DEFAULT_FAMILIES, "memory"]}
+    assert without.options == {}
+    assert len([state for state in hass.states.async_all("todo") if "remembered" in state.entity_id]) == 2
+
+
 async def test_tools_only(hass: HomeAssistant) -> None:
     """Tools need no key; a second set needs another name, which is suggested."""
     result = await configure(hass, await start(hass, "tools"), {"name": "Extended Assist"})
@@ -61,7 +75,7 @@ async def test_tools_only(hass: HomeAssistant) -> None:
     assert f"{DOMAIN}-{result['result'].entry_id}" in {api.id for api in llm.async_get_apis(hass)}
 
     form = await start(hass, "tools")
-    assert form["data_schema"]({}) == {"name": "Extended Assist 2"}
+    assert form["data_schema"]({}) == {"name": "Extended Assist 2", "memory": False}
     form = await configure(hass, form, {"name": "Extended Assist"})
     assert form["errors"] == {"name": "name_taken"}
     result = await configure(hass, form, {"name": "For the kitchen"})

@@ -14,6 +14,8 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 from custom_components.extended_assist import diagnostics
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
+from custom_components.extended_assist.memory.fact import Fact
+from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from homeassistant.components import assist_pipeline, conversation
 from homeassistant.components.diagnostics import REDACTED
@@ -139,6 +141,8 @@ async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     ended, own = wish(entry, CANARY), wish(entry, CANARY, user_id=CANARY)
     wishes = await async_add(hass, wish(entry, CANARY), own, ended)
     await wishes.async_end(ended.id, CANARY)
+    about = {"said_by": CANARY, "device_id": CANARY, "entities": [f"light.{CANARY}"]}
+    await (await async_get_memory(hass)).async_add([Fact(CANARY, **about), Fact(CANARY, CANARY, **about)])
     journal = await async_get_journal(hass)
     journal.add(Change("states", CANARY, {"states": {f"light.{CANARY}": {"state": CANARY, "attributes": {}}}}))
 
@@ -228,7 +232,8 @@ async def test_nothing_personal_gets_out_and_what_helps_is_there(
     assert (broken["served"], broken["wrong_in_line"]) == (False, 2)
     assert {issue["issue"] for issue in data["issues"]} == {"agent_bypassed", "function_not_served"}
     wishes = {"standing": 2, "of_household": 1, "ended": 1}
-    assert data["stored"] == {"changes": 1, "undone": 0, "wishes": wishes}
+    facts = {"held": 2, "of_household": 1}
+    assert data["stored"] == {"changes": 1, "undone": 0, "wishes": wishes, "facts": facts}
 
     device = dr.async_get(hass).async_get(er.async_get(hass).async_get(AGENT).device_id)
     assert device

@@ -19,6 +19,8 @@ from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
+from custom_components.extended_assist.memory.fact import Fact
+from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.toolbox import acts
 from custom_components.extended_assist.toolbox.journal import WISH, WISH_CHANGED, Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
@@ -203,6 +205,18 @@ CASES["extended_assist__pending"] = lambda: [
     {"cancel": "hidden"},
     {"cancel": "both"},
     {},
+]
+CASES["extended_assist__remember"] = lambda: [
+    {"fact": "It is loud.", "whose": "household", "about": ["sensor.visible"]},
+    *({"fact": f"It is {name}.", "whose": "household", "about": [name], "replaces": []} for name in NAMES),
+    *({"fact": f"It is about {name}.", "whose": "household"} for name in NAMES),
+    *({"forget": [one]} for one in ("hidden", "zebra")),
+]
+CASES["extended_assist__recall"] = lambda: [
+    {},
+    {"about": "sensor.visible"},
+    *({"words": name} for name in NAMES),
+    *({"about": name} for name in (*NAMES, *AREAS)),
 ]
 CASES["extended_assist__undo_last_change"] = lambda: [{}] * 6
 CASES["extended_assist__get_automations"] = lambda: [
@@ -446,6 +460,14 @@ async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     await wishes.async_add(replace(hidden, progress=Progress()))
     await wishes.async_add(replace(both, id="over", progress=Progress()))
     await wishes.async_end("over", "done: sensor.zebra: 1 → 31415.926")
+    facts = (
+        Fact("The visible one is loud.", entities=["sensor.visible"], id="seen"),
+        Fact("It is an axolotl.", entities=["sensor.zebra"], id="hidden"),
+        Fact("It is a narwhal.", entities=["sensor.visible", "sensor.zebra"]),
+        Fact("See sensor.zebra, the poorly one."),
+        Fact("The quokka is there.", areas=["axolotl_room"]),
+    )
+    await (await async_get_memory(hass)).async_add(facts)
     journal = await async_get_journal(hass)
     kept = {"state": "narwhal", "attributes": {"friendly_name": "Quokka meter"}}
     for states in ({"sensor.zebra": kept}, {"sensor.zebra": kept, "sensor.visible": {"state": "1", "attributes": {}}}):
@@ -471,7 +493,8 @@ async def test_no_trace_in_results_and_errors(
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
     everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset(), allow_without_chat=True)
-    tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True))
+    told = {"memory_elsewhere": True, "memory_guests": 100}
+    tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True, **told))
     cases = [*CASES.get(tool.name, list)(), *_of_schema(tool)]
     visible = False
     for arguments in cases:
@@ -500,7 +523,7 @@ async def test_no_trace_in_prompt_and_schemas(
     hass: HomeAssistant, home: None, entry: MockConfigEntry, llm_context: llm.LLMContext
 ) -> None:
     """With every family on, neither the prompt nor what is said about the tools names anything hidden."""
-    hass.config_entries.async_update_entry(entry, options={"families": list(FAMILIES)})
+    hass.config_entries.async_update_entry(entry, options={"families": list(FAMILIES), "memory_elsewhere": True})
     await hass.async_block_till_done()
     instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
     assert {tool.name for tool in instance.tools} >= {tool.name for tool in CATALOGUE}

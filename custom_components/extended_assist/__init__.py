@@ -25,9 +25,12 @@ from .claude.usage import async_get_meters
 from .const import CONF_ASK_FIRST, CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FAMILIES, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .coordinator import ServerCoordinator
 from .entry_issues import ASKS_NOW, async_raise_entry_issue
+from .fact_actions import async_register_fact_actions
+from .fact_list import async_forget_list, shows_facts
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
 from .issues import async_resolve_orphaned, async_watch_others
+from .memory.keeper import async_get_memory
 from .name_index import async_get_names
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
@@ -78,6 +81,7 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions, and notice from the beginning when sensors say no number."""
     async_register_actions(hass)
+    async_register_fact_actions(hass)
     await async_get_kept(hass)
     return True
 
@@ -139,6 +143,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
         await _async_forget_meters(hass)
     else:
         await (await async_get_journal(hass)).async_clear()
+        await (await async_get_memory(hass)).async_clear()
         await async_forget(hass)
         await (await async_get_meters(hass)).async_clear()
         await (await async_get_kept(hass)).async_clear()
@@ -151,6 +156,10 @@ async def _async_set_up_platforms(hass: HomeAssistant, entry: ExtendedAssistConf
         platforms += WISH_PLATFORMS
     else:
         async_forget_entities(hass, entry)
+    if shows_facts(entry):
+        platforms = tuple(dict.fromkeys((*platforms, Platform.TODO)))
+    else:
+        async_forget_list(hass, entry)
     hass.data.setdefault(_SET_UP, {})[entry.entry_id] = platforms
     await hass.config_entries.async_forward_entry_setups(entry, platforms)
 

@@ -47,7 +47,9 @@ class ExtendedAssistAPI(llm.API):
         tools += (added := added_tools(self.hass, self._entry_id, self._options, taken))
         return ToolboxInstance(
             api=self,
-            api_prompt=await async_api_prompt(self.hass, assist.api_prompt, tools, Caller.of(llm_context)),
+            api_prompt=await async_api_prompt(
+                self.hass, assist.api_prompt, tools, Caller.of(llm_context), self._options
+            ),
             llm_context=llm_context,
             # Assist's order is that in which things were loaded; another one after a restart would cost a cached prefix.
             tools=[*policed(sorted(assist.tools, key=attrgetter("name")), self._options), *tools],

@@ -19,13 +19,20 @@ from homeassistant.core import callback
 from homeassistant.helpers.selector import TextSelector
 
 from .api_selection import assist_name
-from .const import CONF_BASE_URL, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
+from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
 from .flows.agent import AgentFlow, TaskFlow, default_agent, default_task
-from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, async_check, normalized
+from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, MEMORY_FIELD, SET_UP_SCHEMA, async_check, normalized
 from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
+from .toolbox.options import MEMORY
+from .tools import DEFAULT_FAMILIES
 
 _TITLE = "Extended Assist"
+
+
+def _options(*, is_on: bool) -> dict[str, Any]:
+    """Return the options of a new entry, in which facts are remembered where the user wants it."""
+    return {CONF_FAMILIES: [*DEFAULT_FAMILIES, MEMORY]} if is_on else {}
 
 
 class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
@@ -35,6 +42,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     MINOR_VERSION = 3
 
     _data: dict[str, Any]
+    _remembers = False
 
     @staticmethod
     @callback
@@ -63,9 +71,11 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         errors = {}
         if user_input is not None:
             if user_input[CONF_NAME] not in self._titles():
-                return self.async_create_entry(title=user_input[CONF_NAME], data={})
+                return self.async_create_entry(
+                    title=user_input[CONF_NAME], data={}, options=_options(is_on=user_input[MEMORY])
+                )
             errors = {CONF_NAME: "name_taken"}
-        schema = vol.Schema({vol.Required(CONF_NAME, default=self._free_title()): TextSelector()})
+        schema = vol.Schema({vol.Required(CONF_NAME, default=self._free_title()): TextSelector()}).extend(MEMORY_FIELD)
         return self.async_show_form(
             step_id="tools",
             data_schema=self.add_suggested_values_to_schema(schema, user_input),
@@ -77,7 +87,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         """Add an agent: check the key and the server, then ask only what the server did not tell."""
         errors: dict[str, str] = {}
         if user_input is not None:
-            self._data = normalized(user_input)
+            self._data, self._remembers = normalized(user_input), user_input[MEMORY]
             self._async_abort_entries_match(self._data)
             errors, models = await async_check(self.hass, self._data)
             if not errors and models:
@@ -95,7 +105,9 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
 
     def _create_entry(self, *subentries: ConfigSubentryData) -> ConfigFlowResult:
         """Create an entry with an agent and a model for tasks."""
-        return self.async_create_entry(title=self._free_title(), data=self._data, subentries=subentries)
+        return self.async_create_entry(
+            title=self._free_title(), data=self._data, options=_options(is_on=self._remembers), subentries=subentries
+        )
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Change the server or the key."""
@@ -142,9 +154,10 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
         self, step_id: str, shown: Mapping[str, Any] | None, errors: dict[str, str]
     ) -> ConfigFlowResult:
         """Show the form for key and server."""
+        schema = SET_UP_SCHEMA if step_id == "claude" else CONNECTION_SCHEMA
         return self.async_show_form(
             step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(CONNECTION_SCHEMA, shown),
+            data_schema=self.add_suggested_values_to_schema(schema, shown),
             errors=errors,
             description_placeholders={
                 "keys_url": "https://platform.claude.com/settings/keys",

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from time import time
 from typing import Literal, override
 
 from homeassistant.components import conversation
@@ -16,13 +17,26 @@ from .api_selection import without_twin
 from .claude.failures import TurnError, async_sentence
 from .claude.loop import async_answer
 from .claude.present import DEFAULT_PRESENT
+from .claude.recap import recap
 from .claude.usage import TokenMeter, async_get_meters
-from .const import CONF_ANSWER_WHEN_DONE, CONF_FALLBACK_AGENT, CONF_PRESENT, DOMAIN, LOGGER, SUBENTRY_CONVERSATION
+from .const import (
+    CONF_ANSWER_WHEN_DONE,
+    CONF_FALLBACK_AGENT,
+    CONF_PRESENT,
+    CONF_RECAP_HOURS,
+    DOMAIN,
+    LOGGER,
+    SUBENTRY_CONVERSATION,
+)
 from .entity import ClaudeEntity
 from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
+from .memory.telling import retold
 from .toolbox.caller import Caller
+from .toolbox.journal import async_get_journal
+from .toolbox.outside import unwrapped
 from .toolbox.unfinished import abandon
+from .tools.memory import RecallTool
 from .wishes.asking import is_asked_later
 from .wishes.keeper import async_get_wishes
 from .wishes.news import async_news
@@ -88,12 +102,16 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
                 self._settings.get(CONF_PROMPT),
                 user_input.extra_system_prompt,
             )
+            caller = Caller(user_input.as_llm_context(DOMAIN), chat_log, chat_log.conversation_id)
+            await _async_retell(self.hass, chat_log, caller)
             turn = self._turn(chat_log, user_input.language)
             turn.answers_when_done = self._settings.get(CONF_ANSWER_WHEN_DONE, True)
-            caller = Caller(user_input.as_llm_context(DOMAIN), chat_log, chat_log.conversation_id)
             # What waits for the one who speaks is no part of an answer that others hear.
-            news = {} if is_asked_later(self.hass, user_input.context) else await async_news(self.hass, caller)
+            is_alone = not is_asked_later(self.hass, user_input.context)
+            news = await async_news(self.hass, caller) if is_alone else {}
             turn.news = [*news.values()]
+            hours = self._settings.get(CONF_RECAP_HOURS, 0) if is_alone else 0
+            turn.earlier = recap(self.hass, await async_get_journal(self.hass), caller, hours, time())
             try:
                 await async_answer(turn)
             except asyncio.CancelledError:
@@ -141,6 +159,18 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         response = intent.IntentResponse(language=user_input.language)
         response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentence)
         return conversation.ConversationResult(response=response, conversation_id=chat_log.conversation_id)
+
+
+async def _async_retell(hass: HomeAssistant, chat_log: conversation.ChatLog, caller: Caller) -> None:
+    """Tell the facts as they are now: Home Assistant keeps the instructions of a conversation from 2026.11 on."""
+    system = chat_log.content[0]
+    tools = map(unwrapped, chat_log.llm_api.tools if chat_log.llm_api else ())
+    if isinstance(system, conversation.SystemContent) and (
+        recalls := next((tool for tool in tools if isinstance(tool, RecallTool)), None)
+    ):
+        told = retold(system.content, await recalls.async_told(hass, caller))
+        if told != system.content:
+            chat_log.content[0] = conversation.SystemContent(content=told)
 
 
 def _has_spoken(chat_log: conversation.ChatLog) -> bool:

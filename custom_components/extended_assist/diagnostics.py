@@ -24,6 +24,7 @@ from .functions.manager import function_subentries, loaded_functions
 from .functions.types import FUNCTION_TYPES
 from .functions.yaml_source import FunctionError
 from .issues import SUBENTRY_ISSUES
+from .memory.keeper import async_get_memory
 from .redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, redacted, redacted_model
 from .toolbox.journal import async_get_journal
 from .tools import CATALOGUE
@@ -256,8 +257,9 @@ async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
 
 
 async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return the numbers of recorded changes and of wishes, of all entries together."""
+    """Return the numbers of recorded changes, of wishes and of facts, of all entries together."""
     journal, wishes = await async_get_journal(hass), await async_get_wishes(hass)
+    held = (await async_get_memory(hass)).held
     return {
         "changes": len(journal.changes),
         "undone": sum(change.undone for change in journal.changes),
@@ -266,4 +268,5 @@ async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
             "of_household": sum(wish.is_household for wish in wishes.standing),
             "ended": len(wishes.ended),
         },
+        "facts": {"held": len(held), "of_household": sum(fact.user_id is None for fact in held)},
     }

@@ -9,8 +9,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
 
 from .exposure import ExposedEntity, Exposure
+from .memory.telling import async_told_facts
 from .name_index import aliases_of
 from .toolbox.caller import Caller
+from .toolbox.options import ToolboxOptions
 
 MAX_LISTED = 300
 """Entities that are listed by name in every request; past that, kinds are counted and tools find the names."""
@@ -64,12 +66,15 @@ _HONESTY = (
 _SPEECH = "Unless asked otherwise, answer briefly, in plain text fit to be spoken: no Markdown, lists or emoji."
 
 
-async def async_api_prompt(hass: HomeAssistant, assist_prompt: str, tools: Iterable[llm.Tool], caller: Caller) -> str:
+async def async_api_prompt(
+    hass: HomeAssistant, assist_prompt: str, tools: Iterable[llm.Tool], caller: Caller, options: ToolboxOptions
+) -> str:
     """Return the prompt of the API: Assist's, with the home said shortly, and ours; tools are the toolbox's own."""
     names = {tool.name for tool in tools}
     finder = next((name for name in names if name.endswith("__get_entities")), "homeassistant__GetLiveContext")
     home = Overview(hass, finder, names, tells_ids=any(name.endswith(_WANT_IDS) for name in names))
-    parts = [home.put_into(assist_prompt, Exposure(hass, caller.assistant))]
+    exposure = Exposure(hass, caller.assistant)
+    parts = [home.put_into(assist_prompt, exposure)]
     if names:
         parts.append(_TOOLS)
     parts.append(_HONESTY)
@@ -77,6 +82,8 @@ async def async_api_prompt(hass: HomeAssistant, assist_prompt: str, tools: Itera
         parts += [_ASKING, _SPEECH]
     if any(name.endswith("__get_user_name") for name in names) and (name := await _async_user_name(hass, caller)):
         parts.append(f"You are talking to {name}.")
+    if any(name.endswith("__recall") for name in names):
+        parts.append(await async_told_facts(hass, exposure, caller, options))
     return "\n".join(part.strip() for part in parts if part)
 
 

@@ -1,4 +1,4 @@
-"""What stands for later in the household, as a to-do list."""
+"""What stands for later in the household, as a to-do list, beside the list of what is remembered."""
 
 from datetime import datetime
 from typing import override
@@ -13,8 +13,10 @@ from homeassistant.util import dt as dt_util
 
 from . import ExtendedAssistConfigEntry
 from .const import DOMAIN
+from .fact_list import FactList, shows_facts
+from .memory.keeper import async_get_memory
 from .results import ToolError
-from .wish_entity import WishEntity
+from .wish_entity import WishEntity, shows_wishes
 from .wishes.keeper import async_get_wishes
 from .wishes.wish import MAX_STANDING, Audience, Hearer, Owner, Until, What, When, Wish
 
@@ -28,8 +30,10 @@ async def async_setup_entry(
     entry: ExtendedAssistConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the to-do list of an entry."""
-    async_add_entities([WishList(entry, await async_get_wishes(hass))])
+    """Add the to-do lists of an entry."""
+    lists: list[TodoListEntity] = [WishList(entry, await async_get_wishes(hass))] if shows_wishes(entry) else []
+    lists += [FactList(entry, await async_get_memory(hass))] if shows_facts(entry) else []
+    async_add_entities(lists)
 
 
 class WishList(WishEntity, TodoListEntity):

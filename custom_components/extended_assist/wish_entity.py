@@ -8,11 +8,11 @@ from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSIST
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import Platform
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from .const import CONF_FAMILIES, DOMAIN
-from .device import entry_device
+from .device import async_drop_entry_device, entry_device
 from .tools import DEFAULT_FAMILIES
 from .wishes.keeper import Wishes
 from .wishes.wish import Wish
@@ -29,13 +29,12 @@ def shows_wishes(entry: ConfigEntry) -> bool:
 
 @callback
 def async_forget_entities(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Drop the entities of an entry whose tools for later are turned off, and their device."""
-    entities, devices = er.async_get(hass), dr.async_get(hass)
+    """Drop the entities of an entry whose tools for later are turned off, and their device where nothing else is in it."""
+    entities = er.async_get(hass)
     for platform in WISH_PLATFORMS:
         if entity_id := entities.async_get_entity_id(platform, DOMAIN, _unique_id(entry)):
             entities.async_remove(entity_id)
-    if device := devices.async_get_device_by_identifier((DOMAIN, entry.entry_id), entry.entry_id):
-        devices.async_remove_device(device.id)
+    async_drop_entry_device(hass, entry)
 
 
 def _unique_id(entry: ConfigEntry) -> str:

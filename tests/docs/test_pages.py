@@ -34,6 +34,8 @@ RUN_BY = {
     ("docs/tools/computing.md", "json"): TOOLS,
     ("docs/tools/energy.md", "json"): TOOLS,
     ("docs/tools/later.md", "json"): TOOLS,
+    ("docs/tools/memory.md", "json"): TOOLS,
+    ("docs/tools/memory.md", "yaml"): TOOLS,
     ("docs/tools/past.md", "json"): TOOLS,
     ("docs/tools/web.md", "json"): TOOLS,
     ("docs/troubleshooting.md", "yaml"): EXAMPLES,

@@ -24,12 +24,14 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import dump
 from tests.automating import CONFIGURATION, FREE, StartHome
 from tests.conftest import expose
+from tests.memory.home import act, async_set_up_home
+from tests.memory.people import Speaker
 from tests.tools.test_energy import EXTERNAL_GAS
 from tests.tools.test_history import House
 from tests.tools.test_logbook import move
 from tests.web.site import Site, http
 
-from .pages import Example, anchors, examples, tables
+from .pages import Example, anchors, blocks, examples, tables
 
 TOOLS = {tool.name.removeprefix("extended_assist__"): tool for tool in CATALOGUE}
 AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset(), allow_without_chat=True))
@@ -184,6 +186,39 @@ async def test_later(hass: HomeAssistant, toolbox: MockConfigEntry, ask: Ask, fr
     await ask("pending", options, which="I have", served=served)
 
 
+async def test_memory(
+    hass: HomeAssistant,
+    assist: None,
+    hass_storage: dict[str, Any],
+    ask: Ask,
+    freezer: FrozenDateTimeFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One thing after another, by somebody who is logged in: remembered, replaced, forgotten, recalled."""
+    await in_berlin(hass, freezer)
+    ids = iter(range(1, 99))
+    made_up = SimpleNamespace(ulid_now=lambda: f"K3F2{next(ids):02}")
+    monkeypatch.setattr("custom_components.extended_assist.memory.fact.ulid_util", made_up)
+    speaker = Speaker((await hass.auth.async_create_user("Ben", group_ids=["system-users"])).id)
+    hass.states.async_set("light.living_room_lamp", "on", {"friendly_name": "Living Room Lamp"})
+    hass.states.async_set("person.ben", "home", {"friendly_name": "Ben", "user_id": speaker.user_id})
+    expose(hass, "light.living_room_lamp")
+    for tool in ("remember", "recall"):
+        async with speaker.speaking(hass):
+            await ask(tool, context=speaker.llm_context())
+
+
+async def test_facts_of_a_file(hass: HomeAssistant, assist: None, hass_storage: dict[str, Any]) -> None:
+    """The list that is shown is what the action takes."""
+    await async_set_up_home(hass)
+    user = await hass.auth.async_create_user("Ben", group_ids=["system-users"])
+    (block,) = blocks("docs/tools/memory.md", "yaml")
+    assert await act(hass, "import_facts", user.id, facts=block.text) == {"imported": 2}
+    (table,) = [table for table in tables("docs/tools/memory.md") if table[0][0] == "action"]
+    listed = {row[0].strip("`").partition(".")[2] for row in table[1:]}
+    assert listed == hass.services.async_services_for_domain("extended_assist").keys() - {"call_function"}
+
+
 async def test_get_user_name(hass: HomeAssistant, assist: None, ask: Ask, llm_context: llm.LLMContext) -> None:
     user = await hass.auth.async_create_user("Ben")
     await ask("get_user_name", which="Who", context=replace(llm_context, context=Context(user_id=user.id)))
@@ -272,7 +307,7 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
 
 
 ASKED = {name.removeprefix("test_") for name in list(globals())} | {
-    *("perform_action", "undo_last_change", "do_later", "pending", "fetch_url", "scrape_url"),
+    *("perform_action", "undo_last_change", "do_later", "pending", "remember", "recall", "fetch_url", "scrape_url"),
     *("get_automations", "add_automation", "update_automation", "remove_automation"),
 }
 """Tools that are asked above, in homes and in an order of their own."""

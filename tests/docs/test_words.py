@@ -30,6 +30,7 @@ MODEL_PAGE = "Model of an agent or AI task"
 FORMS = {
     "Tools": ("options.step.init",),
     "Who may do what": ("options.step.init.sections.policy",),
+    "Memory": ("options.step.init.sections.memory",),
     "The web": ("options.step.init.sections.web",),
     "Your functions": ("options.step.init.sections.functions",),
     "Agent": ("config_subentries.conversation.step.init",),
@@ -124,8 +125,13 @@ def normalized(cell: str) -> str:
 async def test_defaults_of_the_options(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """The defaults that are written are those of the form."""
     form = await hass.config_entries.options.async_init(entry.entry_id)
-    (policy,) = [each.schema for key, each in form["data_schema"].schema.items() if str(key) == "policy"]
-    for heading, schema in (("Tools", form["data_schema"]), ("Who may do what", policy)):
+    policy, memory = [
+        each.schema
+        for name in ("policy", "memory")
+        for key, each in form["data_schema"].schema.items()
+        if str(key) == name
+    ]
+    for heading, schema in (("Tools", form["data_schema"]), ("Who may do what", policy), ("Memory", memory)):
         labels = text_at(f"{FORMS[heading][0]}.data")
         told = fields(CONFIGURATION, heading)
         checked = {key: value for key, value in defaults(schema).items() if key in labels and key != "families"}

@@ -303,3 +303,20 @@ async def test_what_need_not_ask_and_what_asks_too(hass: HomeAssistant, entry: M
     assert done["type"] is FlowResultType.CREATE_ENTRY
     policy = Policy.of(entry.options)
     assert (policy.never_ask, policy.always_ask) == ({"lock.unlock", "scene"}, {"switch.heater"})
+
+
+async def test_memory(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Who may have something remembered is stored as it was said, shown again, and heeded by tools."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    chosen = {"memory_guests": 7, "memory_automations": True, "memory_elsewhere": True}
+    wanted = form["data_schema"]({"policy": {}, "families": ["memory"], "memory": chosen})
+    result = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    await hass.async_block_till_done()
+    options = ToolboxOptions.of(entry.options, entry.entry_id)
+    assert (options.memory_guests, options.memory_automations, options.memory_elsewhere) == (7, True, True)
+    assert options.has_memory
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    (section,) = [key for key in form["data_schema"].schema if key == "memory"]
+    shown = {str(key): key.description["suggested_value"] for key in form["data_schema"].schema[section].schema.schema}
+    assert shown == chosen

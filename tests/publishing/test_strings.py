@@ -8,7 +8,7 @@ from typing import Any
 import voluptuous as vol
 
 from custom_components.extended_assist.claude import failures
-from custom_components.extended_assist.flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA
+from custom_components.extended_assist.flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, SET_UP_SCHEMA
 from homeassistant.const import Platform
 from homeassistant.helpers import config_validation as cv, selector
 
@@ -161,7 +161,7 @@ def test_connection_forms() -> None:
     """The forms of the connection name exactly their fields; tests of the flows watch the other ones."""
     steps = strings()["config"]["step"]
     for step, schema in (
-        ("claude", CONNECTION_SCHEMA),
+        ("claude", SET_UP_SCHEMA),
         ("reconfigure", CONNECTION_SCHEMA),
         ("reauth_confirm", API_KEY_SCHEMA),
     ):
@@ -223,7 +223,7 @@ def test_services() -> None:
         icons
     )
     assert icons["services"].keys() == services.keys()
-    registered = {node.value for node in nodes(ast.Constant, "services.py")}
+    registered = {node.value for file in ("services.py", "fact_actions.py") for node in nodes(ast.Constant, file)}
     assert services.keys() <= registered
 
 

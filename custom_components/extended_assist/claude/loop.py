@@ -120,7 +120,13 @@ def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
         with_moment(turn, system_prompt(content), present),
         [*tools, *options.web_tools],
         message,
-        notes=[*((refusal,) if refusal else ()), *told_of_answer(turn), *_ended_since(turn), *_news(turn)],
+        notes=[
+            *((refusal,) if refusal else ()),
+            *told_of_answer(turn),
+            *_ended_since(turn),
+            *_news(turn),
+            *filter(None, [turn.earlier]),
+        ],
         present=present,
         earlier=without_refused(content, turn.agent_id),
     )

@@ -78,6 +78,8 @@ class AgentTurn:
     """Whether such an answer was spoken."""
     news: list[str] = field(default_factory=list)
     """What came due while nobody could be told of it, which is told with the message."""
+    earlier: str | None = None
+    """What was done before this conversation, which is told with its first message."""
     must_speak: bool = False
     """Whether the model is told to say something, because it thought and said nothing."""
     sources: dict[str, str] = field(default_factory=dict)

@@ -32,6 +32,7 @@ from ..claude.client import CHECK_TIMEOUT
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..claude.present import DEFAULT_PRESENT, MAX_PRESENT
+from ..claude.recap import MAX_RECAP_HOURS
 from ..const import (
     CONF_ANSWER_WHEN_DONE,
     CONF_BASE_URL,
@@ -39,6 +40,7 @@ from ..const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
     CONF_PRESENT,
+    CONF_RECAP_HOURS,
     DOMAIN,
     SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
@@ -153,6 +155,7 @@ class AgentFlow(ConfigSubentryFlow):
             **tools_field(self.hass),
             vol.Required(CONF_ANSWER_WHEN_DONE, default=True): BooleanSelector(),
             vol.Required(CONF_PRESENT, default=DEFAULT_PRESENT): whole_number(0, MAX_PRESENT),
+            vol.Required(CONF_RECAP_HOURS, default=0): whole_number(0, MAX_RECAP_HOURS),
         }
 
     def _fallback_field(self) -> dict[Any, Any]:

@@ -8,11 +8,12 @@ from yarl import URL
 
 from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, TextSelectorType
+from homeassistant.helpers.selector import BooleanSelector, TextSelector, TextSelectorConfig, TextSelectorType
 
 from ..claude.client import ANTHROPIC_URL, ConnectionFailedError, async_create_client, async_list_models
 from ..const import CONF_BASE_URL
 from ..silence import log_unexpected
+from ..toolbox.options import MEMORY
 
 _API_KEY_SELECTOR = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
 
@@ -20,6 +21,9 @@ API_KEY_SCHEMA = vol.Schema({vol.Optional(CONF_API_KEY): _API_KEY_SELECTOR})
 CONNECTION_SCHEMA = API_KEY_SCHEMA.extend(
     {vol.Optional(CONF_BASE_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))}
 )
+MEMORY_FIELD = {vol.Required(MEMORY, default=False): BooleanSelector()}
+"""Asked once; what the tools can do is chosen under the options after that."""
+SET_UP_SCHEMA = CONNECTION_SCHEMA.extend(MEMORY_FIELD)
 
 
 def normalized(user_input: dict[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,9 @@ from ..const import (
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
+    CONF_MEMORY_AUTOMATIONS,
+    CONF_MEMORY_ELSEWHERE,
+    CONF_MEMORY_GUESTS,
     CONF_NEVER_ASK,
     CONF_QUIET_END,
     CONF_QUIET_START,
@@ -45,12 +48,15 @@ from ..const import (
     CONF_WHO_MAY,
     DOMAIN,
 )
+from ..memory.fact import MAX_FACTS
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 from ..toolbox.consequential import CONSEQUENTIAL_ACTIONS
 from ..toolbox.policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
 from ..web.guard import PORTS, normalized_host
+from .model import whole_number
 
+_MEMORY = "memory"
 _POLICY = "policy"
 _WEB = "web"
 _FUNCTIONS = "functions"
@@ -99,6 +105,14 @@ _WEB_SCHEMA = vol.Schema(
     }
 )
 
+_MEMORY_SCHEMA = vol.Schema(
+    {
+        vol.Required(CONF_MEMORY_GUESTS, default=0): whole_number(0, MAX_FACTS),
+        vol.Required(CONF_MEMORY_AUTOMATIONS, default=False): BooleanSelector(),
+        vol.Required(CONF_MEMORY_ELSEWHERE, default=False): BooleanSelector(),
+    }
+)
+
 _FUNCTIONS_SCHEMA = vol.Schema({vol.Optional(CONF_DATABASE_FILES): TextSelector(TextSelectorConfig(multiple=True))})
 
 _BASIC_SCHEMA = vol.Schema(
@@ -139,6 +153,7 @@ async def _async_schema(
             vol.Optional(CONF_QUIET_END): TimeSelector(),
             vol.Required(_POLICY): section(policy, {"collapsed": not policy_is_wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
+            vol.Optional(_MEMORY): section(_MEMORY_SCHEMA, {"collapsed": True}),
             vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
             vol.Optional(_FUNCTIONS): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
         }
@@ -176,11 +191,11 @@ class ToolboxOptionsFlow(OptionsFlow):
                 placeholders["wrong"], errors[_WEB] = wrong_web
         if user_input is not None and not errors:
             web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
-            functions = user_input.pop(_FUNCTIONS)
+            functions, memory = user_input.pop(_FUNCTIONS), user_input.pop(_MEMORY, {})
             # What is not offered here must not lose its question when it comes.
             later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
             policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
-            return self.async_create_entry(data={**user_input, **policy, **web, **functions})
+            return self.async_create_entry(data={**user_input, **policy, **memory, **web, **functions})
         options = self.config_entry.options
         people = await _async_people(self.hass)
         known = {CONF_ASK_ON_PHONES, *map(str, _POLICY_SCHEMA.schema)}
@@ -192,7 +207,8 @@ class ToolboxOptionsFlow(OptionsFlow):
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
         web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
         functions = {key: value for key, value in options.items() if key in map(str, _FUNCTIONS_SCHEMA.schema)}
-        stored = {**options, _POLICY: policy, _WEB: web, _FUNCTIONS: functions}
+        memory = {key: value for key, value in options.items() if key in map(str, _MEMORY_SCHEMA.schema)}
+        stored = {**options, _POLICY: policy, _MEMORY: memory, _WEB: web, _FUNCTIONS: functions}
         return self.async_show_form(
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(

@@ -9,7 +9,11 @@ from homeassistant.core import HomeAssistant, callback
 from ..const import (
     CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
+    CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
+    CONF_MEMORY_AUTOMATIONS,
+    CONF_MEMORY_ELSEWHERE,
+    CONF_MEMORY_GUESTS,
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
     CONF_WEB_HOSTS,
@@ -17,6 +21,9 @@ from ..const import (
 )
 from ..results import DEFAULT_BUDGET, ToolError
 from .policy import Policy
+
+MEMORY = "memory"
+"""The family of the tools for memory, which is off unless it is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +44,14 @@ class ToolboxOptions:
     """Hosts of the home's own network, as host or host:port, that may be fetched from."""
     web_ports: frozenset[int] = frozenset()
     """Ports that may be fetched from beside the usual ones."""
+    has_memory: bool = True
+    """Whether the tools for memory are on: what they were told before must not work on."""
+    memory_guests: int = 0
+    """Facts that may be remembered from where nobody is logged in."""
+    memory_automations: bool = False
+    """Whether automations and tasks may have something remembered."""
+    memory_elsewhere: bool = False
+    """Whether facts are told in tasks and over MCP."""
     policy: Policy = field(default_factory=Policy)
     entry_id: str | None = None
     """The entry whose options these are, so that what happens later happens under the options of that time."""
@@ -66,6 +81,10 @@ class ToolboxOptions:
             database_files=frozenset(options.get(CONF_DATABASE_FILES, ())),
             web_hosts=frozenset(options.get(CONF_WEB_HOSTS, ())),
             web_ports=frozenset(map(int, options.get(CONF_WEB_PORTS, ()))),
+            has_memory=MEMORY in options.get(CONF_FAMILIES, ()),
+            memory_guests=int(options.get(CONF_MEMORY_GUESTS, 0)),
+            memory_automations=options.get(CONF_MEMORY_AUTOMATIONS, False),
+            memory_elsewhere=options.get(CONF_MEMORY_ELSEWHERE, False),
             policy=Policy.of(options),
             entry_id=entry_id,
         )

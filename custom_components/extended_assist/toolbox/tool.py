@@ -60,6 +60,8 @@ class ExtendedTool(llm.Tool):
     """Whether arguments go out of the house, where they could tell a stranger what he wants to know."""
     can_be_undone: ClassVar[bool] = True
     """Whether the states that a call changes are recorded; never those of a tool that only reads."""
+    asks_others: ClassVar[bool] = True
+    """Whether those whom the options name may be asked, and shown, what the speaker may not do by themselves."""
     shows_success: bool = False
     """Whether a call can be seen to have done all that it was to do, by whoever does not read its result."""
     title: str
@@ -158,7 +160,7 @@ class ExtendedTool(llm.Tool):
             if acts or call.asks_first or could_tell(call):
                 return await async_ask(call, await self.async_plan(call))
         except NotHereError as refusal:
-            if not acts:
+            if not acts or not self.asks_others:
                 raise
             return await async_ask_others(
                 call, refusal, self.async_plan, lambda agreed: self._async_guarded(self._async_act(agreed))

@@ -9,6 +9,7 @@ from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
+from .memory import RecallTool, RememberTool
 from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
@@ -27,6 +28,8 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     PerformActionTool,
     DoLaterTool,
     PendingTool,
+    RememberTool,
+    RecallTool,
     UndoLastChangeTool,
     ExecuteScriptTool,
     GetAutomationsTool,

@@ -2,9 +2,10 @@
 
 from ..const import DOMAIN
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import AUTOMATION, CANCELLED, SCENE, SCHEDULED, SCRIPT, STATES, WISH, WISH_CHANGED, Change
+from ..toolbox.journal import AUTOMATION, CANCELLED, FACT, SCENE, SCHEDULED, SCRIPT, STATES, WISH, WISH_CHANGED, Change
 from ..toolbox.plan import Plan, Step
 from .automations import async_plan_undo_automation
+from .memory import async_plan_undo_fact
 from .states import steps_of_undoing
 from .wishes import async_plan_undo_wish
 
@@ -16,6 +17,8 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
         steps = tuple(steps_of_undoing(call, change))
     elif change.kind in (SCHEDULED, CANCELLED, WISH, WISH_CHANGED):
         return await async_plan_undo_wish(call, change, sentence)
+    elif change.kind == FACT:
+        return await async_plan_undo_fact(call, change, sentence)
     elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := await async_plan_undo_automation(call, change)):
         return plan
     else:

@@ -15,6 +15,7 @@ from ..toolbox.journal import (
     ASPECTS,
     AUTOMATION,
     CANCELLED,
+    FACT,
     SCENE,
     SCHEDULED,
     SCRIPT,
@@ -25,6 +26,7 @@ from ..toolbox.journal import (
     Journal,
 )
 from .automations import async_undo_automation
+from .memory import async_undo_fact
 from .states import async_undo_states
 from .wishes import async_restore_wish, async_unwish
 
@@ -40,6 +42,7 @@ UNDOERS: Final[Mapping[str, Undoer]] = {
     **dict.fromkeys((AUTOMATION, SCRIPT, SCENE), async_undo_automation),
     **dict.fromkeys((SCHEDULED, WISH), async_unwish),
     **dict.fromkeys((CANCELLED, WISH_CHANGED), async_restore_wish),
+    FACT: async_undo_fact,
 }
 _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 

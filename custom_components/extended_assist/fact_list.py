@@ -1,0 +1,148 @@
+"""The household's facts as a to-do list; nobody's own are in it, since every user sees a list."""
+
+from datetime import datetime
+from typing import override
+
+from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS
+from homeassistant.components.todo.const import TodoItemStatus, TodoListEntityFeature
+from homeassistant.components.todo.entity import TodoItem, TodoListEntity
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import Platform
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.util import dt as dt_util
+
+from .const import CONF_FAMILIES, DOMAIN
+from .device import async_drop_entry_device, entry_device
+from .fact_errors import translated
+from .memory.fact import Fact, now
+from .memory.keeper import Memory
+from .memory.whose import Writer, async_writer_of
+from .memory.writing import NoFactError, write
+from .results import ToolError
+from .toolbox.options import MEMORY, ToolboxOptions
+from .tools import DEFAULT_FAMILIES
+
+PLATFORM = Platform.TODO
+
+
+@callback
+def shows_facts(entry: ConfigEntry) -> bool:
+    """Return whether an entry has the tools for memory, whose facts are shown."""
+    return MEMORY in entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
+
+
+@callback
+def async_forget_list(hass: HomeAssistant, entry: ConfigEntry) -> None:
+    """Drop the list of an entry whose tools for memory are turned off, and its device where nothing else is in it."""
+    entities = er.async_get(hass)
+    if entity_id := entities.async_get_entity_id(PLATFORM, DOMAIN, _unique_id(entry)):
+        entities.async_remove(entity_id)
+    async_drop_entry_device(hass, entry)
+
+
+def _unique_id(entry: ConfigEntry) -> str:
+    return f"{entry.entry_id}_memory"
+
+
+class FactList(TodoListEntity):
+    """The household's facts that hold, in the order in which they were said; one that is ticked off is forgotten."""
+
+    _attr_has_entity_name = True
+    _attr_should_poll = False
+    _attr_translation_key = "memory"
+    _attr_supported_features = (
+        TodoListEntityFeature.CREATE_TODO_ITEM
+        | TodoListEntityFeature.UPDATE_TODO_ITEM
+        | TodoListEntityFeature.DELETE_TODO_ITEM
+        | TodoListEntityFeature.SET_DUE_DATETIME_ON_ITEM
+    )
+
+    def __init__(self, entry: ConfigEntry, memory: Memory) -> None:
+        """Take the entry whose options hold, and what keeps the facts."""
+        self._options = ToolboxOptions.of(entry.options, entry.entry_id)
+        self._memory = memory
+        self._attr_unique_id = _unique_id(entry)
+        self._attr_device_info = entry_device(entry)
+
+    @override
+    def get_initial_entity_options(self) -> er.EntityOptionsType:
+        """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
+        return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow what is remembered."""
+        await super().async_added_to_hass()
+        self.async_on_remove(self._memory.async_listen(self.async_write_ha_state))
+
+    @property
+    @override
+    def todo_items(self) -> list[TodoItem]:
+        """Return what holds now."""
+        return [_item(fact) for fact in self._memory.held if fact.user_id is None]
+
+    @override
+    async def async_create_todo_item(self, item: TodoItem) -> None:
+        """Remember what somebody writes."""
+        with translated():
+            writer = await self._async_writer()
+            await self._memory.async_add(
+                [write(self.hass, writer, item.summary or "", is_own=False, until=_until(item))]
+            )
+
+    @override
+    async def async_update_todo_item(self, item: TodoItem) -> None:
+        """Change a fact; one that is ticked off is forgotten, which keeps it for undo for a while."""
+        with translated():
+            writer = await self._async_writer()
+            fact = self._find(item.uid, writer)
+            if item.status == TodoItemStatus.COMPLETED:
+                await self._memory.async_end([fact.id])
+                return
+            changed = write(self.hass, writer, item.summary or fact.words, is_own=False, until=_until(item))
+            changed.id = fact.id
+            if changed.words == fact.words:
+                changed.said, changed.said_by, changed.via = fact.said, fact.said_by, fact.via
+                changed.entities, changed.areas = fact.entities, fact.areas
+            await self._memory.async_change(changed)
+
+    @override
+    async def async_delete_todo_items(self, uids: list[str]) -> None:
+        """Delete facts for good."""
+        with translated():
+            writer = await self._async_writer()
+            gone = {self._find(uid, writer).id for uid in uids}
+            await self._memory.async_delete(lambda fact: fact.id in gone)
+
+    async def _async_writer(self) -> Writer:
+        """Return who changes the list; raises NotAllowedError where they may not."""
+        # Only what came as an action has told who it is from, and one does not speak for the next.
+        context, self._context = self._context, None
+        return await async_writer_of(self.hass, context, self._options.as_of_now(self.hass))
+
+    def _find(self, uid: str | None, writer: Writer) -> Fact:
+        """Return a fact of the list; raises NoFactError when it is gone meanwhile."""
+        fact = self._memory.find(uid or "")
+        if fact is None or fact.user_id is not None or not fact.holds(now()) or not writer.may_change(fact):
+            raise NoFactError("…")
+        return fact
+
+
+def _item(fact: Fact) -> TodoItem:
+    """Return what the list shows of a fact."""
+    return TodoItem(
+        summary=fact.words,
+        uid=fact.id,
+        status=TodoItemStatus.NEEDS_ACTION,
+        due=None if fact.until is None else dt_util.as_local(dt_util.utc_from_timestamp(fact.until)),
+    )
+
+
+def _until(item: TodoItem) -> float | None:
+    """Return until when a fact holds; raises ToolError where that is over."""
+    if not isinstance(item.due, datetime):
+        return None
+    if (until := dt_util.as_local(item.due).timestamp()) <= now():
+        raise ToolError("over")
+    return until

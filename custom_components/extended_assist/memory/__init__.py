@@ -1,0 +1,1 @@
+"""Memory: facts that the household wants to be remembered."""

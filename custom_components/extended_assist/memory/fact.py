@@ -1,0 +1,112 @@
+"""A fact that somebody wanted to be remembered, as it is stored."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, Final
+
+import voluptuous as vol
+
+from homeassistant.util import dt as dt_util, ulid as ulid_util
+
+from ..storage import NUMBER, TEXT_OR_NONE, shape
+
+MAX_FACTS: Final = 1_000
+"""Facts of a home that can hold at the same time."""
+MAX_WORDS: Final = 500
+"""Characters of a fact."""
+MAX_PAST: Final = 200
+PAST_DAYS: Final = 30
+"""What was forgotten or replaced is kept in so many, for so many days, so that it can be brought back by undo."""
+
+
+class Via(StrEnum):
+    """How a fact came here."""
+
+    SAID = "said"
+    """It was told to an assistant."""
+    AUTOMATION = "automation"
+    """An automation or a task told it."""
+    WRITTEN = "written"
+    """Somebody wrote it: in the list, by an action or in a file."""
+
+
+def now() -> float:
+    """Return the moment that it is, in seconds since the epoch."""
+    return dt_util.utcnow().timestamp()
+
+
+def _new_id() -> str:
+    """Return an id short enough for a model to repeat without mistakes."""
+    return ulid_util.ulid_now()[-6:].lower()
+
+
+@dataclass(slots=True)
+class Fact:
+    """A fact."""
+
+    words: str
+    """One line, as it was said."""
+    user_id: str | None = None
+    """Whose it is, told to nobody else; None for the household's."""
+    said_by: str | None = None
+    """The user who said it; None where nobody was logged in."""
+    device_id: str | None = None
+    """Where it was said."""
+    via: Via = Via.SAID
+    until: float | None = None
+    """When it ceases to hold, in seconds since the epoch."""
+    entities: list[str] = field(default_factory=list)
+    areas: list[str] = field(default_factory=list)
+    """What it is about, by ids."""
+    said: float = field(default_factory=now)
+    """When, in seconds since the epoch."""
+    ended: float | None = None
+    """When it was forgotten or replaced; None while it holds."""
+    id: str = field(default_factory=_new_id)
+
+    def holds(self, moment: float) -> bool:
+        """Return whether it holds at a moment."""
+        return self.ended is None and (self.until is None or self.until > moment)
+
+    def is_over(self, moment: float) -> bool:
+        """Return whether it has been past for so long that it is kept no more."""
+        past = min(filter(None, (self.ended, self.until)), default=None)
+        return past is not None and moment - past > PAST_DAYS * 86400
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as it is stored."""
+        return {name: getattr(self, name) for name in _NAMES}
+
+
+_NAMES = tuple(one.name for one in fields(Fact))
+
+
+def one_line(words: str) -> str:
+    """Return words as they are kept: on one line, so that in a prompt nothing of them looks like anything else."""
+    return " ".join("".join(char if char.isprintable() else " " for char in words).split())
+
+
+_NUMBER_OR_NONE = vol.Any(None, NUMBER)
+_FACT = shape(
+    {"words": vol.All(str, vol.Length(1, MAX_WORDS)), "id": str},
+    {
+        **dict.fromkeys(("user_id", "said_by", "device_id"), TEXT_OR_NONE),
+        "via": vol.Coerce(Via),
+        **dict.fromkeys(("until", "ended"), _NUMBER_OR_NONE),
+        "entities": [str],
+        "areas": [str],
+        "said": NUMBER,
+    },
+)
+_STORED = shape({"facts": [_FACT]})
+
+
+def read_stored(stored: Any) -> list[Fact]:
+    """Return the facts in what was stored; raises vol.Invalid for anything else."""
+    return [] if stored is None else [_read(valid) for valid in _STORED(stored)["facts"]]
+
+
+def _read(valid: Mapping[str, Any]) -> Fact:
+    """Return a fact from what was stored and is valid."""
+    return Fact(**{key: value for key, value in valid.items() if key in _NAMES})

@@ -1,0 +1,123 @@
+"""Finding facts by their words: no model, no service, and nothing kept but what was read of texts.
+
+Words are compared without case and accents, by their stems, by pieces of three letters, which find parts of compounds and
+other forms, and by what people call the same thing, in the languages of the options. What is rare says more.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+import json
+from math import log, sqrt
+from pathlib import Path
+import re
+from typing import Final
+import unicodedata
+
+_DATA: Final[Mapping[str, str]] = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
+_LETTERS: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i"})
+_TOKEN: Final = re.compile(r"[\u3400-\u9fff]|[\uac00-\ud7a3]+|[^\W_\u3400-\u9fff\uac00-\ud7a3]+")
+_UNSPACED: Final = re.compile(r"[\u3400-\u9fff\uac00-\ud7a3]")
+_ENDINGS: Final = re.compile(
+    r"(?:ungen|ingly|ation|amente|mente|ing|ung|ies|ied|ern|est|ere|ent|ons|ais|ait|ant|ado|ada|ido|ida|are|ere|ire|ego|ach"
+    r"|ami|ow|en|er|es|ed|em|et|ly|ar|ir|os|as|ie|te|s|e|n|y|a|o|i|u)$"
+)
+_LEAST: Final = 3
+"""Letters that a stem keeps."""
+_COMPOUND: Final = 4
+"""Letters of a stem that is found inside a longer word."""
+_WEIGHTS: Final = {"w": 1.0, "s": 1.0, "c": 1.6, "t": 0.22}
+"""Of a word, its stem, what it means, and each of its pieces."""
+_LENGTH: Final = 0.35
+"""How much a long fact loses against a short one."""
+
+type Features = Mapping[str, float]
+
+
+def search(query: str, texts: Sequence[str], least: float = 0.0) -> list[tuple[int, float]]:
+    """Return the places of the texts that a query is about, with how well they fit, best first; takes long, off the loop.
+
+    How well is from 0 to about 1, where the whole query is found. Those below least are left out.
+    """
+    wanted = features(query)
+    found = [features(text) for text in texts]
+    counts = Counter(feature for each in found for feature in each.keys() & wanted.keys())
+    rare = {name: log(1 + len(texts) / (1 + counts[name])) * weight for name, weight in wanted.items()}
+    whole = sum(rare.values()) or 1.0
+    middle = sum(map(len, found)) / len(found) if found else 1.0
+    fits = (
+        (
+            place,
+            sum(rare[name] for name in wanted if name in each) / whole / (1 + _LENGTH * (sqrt(len(each) / middle) - 1)),
+        )
+        for place, each in enumerate(found)
+    )
+    # Of two that fit alike, the newer one is likelier to be meant.
+    return sorted(((place, fit) for place, fit in fits if fit > least), key=lambda one: (-one[1], -one[0]))
+
+
+@lru_cache(maxsize=2_500)
+def features(text: str) -> Features:
+    """Return by what a text is found, each with its weight."""
+    tokens = [token for token in _tokens(text) if token not in _STOP] or list(_tokens(text))
+    names = {name for token in tokens for name in _of_token(token)}
+    names |= {f"w{one}{two}" for one, two in pairwise(tokens) if _UNSPACED.match(one)}
+    names |= {f"c{concept}" for phrase, concept in _PHRASES.items() if phrase in text.casefold()}
+    return {name: _WEIGHTS[name[0]] for name in names}
+
+
+def forget_texts() -> None:
+    """Forget what was read of texts, some of which may be gone for good."""
+    features.cache_clear()
+    _concepts.cache_clear()
+
+
+def _of_token(token: str) -> Iterator[str]:
+    """Yield by what a word is found."""
+    yield f"w{token}"
+    root = _stem(token)
+    yield f"s{root}"
+    yield from (f"c{concept}" for concept in _concepts(token, root))
+    if len(token) >= _COMPOUND:
+        padded = f"_{token}_"
+        yield from (f"t{padded[start : start + 3]}" for start in range(len(padded) - 2))
+
+
+def _stem(token: str) -> str:
+    """Return a word without its ending."""
+    shorter = _ENDINGS.sub("", token)
+    return shorter if len(shorter) >= _LEAST else token
+
+
+@lru_cache(maxsize=10_000)
+def _concepts(token: str, root: str) -> frozenset[str]:
+    """Return what a word means, of what people call by many names; a compound means what its parts do."""
+    found = {_ROOTS[one] for one in (token, root) if one in _ROOTS}
+    if not found and len(token) > _COMPOUND + 1:
+        found = {concept for one, concept in _ROOTS.items() if len(one) > _COMPOUND and one in token}
+    return frozenset(found)
+
+
+def _tokens(text: str) -> Iterable[str]:
+    """Return the words of a text, without case, accents and what holds them together."""
+    plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
+    bare = "".join(char for char in plain if not unicodedata.combining(char))
+    return _TOKEN.findall(unicodedata.normalize("NFC", bare).replace("'s ", " "))
+
+
+def _read() -> tuple[frozenset[str], dict[str, str], dict[str, str]]:
+    """Return words that say nothing, what single words mean, and what words of unspaced scripts mean."""
+    roots: dict[str, str] = {}
+    phrases: dict[str, str] = {}
+    for concept, words in _DATA.items():
+        for word in words.split() if concept != "stop" else ():
+            if _UNSPACED.search(word):
+                phrases[word] = concept
+                continue
+            for token in _tokens(word):
+                roots[token] = roots[_stem(token)] = concept
+    return frozenset(_tokens(_DATA["stop"])), roots, phrases
+
+
+_STOP, _ROOTS, _PHRASES = _read()

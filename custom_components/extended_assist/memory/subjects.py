@@ -1,0 +1,86 @@
+"""What a fact is about: looked up when it is said, so that the words may call a thing whatever they like."""
+
+from collections.abc import Iterable, Iterator
+import re
+from typing import Final
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+
+from ..exposure import Exposure, NotExposedError, normalize
+from ..name_index import async_get_names
+from .fact import Fact
+
+_LONGEST: Final = 6
+"""Words of a name that is looked for."""
+_TELLING: Final = 5
+"""Letters of a name of one word; shorter ones are words of any sentence."""
+_PERSON: Final = "person."
+"""What is told of persons by their names is the household's own knowledge; where they are stays hidden."""
+_WORD = re.compile(r"[\w'\u2019]+")
+
+type Subjects = tuple[list[str], list[str]]
+"""Ids of entities and of areas."""
+
+
+@callback
+def look_up(hass: HomeAssistant, exposure: Exposure, words: str, about: Iterable[str] = ()) -> Subjects:
+    """Return what a fact is about: what it is said to be about, which must be exposed, and what its words name, hidden or not.
+
+    Raises NotExposedError for a name of nothing that is exposed.
+    """
+    registry = ar.async_get(hass)
+    names, entities, areas = async_get_names(hass), dict[str, None](), dict[str, None]()
+    for name in about:
+        if found := [entity_id for entity_id in names.named(normalize(name)) if entity_id.startswith(_PERSON)]:
+            entities |= dict.fromkeys(found)
+        elif (area := registry.async_get_area_by_name(name)) and is_area_told(hass, exposure, area.id):
+            areas[area.id] = None
+        elif len(one := exposure.resolve(name)) == 1:
+            entities[one[0].entity_id] = None
+        else:
+            listed = ", ".join(entity.entity_id for entity in one[:4])
+            raise NotExposedError(f"about: '{name}' may be several: {listed}. Give the id of one.")
+    for label in _labels(words):
+        if area := registry.async_get_area_by_name(label):
+            areas[area.id] = None
+        else:
+            found = sorted(names.named(label))
+            is_telling = " " in label or len(label) >= _TELLING
+            entities |= dict.fromkeys(one for one in found if is_telling or one.startswith(_PERSON))
+    return list(entities), list(areas)
+
+
+@callback
+def is_told(hass: HomeAssistant, exposure: Exposure, fact: Fact) -> bool:
+    """Return whether nothing that a fact is about is hidden now, nor named in it by its id."""
+    things = [entity_id for entity_id in fact.entities if not entity_id.startswith(_PERSON)]
+    if any(exposure.visible_value(text) is None for text in (fact.words, *things)):
+        return False
+    return all(is_area_told(hass, exposure, area_id) for area_id in fact.areas)
+
+
+@callback
+def is_area_told(hass: HomeAssistant, exposure: Exposure, area_id: str) -> bool:
+    """Return whether something in an area is exposed, or nothing is in it at all."""
+    entities, devices = er.async_get(hass), dr.async_get(hass)
+    found = [*er.async_entries_for_area(entities, area_id)]
+    for device in dr.async_entries_for_area(devices, area_id):
+        found += er.async_entries_for_device(entities, device.id)
+    return not found or any(exposure.is_exposed(entry.entity_id) for entry in found)
+
+
+@callback
+def names_now(exposure: Exposure, fact: Fact) -> str:
+    """Return how the things that a fact is about are called now, where its words do not say so."""
+    found = [entity.name for one in fact.entities if (entity := exposure.entity(one))]
+    return ", ".join(name for name in found if name.casefold() not in fact.words.casefold())
+
+
+def _labels(words: str) -> Iterator[str]:
+    """Yield what could be names in words, the longest first; a part of one is none."""
+    parts = [normalize(part) for part in _WORD.findall(words)]
+    for length in range(_LONGEST, 0, -1):
+        for start in range(len(parts) - length + 1):
+            if all(parts[start : start + length]):
+                yield " ".join(parts[start : start + length])

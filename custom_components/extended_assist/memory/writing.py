@@ -1,0 +1,157 @@
+"""Facts that people write themselves: in the list, by an action or in a file."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+import voluptuous as vol
+import yaml
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import area_registry as ar, entity_registry as er
+from homeassistant.util import dt as dt_util
+from homeassistant.util.yaml import dump
+
+from ..exposure import Exposure, is_secret_text
+from ..results import ToolError
+from ..toolbox.policy import NotAllowedError
+from .fact import MAX_FACTS, MAX_WORDS, Fact, now, one_line
+from .keeper import Memory
+from .subjects import look_up
+from .whose import Writer
+
+HOUSEHOLD: Final = "household"
+ME: Final = "me"
+MAX_FILE: Final = 1_000_000
+"""Characters of a file."""
+_SLICE: Final = 50
+"""Facts whose things are looked up in one go while Home Assistant does other things, too."""
+
+
+class NoFactError(ToolError):
+    """What was written is no fact; `place` says which it is."""
+
+    def __init__(self, place: str) -> None:
+        """Take the place."""
+        super().__init__(f"This cannot be remembered: {place}")
+        self.place = place
+
+
+def read_words(words: str) -> str:
+    """Return the words of a fact as they are kept; raises NoFactError."""
+    line = one_line(words)
+    if not 0 < len(line) <= MAX_WORDS or is_secret_text(line):
+        raise NoFactError(line[:40] or "…")
+    return line
+
+
+def write(hass: HomeAssistant, writer: Writer, words: str, *, is_own: bool, until: float | None = None) -> Fact:
+    """Return a fact that somebody writes; raises NoFactError, and NotAllowedError for one of nobody's own."""
+    line = read_words(words)
+    if is_own and writer.user_id is None:
+        raise NotAllowedError("Nobody is known whose own this could be.")
+    entities, areas = look_up(hass, Exposure(hass, "conversation"), line)
+    return Fact(
+        line,
+        user_id=writer.user_id if is_own else None,
+        said_by=writer.user_id,
+        via=writer.via,
+        until=until,
+        entities=entities,
+        areas=areas,
+    )
+
+
+def to_yaml(facts: list[Fact]) -> str:
+    """Return facts as they can be written back."""
+    return dump([_written(fact) for fact in facts])
+
+
+def _written(fact: Fact) -> dict[str, Any]:
+    """Return a fact as it is written in a file."""
+    written: dict[str, Any] = {
+        "fact": fact.words,
+        "whose": HOUSEHOLD if fact.user_id is None else ME,
+        "said": _moment(fact.said),
+    }
+    written |= {"until": _moment(fact.until)} if fact.until is not None else {}
+    return written | ({"about": [*fact.entities, *fact.areas]} if fact.entities or fact.areas else {})
+
+
+def _moment(moment: float) -> str:
+    return dt_util.as_local(dt_util.utc_from_timestamp(moment)).isoformat(timespec="seconds")
+
+
+_FILE = vol.Schema(
+    [
+        {
+            vol.Required("fact"): str,
+            vol.Optional("whose", default=HOUSEHOLD): vol.In([HOUSEHOLD, ME]),
+            vol.Optional("about", default=list): [str],
+            **dict.fromkeys(map(vol.Optional, ("said", "until")), vol.Any(str, None)),
+        }
+    ]
+)
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    """Return what is in a file; takes long, off the loop. Raises NoFactError."""
+    try:
+        rows: list[dict[str, Any]] = _FILE(yaml.load(text, Loader=_Texts) or [])  # noqa: S506 - it is a safe one
+    except (vol.Invalid, yaml.YAMLError, ValueError, RecursionError) as err:
+        if (mark := getattr(err, "problem_mark", None)) is not None:
+            raise NoFactError(f"line {mark.line + 1}") from err
+        path = getattr(err, "path", ())
+        raise NoFactError(f"fact {path[0] + 1}" if path and isinstance(path[0], int) else "…") from err
+    if len(rows) > MAX_FACTS:
+        raise NoFactError(f"fact {MAX_FACTS + 1}")
+    return rows
+
+
+async def async_read_file(hass: HomeAssistant, text: str, writer: Writer, memory: Memory) -> list[Fact]:
+    """Return the facts of a file that are not remembered yet; raises NoFactError, and then none is to be kept."""
+    if len(text) > MAX_FILE:
+        raise NoFactError("…")
+    rows = await hass.async_add_executor_job(_rows, text)
+    known = {(fact.words.casefold(), fact.user_id) for fact in memory.held}
+    facts = []
+    for number, row in enumerate(rows, 1):
+        if number % _SLICE == 0:
+            await asyncio.sleep(0)
+        try:
+            fact = write(hass, writer, row["fact"], is_own=row["whose"] == ME, until=_read_moment(row.get("until")))
+            fact.said = min(_read_moment(row.get("said")) or fact.said, now())
+        except ValueError, NoFactError:
+            raise NoFactError(f"fact {number}") from None
+        key = (fact.words.casefold(), fact.user_id)
+        if key not in known and fact.holds(now()):
+            known.add(key)
+            facts.append(_about(hass, fact, row))
+    return facts
+
+
+def _about(hass: HomeAssistant, fact: Fact, row: Mapping[str, Any]) -> Fact:
+    """Return a fact that is about what a file says, as far as that is here."""
+    areas, entities = ar.async_get(hass), er.async_get(hass)
+    for one in row["about"]:
+        if hass.states.get(one) or one in entities.entities:
+            fact.entities = [*dict.fromkeys([*fact.entities, one])]
+        elif areas.async_get_area(one):
+            fact.areas = [*dict.fromkeys([*fact.areas, one])]
+    return fact
+
+
+def _read_moment(text: str | None) -> float | None:
+    """Return a moment in seconds since the epoch; raises ValueError for what is none."""
+    if text is None:
+        return None
+    if (moment := dt_util.parse_datetime(text)) is None:
+        raise ValueError(text)
+    return dt_util.as_local(moment).timestamp()
+
+
+class _Texts(yaml.CSafeLoader):
+    """Reads every value as a text, so that a time stays as it is written, and nothing is looked up or included."""
+
+
+_Texts.yaml_implicit_resolvers = {}

@@ -1,0 +1,300 @@
+"""What the household wants to be remembered: keep it, replace it, forget it, find it."""
+
+from collections.abc import Callable
+from typing import Any, Final, override
+
+import voluptuous as vol
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+from homeassistant.util.json import JsonObjectType
+
+from ..const import DOMAIN
+from ..exposure import Exposure, NotExposedError, is_secret_text
+from ..memory.fact import MAX_WORDS, Fact, one_line
+from ..memory.finding import async_find, async_near
+from ..memory.keeper import Memory, async_get_memory
+from ..memory.rows import async_row
+from ..memory.subjects import is_told, look_up
+from ..memory.telling import async_told_facts
+from ..memory.times import read_until
+from ..memory.whose import Ears, Writer, async_check_ears, async_check_writer, check_guests
+from ..results import ToolError, format_time, size
+from ..toolbox.call import ToolCall
+from ..toolbox.caller import Caller
+from ..toolbox.journal import FACT, Change
+from ..toolbox.options import MEMORY
+from ..toolbox.outside import marks
+from ..toolbox.plan import Plan, Step
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
+
+_EVERYTHING: Final = "everything"
+_HOUSEHOLD: Final = "household"
+_ME: Final = "me"
+_ROOM: Final = 120
+"""Characters of an answer that are kept for what is said of it."""
+_SHORT: Final = 160
+"""Characters of a fact near another one that are told in an error."""
+
+
+class RememberTool(ExtendedTool):
+    """Remember, replace and forget."""
+
+    name = "extended_assist__remember"
+    title = "Remember"
+    description = "Remember a fact, or forget some, when the user wants it. Never on your own."
+    annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
+    family = MEMORY
+    tier = Tier.CONTROL
+    asks_others = False  # What is somebody's own is shown to nobody else, and done in nobody else's name.
+    shows_success = True
+    parameters = vol.Schema(
+        {
+            vol.Optional("fact", description="One sentence, clear by itself."): str,
+            vol.Optional("whose", description="me: told to this user only."): vol.In([_HOUSEHOLD, _ME]),
+            vol.Optional("about", description="Entities, areas, persons, by name."): [str],
+            vol.Optional("until", description="Local date or time."): str,
+            vol.Optional("replaces", description="Ids of facts that it ends; [] for none."): [str],
+            vol.Optional("forget", description="Ids; 'everything' about the user."): [str],
+            vol.Optional("for_good", description="Without undo."): bool,
+        }
+    )
+
+    @override
+    def asks_first(self, call: ToolCall) -> bool:
+        """Ask before anything that text from outside may have chosen, and before what cannot be brought back."""
+        return marks(call.caller.chat_log) or _is_for_good(call) or super().asks_first(call)
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Do it, and say what is remembered now."""
+        wanted = await _async_wanted(call)
+        memory = await async_get_memory(call.hass)
+        call.recording.is_complete = True
+        if wanted.for_good:
+            gone = {fact.id for fact in wanted.ended}
+            await memory.async_delete(lambda fact: fact.id in gone or (wanted.everything and wanted.is_own(fact)))
+            return {"deleted_for_good": len(gone)}
+        ended = [fact.id for fact in wanted.ended]
+        if wanted.fact is None:
+            await memory.async_end(ended)
+        else:
+            check_guests(memory, wanted.writer, call.options)
+            await memory.async_add([wanted.fact], ended)
+        details = {"added": wanted.fact.id if wanted.fact else None, "ended": ended}
+        call.recording.changes.append(Change(FACT, "remembering or forgetting a fact", details))
+        return _answer(call, wanted)
+
+    @override
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be remembered and forgotten, in its exact words."""
+        wanted = await _async_wanted(call)
+        verb, how = ("Delete for good", {"for_good": True}) if wanted.for_good else ("Forget", {})
+        steps = [
+            Step(f"{DOMAIN}.forget", (), {"ids": f'"{fact.words}"'} | how, f'{verb}: "{fact.words}"')
+            for fact in wanted.ended
+        ]
+        if (fact := wanted.fact) is not None:
+            whose = "the household" if fact.user_id is None else "you alone"
+            until = f", until {format_time(fact.until)}" if fact.until else ""
+            words = f'Remember, for {whose}{until}: "{fact.words}"'
+            # In the user's language these are said as they are; who is told, by the name of the user or of the home.
+            user = await call.hass.auth.async_get_user(fact.user_id) if fact.user_id else None
+            name = (user.name if user else None) or call.hass.config.location_name
+            data = {"words": f'"{fact.words}"', "whose": name}
+            data |= {"until": format_time(fact.until)} if fact.until else {}
+            steps.insert(0, Step(f"{DOMAIN}.remember", (), data, words))
+        sentence = steps[0].words if len(steps) == 1 else f"{verb}: {len(steps)} facts" if wanted.fact is None else ""
+        return Plan(tuple(steps), sentence or f"Remember one fact, and forget {len(wanted.ended)}")
+
+
+class RecallTool(ExtendedTool):
+    """Find facts."""
+
+    name = "extended_assist__recall"
+    title = "Recall"
+    description = "Find remembered facts that you are not told already, and who said them when."
+    annotations = READ_ONLY
+    family = MEMORY
+    tier = Tier.READ
+    parameters = vol.Schema(
+        {
+            vol.Optional("words", description="What it may say, with synonyms."): str,
+            vol.Optional("about", description="Name of an entity, area or person."): str,
+        }
+    )
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Answer with what fits best, or else with what is newest."""
+        ears = await async_check_ears(call.hass, call.caller, call.options)
+        told = _told(call, await async_get_memory(call.hass), ears)
+        if about := call.arguments.get("about"):
+            told = await _async_about(call, told, about)
+        if words := call.arguments.get("words"):
+            found = await async_find(call.hass, words, told)
+        else:
+            # The user's own before the household's, the newest first.
+            found = sorted(told, key=lambda fact: (fact.user_id is None, -fact.said))
+        rows: list[Any] = []
+        room = call.budget - _ROOM
+        for fact in found:
+            row = await async_row(call.hass, call.exposure, fact, call.caller)
+            if (room := room - size(row) - 1) < 0 and rows:
+                return {"facts": rows, "left_out": f"{len(found) - len(rows)} more. Give words or about to find them."}
+            rows.append(row)
+        return (
+            {"facts": rows} if rows else {"facts": [], "note": "Nothing like that is remembered that may be told here."}
+        )
+
+    async def async_told(self, hass: HomeAssistant, caller: Caller) -> str:
+        """Return what of the facts is told with a prompt now."""
+        try:
+            options = self._options.as_of_now(hass)
+        except ToolError:
+            return ""
+        return await async_told_facts(hass, Exposure(hass, caller.assistant), caller, options)
+
+
+class _Wanted:
+    """What a call is to do."""
+
+    def __init__(self, writer: Writer) -> None:
+        """Begin with nothing."""
+        self.writer = writer
+        self.fact: Fact | None = None
+        self.ended: list[Fact] = []
+        self.for_good = False
+        self.everything = False
+        self.is_own: Callable[[Fact], bool] = lambda _: False
+
+
+async def _async_wanted(call: ToolCall) -> _Wanted:
+    """Return what the arguments mean; raises ToolError where it cannot be done, or is not clear."""
+    given = call.arguments
+    writer = await async_check_writer(call.hass, call.caller, call.options)
+    ears = await async_check_ears(call.hass, call.caller, call.options)
+    memory = await async_get_memory(call.hass)
+    wanted = _Wanted(writer)
+    if given.get("fact", "").strip():
+        if given.get("for_good") or given.get("forget"):
+            raise ToolError("Give either fact, with replaces where it ends others, or forget.")
+        wanted.fact = _read_fact(call, writer)
+        known = _changeable(call, memory, ears, writer)
+        wanted.ended = [_find(known, one) for one in dict.fromkeys(given.get("replaces", ()))]
+        if "replaces" not in given:
+            await _async_check_near(call, wanted.fact, known)
+        return wanted
+    if not (forget := given.get("forget")):
+        raise ToolError("Give fact, a sentence to remember, or forget, the ids of facts.")
+    known = _changeable(call, memory, ears, writer)
+    wanted.for_good = _is_for_good(call)
+    if _EVERYTHING in forget:
+        wanted.everything, wanted.is_own = True, _own(call, writer)
+        wanted.ended = [fact for fact in memory.held if wanted.is_own(fact)]
+        if not wanted.ended:
+            raise ToolError("Nothing is remembered of this user.")
+    else:
+        wanted.ended = [_find(known, one) for one in dict.fromkeys(forget)]
+    return wanted
+
+
+def _read_fact(call: ToolCall, writer: Writer) -> Fact:
+    """Return the fact that is to be remembered."""
+    given, words = call.arguments, one_line(call.arguments["fact"])
+    if len(words) > MAX_WORDS:
+        raise ToolError(f"fact has {len(words)} characters, more than the {MAX_WORDS} allowed. Say it shorter.")
+    if not words or is_secret_text(words):
+        raise ToolError("fact holds a password in an address, or nothing. Say it without; tell the user.")
+    if (whose := given.get("whose")) is None:
+        raise ToolError("Say whose it is: household, which everyone here is told, or me. If unclear, ask the user.")
+    if whose == _ME and writer.user_id is None:
+        raise ToolError(
+            "It is not known here who speaks, so this can be remembered for the household only, which everyone is told. Ask "
+            "the user whether that is right; else they can say it in the app."
+        )
+    entities, areas = look_up(call.hass, call.exposure, words, given.get("about", ()))
+    return Fact(
+        words,
+        user_id=writer.user_id if whose == _ME else None,
+        said_by=writer.user_id,
+        device_id=call.caller.device_id,
+        via=writer.via,
+        until=read_until(given["until"]) if given.get("until") else None,
+        entities=entities,
+        areas=areas,
+    )
+
+
+async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> None:
+    """Raise ToolError where others say something near a fact, so that the model says which of them it ends."""
+    near = await async_near(call.hass, fact, known)
+    if any(one.words.casefold() == fact.words.casefold() and one.user_id == fact.user_id for one in near):
+        raise ToolError("This is remembered already. Nothing is to be done.")
+    if near:
+        told = "; ".join(f"{one.id}: {one.words[:_SHORT]}" for one in near)
+        raise ToolError(
+            f"Not remembered yet, because these are near: {told}. Call again with replaces: the ids of those that it "
+            "contradicts or says anew, or [] where all of them still hold."
+        )
+
+
+def _told(call: ToolCall, memory: Memory, ears: Ears) -> list[Fact]:
+    """Return the facts that the caller may be told."""
+    return [fact for fact in memory.held if ears.hears(fact) and is_told(call.hass, call.exposure, fact)]
+
+
+def _changeable(call: ToolCall, memory: Memory, ears: Ears, writer: Writer) -> list[Fact]:
+    """Return the facts that the caller may be told and change."""
+    return [fact for fact in _told(call, memory, ears) if writer.may_change(fact)]
+
+
+def _find(known: list[Fact], wanted: str) -> Fact:
+    """Return a fact by its id."""
+    for fact in known:
+        if fact.id == wanted.strip().lower():
+            return fact
+    raise ToolError(f"No fact with id '{wanted}' is there that may be changed from here. Call recall to find it.")
+
+
+def _own(call: ToolCall, writer: Writer) -> Callable[[Fact], bool]:
+    """Return what tells whether a fact is the user's own, or one of the household about them."""
+    if writer.user_id is None:
+        raise ToolError("It is not known here who speaks. Tell the user to say it where they are logged in.")
+    persons = {
+        state.entity_id
+        for state in call.hass.states.async_all("person")
+        if state.attributes.get("user_id") == writer.user_id
+    }
+    return lambda fact: (
+        fact.user_id == writer.user_id or (fact.user_id is None and not persons.isdisjoint(fact.entities))
+    )
+
+
+async def _async_about(call: ToolCall, facts: list[Fact], name: str) -> list[Fact]:
+    """Return those of some facts that are about a thing, or where nothing exposed is called so, that say something like it."""
+    try:
+        entities, areas = look_up(call.hass, call.exposure, "", [name])
+    except NotExposedError:
+        return await async_find(call.hass, name, facts)
+    return [fact for fact in facts if {*entities} & {*fact.entities} or {*areas} & {*fact.areas}]
+
+
+def _is_for_good(call: ToolCall) -> bool:
+    """Return whether what is forgotten cannot be brought back."""
+    return bool(call.arguments.get("for_good")) or _EVERYTHING in call.arguments.get("forget", ())
+
+
+def _answer(call: ToolCall, wanted: _Wanted) -> JsonObjectType:
+    """Return what is remembered and forgotten now."""
+    answer: JsonObjectType = {}
+    if (fact := wanted.fact) is not None:
+        answer = {"id": fact.id, "remembered": fact.words, "whose": _HOUSEHOLD if fact.user_id is None else _ME}
+        if fact.until:
+            answer["until"] = format_time(fact.until)
+        if names := [entity.name for one in fact.entities if (entity := call.exposure.entity(one))]:
+            answer["about"] = ", ".join(names)
+    if wanted.ended:
+        answer["forgotten"] = [one.words for one in wanted.ended]
+    return answer

@@ -1,0 +1,65 @@
+"""Take back that a fact was remembered, replaced or forgotten."""
+
+from homeassistant.util.json import JsonObjectType, JsonValueType
+
+from ..const import DOMAIN
+from ..memory.fact import Fact
+from ..memory.keeper import Memory, async_get_memory
+from ..memory.subjects import is_told
+from ..memory.whose import async_check_ears, async_check_writer
+from ..results import OverError, ToolError
+from ..toolbox.call import ToolCall
+from ..toolbox.journal import Change
+from ..toolbox.plan import Plan, Step
+
+_OVER = "What was remembered or forgotten then is deleted for good. Undo again for the change before."
+_NOT_YOURS = "The last change here was of what somebody else wanted remembered. Only they can take it back."
+
+
+async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
+    """Forget what was remembered, and remember what was forgotten."""
+    memory = await async_get_memory(call.hass)
+    added, ended = await _async_facts(call, memory, change)
+    await memory.async_end([fact.id for fact in added], [fact.id for fact in ended])
+    undone: dict[str, JsonValueType] = {}
+    for key, facts in (("forgotten", added), ("remembered_again", ended)):
+        if words := _words(call, facts):
+            undone[key] = [*words]
+    return {"undone": undone}, True
+
+
+async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) -> Plan:
+    """Return what undoing a change of facts would do."""
+    added, ended = await _async_facts(call, await async_get_memory(call.hass), change)
+    steps = [
+        Step(f"{DOMAIN}.{action}", (), {field: f'"{words}"'}, f'{verb}: "{words}"')
+        for action, field, verb, facts in (
+            ("forget", "ids", "Forget", added),
+            ("remember", "words", "Remember again", ended),
+        )
+        # What is somebody's own is not shown to others who are asked in their place.
+        for words in _words(call, [fact for fact in facts if fact.user_id is None])
+    ]
+    if any(fact.user_id is not None for fact in (*added, *ended)):
+        steps.append(Step(f"{DOMAIN}.undo", (), {}, sentence))
+    return Plan(tuple(steps), sentence, bound_to=change.id)
+
+
+async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[list[Fact], list[Fact]]:
+    """Return the facts that a change added, and those that it ended, as far as that is still so."""
+    writer = await async_check_writer(call.hass, call.caller, call.options)
+    ears = await async_check_ears(call.hass, call.caller, call.options)
+    added, ended = (
+        [fact for one in ids if one and (fact := memory.find(one)) and (fact.ended is None) is holds]
+        for ids, holds in (([change.details.get("added")], True), (change.details.get("ended", ()), False))
+    )
+    if not added and not ended:
+        raise OverError(_OVER)
+    if not all(ears.hears(fact) and writer.may_change(fact) for fact in (*added, *ended)):
+        raise ToolError(_NOT_YOURS)
+    return added, ended
+
+
+def _words(call: ToolCall, facts: list[Fact]) -> list[str]:
+    """Return the words of facts that may be told."""
+    return [fact.words if is_told(call.hass, call.exposure, fact) else "one about what is hidden" for fact in facts]

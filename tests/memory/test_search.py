@@ -1,0 +1,72 @@
+"""How well facts are found, and what is not looked at in finding them."""
+
+import pytest
+
+from custom_components.extended_assist.memory.search import search
+
+from .questions import ASKED, FACTS, QUESTIONS
+
+GOAL = 0.9
+FIRST = 5
+
+
+def found(question: str) -> list[str]:
+    """Return the first facts for a question."""
+    return [FACTS[place] for place, _ in search(question, FACTS)[:FIRST]]
+
+
+def test_questions_are_no_copies() -> None:
+    """There are as many as promised, all different, and none repeats its fact."""
+    assert (len(FACTS), len(QUESTIONS)) == (500, 300)
+    assert len({*FACTS}) == 500
+    assert len({question for question, _ in QUESTIONS}) == 300
+    assert ASKED.keys() <= {*FACTS}
+
+
+def test_recall_in_the_first_five() -> None:
+    """Of 300 questions over 500 facts, nine of ten have their fact among the first five, also by kind of question."""
+    hits = [fact in found(question) for question, fact in QUESTIONS]
+    kinds = [sum(hits[kind::4]) / len(ASKED) for kind in range(4)]
+    missed = [question for (question, _), hit in zip(QUESTIONS, hits, strict=True) if not hit]
+    assert sum(hits) / len(hits) >= GOAL, (kinds, missed)
+    assert min(kinds) >= 0.8, (kinds, missed)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("MÜLL", "Die Müllabfuhr kommt"),
+        ("mull", "Die Müllabfuhr kommt"),
+        ("Wohnzimmerlampe", "Die Lampe im Wohnzimmer"),
+        ("keys", "Anna's key"),
+        ("Łódź", "Bus to Lodz"),
+        ("猫", "我们的猫"),
+        ("고양이 밥", "고양이 밥은 여덟 시"),
+        ("the", "The the"),
+    ],
+)
+def test_forms_of_words(query: str, expected: str) -> None:
+    """Case, accents, compounds, endings and scripts without spaces make no difference."""
+    texts = [
+        "Die Müllabfuhr kommt",
+        "Die Lampe im Wohnzimmer",
+        "Anna's key",
+        "Bus to Lodz",
+        "我们的猫",
+        "고양이 밥은 여덟 시",
+        "The the",
+    ]
+    assert texts[search(query, texts)[0][0]] == expected
+
+
+def test_nothing_to_find() -> None:
+    """Nothing like it is nothing, and so is nothing at all."""
+    assert search("zebra", ["The bins go out"], 0.05) == []
+    assert search("", ["The bins go out"]) == []
+    assert search("!?", ["The bins go out"]) == []
+    assert search("bins", []) == []
+
+
+def test_newer_first() -> None:
+    """Of two that fit alike, the newer one comes first."""
+    assert [place for place, _ in search("bins", ["Red bins", "Old bins"])] == [1, 0]
