@@ -134,7 +134,7 @@ class RehearsedAutomation:
             self.outcome.runs.append(ran)
         self._last = self._replay.now
         run = Run(None, ran)
-        run.steps = cast("Generator[Pause, Any]", self._steps.run(self._config["actions"], variables))
+        run.steps = self._steps.run(self._config["actions"], variables)
         others = self._runs.copy()
         self._runs.append(run)
         if self._mode == "restart":
