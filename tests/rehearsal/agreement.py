@@ -5,7 +5,7 @@ from typing import Any
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.recorder import async_read
 from custom_components.extended_assist.rehearsal.past import Outcome
-from custom_components.extended_assist.rehearsal.rehearse import Span, Subject, rehearse
+from custom_components.extended_assist.rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from custom_components.extended_assist.walk import texts_in
 from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
@@ -66,15 +66,16 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
     known = {text for text, _ in texts_in(config, keys=True)}
     own = {text for text in known if text.startswith("input_boolean.out_")}
     uses = frozenset(ENTITIES) | own
-    subject = Subject(config=validated, reads=uses, uses=uses)
+    subject = Rehearsed(config=validated, reads=uses, uses=uses)
     exposure = Exposure(hass, ASSISTANT)
-    return await async_read(hass, rehearse, exposure, subject, Span(start, end))
+    return await async_read(hass, rehearse, exposure, subject, RehearsedSpan(start, end))
 
 
 def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: Outcome) -> list[str]:
     """Return in words how a rehearsal differs from life."""
-    live = [(run.moment, run.because) for run in runs]
-    told = [(run.moment, run.description) for run in outcome.runs]
+    # What is due at the very same moment comes in any order.
+    live = sorted(((run.moment, run.because) for run in runs), key=lambda one: (round(one[0], 3), one[1]))
+    told = sorted(((run.moment, run.description) for run in outcome.runs), key=lambda one: (round(one[0], 3), one[1]))
     for index in range(max(len(live), len(told))):
         one = live[index] if index < len(live) else None
         other = told[index] if index < len(told) else None

@@ -39,7 +39,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PastChange:
     """An entity that changed, as Home Assistant tells it; None where it was not there, or is no more."""
 
     entity_id: str

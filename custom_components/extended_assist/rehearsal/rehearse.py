@@ -23,7 +23,7 @@ _STEP: Final = 6 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class RehearsedSpan:
     """How much of the past a rehearsal goes through; in seconds since the epoch."""
 
     start: float
@@ -33,7 +33,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Rehearsed:
     """What is to be rehearsed."""
 
     config: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Subject:
     """Its own, where it is there already."""
 
 
-def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Subject, span: Span) -> Outcome:
+def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> Outcome:
     """Return what an automation would have done in a span.
 
     Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.

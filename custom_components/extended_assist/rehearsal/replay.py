@@ -18,13 +18,13 @@ from homeassistant.util import dt as dt_util
 
 from ..exposure import Exposure
 from ..templates.past import PastHome, parsed, render_past
-from .past import Change, Past
+from .past import Past, PastChange
 
 AFTER_THE_SECOND: Final = 0.275
 """How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
 
 type Remove = Callable[[], None]
-type Listener = Callable[[Change], None]
+type Listener = Callable[[PastChange], None]
 
 
 class Replay:
@@ -82,14 +82,14 @@ class Replay:
         self.change(entity_id, Past(entity_id, wanted, told, changed, self.now))
 
     def change(self, entity_id: str, new: Past | None) -> None:
-        """Change an entity, and tell those who follow it."""
+        """PastChange an entity, and tell those who follow it."""
         old = self.world.get(entity_id)
         if new is None:
             del self.world[entity_id]
         else:
             self.world[entity_id] = new
         if listeners := self._listeners.get(entity_id):
-            change = Change(entity_id, old, new)
+            change = PastChange(entity_id, old, new)
             for listener in listeners.copy():
                 listener(change)
 

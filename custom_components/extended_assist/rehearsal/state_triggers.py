@@ -13,7 +13,7 @@ from homeassistant.helpers.location import has_location
 from homeassistant.helpers.template import result_as_boolean
 
 from .conditions import is_number_within
-from .past import Change, Past
+from .past import Past, PastChange
 from .replay import Remove, Replay
 from .template_tracker import TemplateTracker
 
@@ -44,7 +44,7 @@ def attach_state(replay: Replay, config: Config, fire: Fire, variables: Variable
             return None
         return past.state if attribute is None else past.attributes.get(attribute)
 
-    def heard(change: Change) -> None:
+    def heard(change: PastChange) -> None:
         old, new = value_of(change.old), value_of(change.new)
         if attribute is not None and old == new:
             return
@@ -78,7 +78,7 @@ def _after_same(
 ) -> Remove:
     """Call a function after some seconds, unless an entity ceases to be as it was."""
 
-    def heard(change: Change) -> None:
+    def heard(change: PastChange) -> None:
         if not is_same(change.new):
             cancel()
 
@@ -134,7 +134,7 @@ class _Range:
             return past is not None and self._holds(past)
         return False
 
-    def heard(self, change: Change) -> None:
+    def heard(self, change: PastChange) -> None:
         """Fire when an entity that was outside is within."""
         entity_id, new = change.entity_id, change.new
         try:
@@ -172,7 +172,7 @@ def attach_template(replay: Replay, config: Config, fire: Fire, variables: Varia
     with suppress(TemplateError):
         armed = not result_as_boolean(replay.render(config["value_template"], variables))
 
-    def heard(change: Change | None, result: Any) -> None:
+    def heard(change: PastChange | None, result: Any) -> None:
         nonlocal armed
         if isinstance(result, TemplateError):
             return
@@ -219,7 +219,7 @@ def attach_zone(replay: Replay, config: Config, fire: Fire, _: Variables) -> Rem
     """Somebody who comes or goes."""
     zone_id, event = config["zone"], config["event"]
 
-    def heard(change: Change) -> None:
+    def heard(change: PastChange) -> None:
         before, now = (past.as_state() if past else None for past in (change.old, change.new))
         if (before and not _has_zone(before)) or (now and not _has_zone(now)):
             return

@@ -13,7 +13,7 @@ from homeassistant.helpers.template import Template, result_as_boolean
 from ..effects.aims import ANOTHER, wanted_of
 from ..effects.aspects import STATE
 from .conditions import Check, NotReplayableError, all_hold, condition
-from .past import Change
+from .past import PastChange
 from .replay import Remove, Replay
 from .template_tracker import TemplateTracker
 from .triggers import attach, check_trigger
@@ -250,7 +250,7 @@ class Steps:
             return
 
         def begin(resume: Resume) -> Remove:
-            def heard(_: Change | None, result: Any) -> None:
+            def heard(_: PastChange | None, result: Any) -> None:
                 if not isinstance(result, TemplateError) and result_as_boolean(result):
                     resume({})
 

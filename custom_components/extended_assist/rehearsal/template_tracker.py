@@ -7,7 +7,7 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.template import Template
 
 from ..templates.past import parsed
-from .past import Change
+from .past import PastChange
 from .replay import Remove, Replay
 
 _NONE: Final = object()
@@ -21,7 +21,7 @@ class TemplateTracker:
         replay: Replay,
         template: Template,
         variables: Mapping[str, Any],
-        listener: Callable[[Change | None, Any], None],
+        listener: Callable[[PastChange | None, Any], None],
     ) -> None:
         """Begin; the listener is called with the change that was the reason, if one was, and the result or the error."""
         self._replay = replay
@@ -45,7 +45,7 @@ class TemplateTracker:
         self._follow(frozenset(home.asked), has_time=home.has_time)
         return result
 
-    def refresh(self, change: Change | None) -> None:
+    def refresh(self, change: PastChange | None) -> None:
         """Render it, and tell what is new."""
         result = self._render()
         was_error = isinstance(self._last, TemplateError)

@@ -13,7 +13,7 @@ from homeassistant.helpers.sun import get_astral_event_next
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
-from .past import Change, Past
+from .past import Past, PastChange
 from .replay import Remove, Replay
 from .state_triggers import Config, Fire, Variables
 
@@ -42,7 +42,7 @@ class _Times:
         offset = timedelta() if isinstance(at, str) else at.get("offset", timedelta())
         self._follow(entity_id, offset, self._replay.world.get(entity_id))
 
-        def heard(change: Change) -> None:
+        def heard(change: PastChange) -> None:
             self._follow(entity_id, offset, change.new)
 
         self._removes.append(self._replay.track([entity_id], heard))
