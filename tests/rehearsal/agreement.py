@@ -4,7 +4,7 @@ from typing import Any
 
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.recorder import async_read
-from custom_components.extended_assist.rehearsal.past import Outcome
+from custom_components.extended_assist.rehearsal.past import RehearsalOutcome
 from custom_components.extended_assist.rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from custom_components.extended_assist.walk import texts_in
 from homeassistant.components.automation.config import async_validate_config_item
@@ -29,7 +29,7 @@ async def disagreements(seed: int, count: int, days: float, clock: Clock, url: s
     maker = Maker(seed)
     automations = [maker.automation(number) for number in range(count)]
     runs = await lived(scripted, clock, automations)
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, RehearsalOutcome] = {}
     for index, one in enumerate(scripted.lives):
         async with life(scripted, one, clock, {}) as hass:
             recorder = await _async_recorder(hass, url)
@@ -57,7 +57,7 @@ async def _async_recorder(hass: HomeAssistant, url: str) -> Recorder:
     return get_instance(hass)
 
 
-async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, end: float) -> Outcome:
+async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, end: float) -> RehearsalOutcome:
     """Return the rehearsal of an automation."""
     await async_setup_component(hass, "homeassistant", {})
     hass.data[DATA_EXPOSED_ENTITIES].async_set_expose_new_entities(ASSISTANT, True)
@@ -66,12 +66,12 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
     known = {text for text, _ in texts_in(config, keys=True)}
     own = {text for text in known if text.startswith("input_boolean.out_")}
     uses = frozenset(ENTITIES) | own
-    subject = Rehearsed(config=validated, reads=uses, uses=uses)
+    subject = Rehearsed(config=validated, reads=uses, uses=dict.fromkeys(uses, frozenset()))
     exposure = Exposure(hass, ASSISTANT)
     return await async_read(hass, rehearse, exposure, subject, RehearsedSpan(start, end))
 
 
-def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: Outcome) -> list[str]:
+def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: RehearsalOutcome) -> list[str]:
     """Return in words how a rehearsal differs from life."""
     # What is due at the very same moment comes in any order.
     live = sorted(((run.moment, run.because) for run in runs), key=lambda one: (round(one[0], 3), one[1]))

@@ -10,7 +10,7 @@ from homeassistant.util import dt as dt_util
 
 from ..templates.past import NotOfThePastError
 from .conditions import Check, NotReplayableError, all_hold, condition
-from .past import Outcome, Ran
+from .past import PastChange, Ran, RehearsalOutcome
 from .replay import Remove, Replay
 from .steps import Pause, Steps, trigger_data
 from .triggers import attach, check_trigger
@@ -45,7 +45,7 @@ class RehearsedAutomation:
 
         Raises NotReplayableError where nothing of it can be told.
         """
-        self.outcome = Outcome()
+        self.outcome = RehearsalOutcome()
         self._replay = replay
         self._config = config
         self._reads = reads
@@ -71,11 +71,13 @@ class RehearsedAutomation:
         self._current: Run | None = None
         self._last: float | None = None
         self._on_since: dict[str, float] = {}
+        self._is_setting = False
 
     # Home Assistant starts and ends
 
     def start(self) -> None:
         """Arm the triggers."""
+        self._replay.track(self._replay.known, self._heard)
         variables = {"this": self._this()}
         if "trigger_variables" in self._config:
             try:
@@ -103,7 +105,7 @@ class RehearsedAutomation:
         for entity_id in list(self._on_since):
             self._is_off(entity_id)
 
-    def finish(self) -> Outcome:
+    def finish(self) -> RehearsalOutcome:
         """Return what was found up to now."""
         self.outcome.until = self._replay.now
         self.outcome.open_since = dict(self._on_since)
@@ -198,7 +200,7 @@ class RehearsedAutomation:
     # What it sets and tells
 
     def _set(self, entity_id: str, state: str | None, attributes: Mapping[str, Any]) -> None:
-        """Note what a step would have set, and let it be so where the automation reads it."""
+        """Note what a step would have set, and let it be so until what is recorded changes it."""
         run = self._current
         if (past := self._replay.world.get(entity_id)) is None or run is None or run.is_stopped:
             return
@@ -206,9 +208,12 @@ class RehearsedAutomation:
             run.acted, run.ran.already = True, past.state == state
         if state is not None:
             self._note_state(entity_id, past.state, state)
-        if entity_id in self._reads:
-            self.outcome.followed = True
+        self.outcome.followed |= entity_id in self._reads
+        was_setting, self._is_setting = self._is_setting, True
+        try:
             self._replay.set(entity_id, state, attributes)
+        finally:
+            self._is_setting = was_setting
 
     def _note_state(self, entity_id: str, before: str, state: str) -> None:
         """Note since when an entity would have been on because of this automation."""
@@ -223,10 +228,10 @@ class RehearsedAutomation:
             found = self.outcome.on_time
             found[entity_id] = found.get(entity_id, 0) + self._replay.now - since
 
-    def heard(self, entity_id: str, before: str | None, now: str | None) -> None:
-        """Note that an entity was really switched: from then on it is as it was."""
-        if entity_id in self._on_since and before != now:
-            self._is_off(entity_id)
+    def _heard(self, change: PastChange) -> None:
+        """Note that an entity was really turned off, or went away."""
+        if not self._is_setting and (change.new is None or change.new.state not in _ON):
+            self._is_off(change.entity_id)
 
     def _this(self) -> dict[str, Any]:
         """Return what an automation knows of itself."""

@@ -71,7 +71,7 @@ class Ran:
 
 
 @dataclass(slots=True)
-class Outcome:
+class RehearsalOutcome:
     """What a rehearsal found."""
 
     runs: list[Ran] = field(default_factory=list)
@@ -87,7 +87,11 @@ class Outcome:
     """Entities that it turned on and nothing would have turned off by the end."""
     not_replayed: dict[str, None] = field(default_factory=dict)
     """What was left out, by name."""
+    since: float | None = None
+    """From where on there are records."""
     until: float = 0.0
     """How far the rehearsal came."""
+    is_whole: bool = True
+    """Whether there was time for all of it."""
     followed: bool = False
     """Whether it read what it had set itself."""

@@ -10,7 +10,8 @@ from homeassistant.core import HomeAssistant
 from ..exposure import Exposure
 from ..recorder import read_session
 from .automation import RehearsedAutomation
-from .past import Outcome, Stretch
+from .conditions import NotReplayableError
+from .past import RehearsalOutcome, Stretch
 from .replay import Replay
 from .rows import RecordedRows, Row, read_stretches
 
@@ -40,13 +41,13 @@ class Rehearsed:
     """The automation, as Home Assistant validated it."""
     reads: frozenset[str]
     """The entities that its triggers, conditions and templates read."""
-    uses: frozenset[str]
-    """All entities in it, those that it only sets too."""
+    uses: Mapping[str, frozenset[str]]
+    """All entities in it, those that it only sets too, each with the attributes that the recorder does not keep."""
     entity_id: str = ""
     """Its own, where it is there already."""
 
 
-def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> Outcome:
+def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
     """Return what an automation would have done in a span.
 
     Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.
@@ -54,6 +55,8 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
     stops_at = monotonic() + span.limit
     with read_session(hass) as session:
         rows = RecordedRows(hass, session, subject.uses)
+        if missing := sorted(subject.reads - rows.entity_ids):
+            raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
         replay = Replay(hass, exposure, subject.uses)
         automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
         replay.now = span.start
@@ -62,25 +65,28 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
                 automation.stop()
                 replay.stop()
             begin = max(span.start, stretch.begin)
+            if automation.outcome.since is None:
+                automation.outcome.since = begin
             replay.advance(begin)
             for _, entity_id, past in rows.at(begin, stretch.begin):
                 replay.feed(entity_id, past)
-            clock = _Clock(replay, automation, stretch, span.start, stops_at)
-            if not _through(replay, clock, rows.between(begin, stretch.end), stretch.end):
+            arming = _Arming(replay, automation, stretch, span.start, stops_at)
+            if not _through(replay, arming, rows.between(begin, stretch.end), stretch.end):
+                automation.outcome.is_whole = False
                 break
     return automation.finish()
 
 
-def _through(replay: Replay, clock: _Clock, rows: Iterator[Row], end: float) -> bool:
+def _through(replay: Replay, arming: _Arming, rows: Iterator[Row], end: float) -> bool:
     """Go through a time in which Home Assistant ran; return whether there was time for all of it."""
     for count, (moment, entity_id, past) in enumerate(rows):
-        if not clock.advance(moment, look=count % _LOOK_AT_CLOCK == 0):
+        if not arming.advance(moment, look=count % _LOOK_AT_CLOCK == 0):
             return False
         replay.feed(entity_id, past)
-    return clock.advance(end, look=True)
+    return arming.advance(end, look=True)
 
 
-class _Clock:
+class _Arming:
     """Lets the time of a replay go on, arms the automation when Home Assistant had started, and looks how long it takes."""
 
     def __init__(

@@ -34,9 +34,9 @@ class Replay:
         self,
         hass: HomeAssistant,
         exposure: Exposure,
-        known: Collection[str],
+        known: Mapping[str, Collection[str]],
     ) -> None:
-        """Take the entities of which the past is read."""
+        """Take the entities of which the past is read, each with the attributes that the recorder does not keep."""
         self.hass = hass
         self.known = known
         self.now = 0.0

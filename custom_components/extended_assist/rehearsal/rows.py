@@ -15,6 +15,7 @@ from homeassistant.helpers.recorder import get_instance
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
+from ..recorder import read_session
 from ..recorder.states import ATTRIBUTES, STATES
 from .past import Past, Stretch
 
@@ -111,6 +112,15 @@ def read_stretches(session: Session, start: float, end: float) -> list[Stretch]:
     return found
 
 
+def switched_elsewhere(hass: HomeAssistant, entity_ids: Collection[str], start: float, end: float) -> list[float]:
+    """Return when an automation or a script turned one of some entities on, oldest first; at most so many."""
+    with read_session(hass) as session:
+        found = get_instance(hass).states_meta_manager.get_many(list(entity_ids), session, from_recorder=False)
+        ids = [number for number in found.values() if number is not None]
+        given = {"ids": ids, "start": start, "end": end, "most": ROWS_AT_ONCE}
+        return list(session.connection().execute(_automated(), given).scalars()) if ids else []
+
+
 def _seconds(moment: datetime) -> float:
     """Return a moment of the database, which is in UTC, in seconds since the epoch."""
     return moment.replace(tzinfo=dt_util.UTC).timestamp() if moment.tzinfo is None else moment.timestamp()
@@ -141,6 +151,17 @@ def _between() -> Select[Any]:
     is_one = STATES.c.metadata_id.in_(bindparam("ids", expanding=True))
     wanted = (is_one, moment > bindparam("start"), moment <= bindparam("end"))
     return select(*_COLUMNS).where(*wanted).order_by(moment, STATES.c.state_id)
+
+
+@cache
+def _automated() -> Select[Any]:
+    """Select the moments at which something that has a parent turned an entity on."""
+    moment, changed = STATES.c.last_updated_ts, STATES.c.last_changed_ts
+    is_one = STATES.c.metadata_id.in_(bindparam("ids", expanding=True))
+    is_on = STATES.c.state.in_(("on", "open", "playing")) & (changed.is_(None) | (changed == moment))
+    has_parent = STATES.c.context_parent_id_bin.is_not(None)
+    within = (moment > bindparam("start"), moment <= bindparam("end"))
+    return select(moment).where(is_one, is_on, has_parent, *within).order_by(moment).limit(bindparam("most"))
 
 
 @cache

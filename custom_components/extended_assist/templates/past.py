@@ -35,10 +35,49 @@ class NotOfThePastError(Exception):
     """What a template asks for is not known of a moment of the past; the message names it."""
 
 
+class KeptAttributes(dict[str, Any]):
+    """Recorded attributes."""
+
+    __slots__ = ("_unkept",)
+
+    def __init__(self, attributes: Mapping[str, Any], unkept: Collection[str]) -> None:
+        """Take what was recorded, and the names of what never is."""
+        super().__init__(attributes)
+        self._unkept = unkept
+
+    def _check(self, name: object) -> None:
+        """Raise NotOfThePastError for what is not recorded."""
+        if name in self._unkept:
+            raise NotOfThePastError(f"the attribute '{name}', which is not recorded, in a template")
+
+    @override
+    def get(self, name: str, default: Any = None) -> Any:
+        self._check(name)
+        return super().get(name, default)
+
+    @override
+    def __getitem__(self, name: str) -> Any:
+        self._check(name)
+        return super().__getitem__(name)
+
+    @override
+    def __contains__(self, name: object) -> bool:
+        self._check(name)
+        return super().__contains__(name)
+
+
 class PastState(TemplateState):
     """A recorded state in a template."""
 
     __slots__ = ()
+
+    @property
+    @override
+    def attributes(self) -> Any:
+        """Return the attributes that may be seen, and refuse to tell of those that the recorder does not keep."""
+        home = self._home
+        unkept = home.unkept.get(self.entity_id, ()) if isinstance(home, PastHome) else ()
+        return KeptAttributes(home.exposure.visible_attributes(self._state), unkept)
 
     @property
     @override
@@ -61,18 +100,18 @@ class PastHome(TemplateHome):
         hass: HomeAssistant,
         exposure: Exposure,
         past: Callable[[str], State | None],
-        known: Collection[str],
+        known: Mapping[str, Collection[str]],
         moment: datetime,
     ) -> None:
-        """Take what gives the state of one of the known entities at the moment."""
+        """Take what gives the state at the moment of the known entities, each with its attributes that are not recorded."""
         super().__init__(hass, exposure, Budget(TIME_LIMIT))
         self.moment = moment
         self.asked: set[str] = set()
         """The entities that the template asked for, whether they were there or not."""
         self.has_time = False
         """Whether the template read the clock."""
+        self.unkept = known
         self._past = past
-        self._known = known
         self._found: dict[str, PastState | None] = {}
 
     @override
@@ -89,12 +128,18 @@ class PastHome(TemplateHome):
             raise TypeError(f"Expected an entity id, got {type(entity_id).__name__}")
         entity_id = entity_id.lower()
         if entity_id not in self._found:
-            if entity_id not in self._known and self.exposure.is_exposed(entity_id):
+            if entity_id not in self.unkept and self.exposure.is_exposed(entity_id):
                 raise NotOfThePastError(f"{entity_id}, of which a template finds out only when it runs")
             self.asked.add(entity_id)
-            state = self._past(entity_id) if entity_id in self._known else None
+            state = self._past(entity_id) if entity_id in self.unkept else None
             self._found[entity_id] = PastState(self, state) if state else None
         return self._found[entity_id]
+
+    @override
+    def attribute(self, entity_id: Any, name: Any) -> Any:
+        """Return an attribute of an entity at the moment, or None."""
+        proxy = self.find(entity_id)
+        return proxy.attributes.get(name) if proxy else None
 
     @override
     def all(self, domain: str | None = None) -> list[TemplateState]:

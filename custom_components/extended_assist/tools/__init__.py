@@ -9,6 +9,7 @@ from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
+from .rehearsal import RehearseAutomationTool
 from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
@@ -34,6 +35,7 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     AddAutomationTool,
     UpdateAutomationTool,
     RemoveAutomationTool,
+    RehearseAutomationTool,
     QueryDatabaseTool,
     FetchUrlTool,
     ScrapeUrlTool,
