@@ -53,11 +53,11 @@ def told(
         answer["never_turned_off_again"] = f"{names}: nothing would have done so by the end"
     answer |= _beside(outcome, elsewhere)
     if wrong := looks_wrong(outcome):
-        answer["looks_wrong"] = wrong
+        answer["looks_wrong"] = "; ".join(wrong)
     if outcome.followed:
         answer["note"] = "Nothing was done. It reads what it sets: that was taken to be as it would have set it."
     if outcome.not_replayed:
-        answer["not_replayed"] = list(outcome.not_replayed)[:_SHOWN]
+        answer["not_replayed"] = "; ".join(list(outcome.not_replayed)[:_SHOWN])
     return _fitted(answer)
 
 

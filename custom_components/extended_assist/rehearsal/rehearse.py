@@ -97,7 +97,7 @@ class _Arming:
         self._automation = automation
         self._armed: float | None = max(start, stretch.armed)
         self._stops_at = stops_at
-        self._is_starting = stretch.armed >= start
+        self._is_starting = stretch.armed > max(start, stretch.begin)
 
     def advance(self, until: float, *, look: bool) -> bool:
         """Let everything happen up to a moment; return whether there was time for it."""

@@ -16,7 +16,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
 from ..recorder import read_session
-from ..recorder.states import ATTRIBUTES, STATES
+from ..recorder.states import ATTRIBUTES, STATES, oldest_moment
 from .past import Past, Stretch
 
 ROWS_AT_ONCE: Final = 20_000
@@ -68,8 +68,8 @@ class RecordedRows:
 
     def _made(self, rows: Collection[Any]) -> Iterator[Row]:
         """Yield rows with their attributes."""
-        known, names = self._attributes, self._names
         self._read_attributes({row[4] for row in rows})
+        known, names = self._attributes, self._names
         for number, state, updated, changed, attributes_id in rows:
             attributes = known[attributes_id]
             entity_id = names[number]
@@ -96,6 +96,13 @@ def read_stretches(session: Session, start: float, end: float) -> list[Stretch]:
     runs = session.connection().execute(_runs(), {"start": first, "end": last}).all()
     armed = list(session.connection().execute(_started(), {"type": _STARTED, "end": end}).scalars())
     found = []
+    # Of the run in which what is still kept begins, the recorder forgets when it began.
+    oldest = oldest_moment(session)
+    first_run = _seconds(runs[0][0]) if runs else end
+    if oldest is not None and max(oldest, start) < first_run:
+        ended = session.connection().execute(_last(), {"start": oldest, "end": first_run}).scalar() or oldest
+        if (stop := ended if runs else end) > start:
+            found.append(Stretch(oldest, oldest, stop))
     for index, (begin, stop, is_broken) in enumerate(runs):
         begun = _seconds(begin)
         following = _seconds(runs[index + 1][0]) if index + 1 < len(runs) else None
