@@ -35,6 +35,7 @@ RUN_BY = {
     ("docs/tools/energy.md", "json"): TOOLS,
     ("docs/tools/later.md", "json"): TOOLS,
     ("docs/tools/past.md", "json"): TOOLS,
+    ("docs/tools/rehearsal.md", "json"): TOOLS,
     ("docs/tools/web.md", "json"): TOOLS,
     ("docs/troubleshooting.md", "yaml"): EXAMPLES,
 }

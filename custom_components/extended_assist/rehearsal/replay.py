@@ -23,6 +23,9 @@ from .past import Past, PastChange
 AFTER_THE_SECOND: Final = 0.275
 """How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
 
+LATE: Final = 0.0005
+"""Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
+
 type Remove = Callable[[], None]
 type Listener = Callable[[PastChange], None]
 
@@ -128,7 +131,7 @@ class Replay:
     def call_at(self, moment: float, action: Callable[[], None]) -> Remove:
         """Call a function at a moment."""
         entry = [action]
-        heappush(self._timers, (moment, next(self._count), entry))
+        heappush(self._timers, (moment + LATE, next(self._count), entry))
         return entry.clear
 
     def call_daily(self, clock: tuple[Any, Any, Any], action: Callable[[], None], *, local: bool) -> Remove:
