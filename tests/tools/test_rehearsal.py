@@ -120,9 +120,9 @@ async def test_new(week: None, call_tool: CallTool) -> None:
         "by_hour": "3: 1, 7: 6",
         "by_weekday": "mon: 1, tue: 2, thu: 1, fri: 1, sat: 1, sun: 1",
         "on_for": {"Fan": "9:48:06"},
-        "already": "1 times what it switches first was so already",
-        "also_automated": "1 times another automation or script did the same within a minute",
-        "looks_wrong": "1 times in the night, such as 2026-11-17 03:12",
+        "already": "once what it switches first was so already",
+        "also_automated": "once another automation or script did the same within a minute",
+        "looks_wrong": "once in the night, such as 2026-11-17 03:12",
     }
 
 

@@ -38,9 +38,8 @@ def told(
     """
     runs = outcome.runs
     answer: JsonObjectType = {"runs": outcome.count}
-    if runs:
-        answer["first"], answer["last"] = format_minute(runs[0].moment), format_minute(runs[-1].moment)
     if len(runs) >= _SAYS_SOMETHING:
+        answer["first"], answer["last"] = format_minute(runs[0].moment), format_minute(runs[-1].moment)
         moments = [dt_util.as_local(dt_util.utc_from_timestamp(run.moment)) for run in runs]
         answer["by_hour"] = _counts(Counter(moment.hour for moment in moments), str)
         answer["by_weekday"] = _counts(Counter(moment.weekday() for moment in moments), _WEEKDAYS.__getitem__)
@@ -65,10 +64,10 @@ def _beside(outcome: RehearsalOutcome, elsewhere: Sequence[float]) -> Mapping[st
     """Return what else was so, or happened, at these moments."""
     found = {}
     if already := sum(run.already for run in outcome.runs):
-        found["already"] = f"{already} times what it switches first was so already"
+        found["already"] = f"{_times(already)} what it switches first was so already"
     if near := sum(_is_near(run, elsewhere) for run in outcome.runs):
-        found["also_automated"] = f"{near} times another automation or script did the same within a minute"
-    held = [f"{count} times {why}" for count, why in _held_back(outcome) if count]
+        found["also_automated"] = f"{_times(near)} another automation or script did the same within a minute"
+    held = [f"{_times(count)} {why}" for count, why in _held_back(outcome) if count]
     if held:
         found["held_back"] = ", ".join(held)
     return found
@@ -89,12 +88,17 @@ def looks_wrong(outcome: RehearsalOutcome) -> list[str]:
     if len(gaps) >= _SAYS_SOMETHING and median(gaps) < _SOON:
         found.append("every few seconds")
     elif soon := sum(gap < _SOON for gap in gaps):
-        found.append(f"{soon} times within {_SOON:g} seconds of the run before")
+        found.append(f"{_times(soon)} within {_SOON:g} seconds of the run before")
     night = [run for run in runs if dt_util.as_local(dt_util.utc_from_timestamp(run.moment)).hour in NIGHT]
     if night:
         some = ", ".join(format_minute(run.moment) for run in night[:2])
-        found.append(f"{len(night)} times in the night, such as {some}")
+        found.append(f"{_times(len(night))} in the night, such as {some}")
     return found
+
+
+def _times(count: int) -> str:
+    """Return a number of times in words."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def _is_near(run: Ran, moments: Sequence[float]) -> bool:
