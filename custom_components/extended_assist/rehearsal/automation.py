@@ -72,12 +72,13 @@ class RehearsedAutomation:
         self._last: float | None = None
         self._on_since: dict[str, float] = {}
         self._is_setting = False
+        self._watched: set[str] = set()
 
     # Home Assistant starts and ends
 
     def start(self) -> None:
         """Arm the triggers."""
-        self._replay.track(self._replay.known, self._heard)
+        self._watched.clear()
         variables = {"this": self._this()}
         if "trigger_variables" in self._config:
             try:
@@ -209,6 +210,9 @@ class RehearsedAutomation:
         if state is not None:
             self._note_state(entity_id, past.state, state)
         self.outcome.followed |= entity_id in self._reads
+        if entity_id not in self._watched:
+            self._watched.add(entity_id)
+            self._replay.track([entity_id], self._heard)
         was_setting, self._is_setting = self._is_setting, True
         try:
             self._replay.set(entity_id, state, attributes)

@@ -8,7 +8,6 @@ from typing import Any, Final
 from homeassistant.core import HomeAssistant
 
 from ..exposure import Exposure
-from ..recorder import read_session
 from .automation import RehearsedAutomation
 from .conditions import NotReplayableError
 from .past import RehearsalOutcome, Stretch
@@ -53,27 +52,26 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
     Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.
     """
     stops_at = monotonic() + span.limit
-    with read_session(hass) as session:
-        rows = RecordedRows(hass, session, subject.uses)
-        if missing := sorted(subject.reads - rows.entity_ids):
-            raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
-        replay = Replay(hass, exposure, subject.uses)
-        automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
-        replay.now = span.start
-        for stretch in read_stretches(session, span.start, span.end):
-            if replay.world:  # Home Assistant ended, and began anew.
-                automation.stop()
-                replay.stop()
-            begin = max(span.start, stretch.begin)
-            if automation.outcome.since is None:
-                automation.outcome.since = begin
-            replay.advance(begin)
-            for _, entity_id, past in rows.at(begin, stretch.begin):
-                replay.feed(entity_id, past)
-            arming = _Arming(replay, automation, stretch, span.start, stops_at)
-            if not _through(replay, arming, rows.between(begin, stretch.end), stretch.end):
-                automation.outcome.is_whole = False
-                break
+    rows = RecordedRows(hass, subject.uses)
+    if missing := sorted(subject.reads - rows.entity_ids):
+        raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
+    replay = Replay(hass, exposure, subject.uses)
+    automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
+    replay.now = span.start
+    for stretch in read_stretches(hass, span.start, span.end):
+        if replay.world:  # Home Assistant ended, and began anew.
+            automation.stop()
+            replay.stop()
+        begin = max(span.start, stretch.begin)
+        if automation.outcome.since is None:
+            automation.outcome.since = begin
+        replay.advance(begin)
+        for _, entity_id, past in rows.at(begin, stretch.begin):
+            replay.feed(entity_id, past)
+        arming = _Arming(replay, automation, stretch, span.start, stops_at)
+        if not _through(replay, arming, rows.between(begin, stretch.end), stretch.end):
+            automation.outcome.is_whole = False
+            break
     return automation.finish()
 
 

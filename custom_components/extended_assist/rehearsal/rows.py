@@ -33,14 +33,15 @@ type Row = tuple[float, str, Past | None]
 
 
 class RecordedRows:
-    """Reads the rows of some entities in one session."""
+    """Reads the rows of some entities, in a session for each part: one that lasts would be given up, and be in the way."""
 
-    def __init__(self, hass: HomeAssistant, session: Session, entity_ids: Collection[str]) -> None:
+    def __init__(self, hass: HomeAssistant, entity_ids: Collection[str]) -> None:
         """Find the entities in the database."""
         manager = get_instance(hass).states_meta_manager
-        found = manager.get_many(list(entity_ids), session, from_recorder=False)
+        with read_session(hass) as session:
+            found = manager.get_many(list(entity_ids), session, from_recorder=False)
         self._names = {number: entity_id for entity_id, number in found.items() if number is not None}
-        self._session = session
+        self._hass = hass
         self._attributes: dict[int | None, Mapping[str, Any]] = {None: {}}
 
     @property
@@ -51,46 +52,53 @@ class RecordedRows:
     def at(self, moment: float, since: float) -> Iterator[Row]:
         """Yield the newest row of each entity up to a moment, unless that is older than since."""
         for number in self._names:
-            given = {"metadata_id": number, "moment": moment, "since": since}
-            yield from self._made(self._session.connection().execute(_newest(), given).all())
+            yield from self._read(_newest(), metadata_id=number, moment=moment, since=since)
 
     def between(self, start: float, end: float) -> Iterator[Row]:
         """Yield the rows after start and up to end, oldest first."""
         width = _FIRST_WIDTH
         while start < end and self._names:
             stop = min(start + width, end)
-            given = {"ids": list(self._names), "start": start, "end": stop}
-            rows = self._session.connection().execute(_between(), given).all()
-            yield from self._made(rows)
+            rows = self._read(_between(), ids=list(self._names), start=start, end=stop)
+            yield from rows
             start = stop
             wanted = width * (ROWS_AT_ONCE / max(len(rows), 1))
             width = min(max(min(wanted, width * 4), _WIDTHS[0]), _WIDTHS[1])
 
-    def _made(self, rows: Collection[Any]) -> Iterator[Row]:
-        """Yield rows with their attributes."""
-        self._read_attributes({row[4] for row in rows})
+    def _read(self, statement: Select[Any], **given: Any) -> list[Row]:
+        """Return rows with their attributes."""
+        with read_session(self._hass) as session:
+            rows = session.connection().execute(statement, given).all()
+            self._read_attributes(session, {row[4] for row in rows})
         known, names = self._attributes, self._names
+        made: list[Row] = []
         for number, state, updated, changed, attributes_id in rows:
             attributes = known[attributes_id]
             entity_id = names[number]
             # What is removed is written as a state without a text.
-            if state is None or (state == "" and not attributes):
-                yield updated, entity_id, None
-            else:
-                yield updated, entity_id, Past(entity_id, state, attributes, changed or updated, updated)
+            is_gone = state is None or (state == "" and not attributes)
+            past = None if is_gone else Past(entity_id, state, attributes, changed or updated, updated)
+            made.append((updated, entity_id, past))
+        return made
 
-    def _read_attributes(self, wanted: set[int | None]) -> None:
+    def _read_attributes(self, session: Session, wanted: set[int | None]) -> None:
         """Read the attributes that are not known yet."""
         if len(self._attributes) > _MOST_ATTRIBUTES:
             self._attributes = {None: {}}
         missing = sorted(number for number in wanted - self._attributes.keys() if number is not None)
         for some in batched(missing, _IDS_AT_ONCE, strict=False):
             self._attributes |= {number: {} for number in some}
-            for number, text in self._session.connection().execute(_attributes(), {"ids": list(some)}):
+            for number, text in session.connection().execute(_attributes(), {"ids": list(some)}):
                 self._attributes[number] = json_loads_object(text) if text else {}
 
 
-def read_stretches(session: Session, start: float, end: float) -> list[Stretch]:
+def read_stretches(hass: HomeAssistant, start: float, end: float) -> list[Stretch]:
+    """Return when Home Assistant ran within a span."""
+    with read_session(hass) as session:
+        return _stretches(session, start, end)
+
+
+def _stretches(session: Session, start: float, end: float) -> list[Stretch]:
     """Return when Home Assistant ran within a span."""
     first, last = map(dt_util.utc_from_timestamp, (start, end))
     runs = session.connection().execute(_runs(), {"start": first, "end": last}).all()

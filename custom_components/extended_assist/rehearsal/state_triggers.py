@@ -126,7 +126,8 @@ class _Range:
 
     def _holds(self, past: Past) -> bool:
         """Return whether the number of an entity is within the range; raises ConditionError where it is none."""
-        return is_number_within(self._replay, past, self._config, self._given(past.entity_id))
+        given = self._given(past.entity_id) if "value_template" in self._config else {}
+        return is_number_within(self._replay, past, self._config, given)
 
     def _is_same(self, past: Past | None) -> bool:
         """Return whether an entity is still within the range."""
