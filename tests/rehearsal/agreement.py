@@ -68,7 +68,7 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
     uses = frozenset(ENTITIES) | own
     subject = Rehearsed(config=validated, reads=uses, uses=dict.fromkeys(uses, frozenset()))
     exposure = Exposure(hass, ASSISTANT)
-    return await async_read(hass, rehearse, exposure, subject, RehearsedSpan(start, end))
+    return await async_read(hass, rehearse, exposure, subject, RehearsedSpan(start, end, 900))
 
 
 def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: RehearsalOutcome) -> list[str]:
