@@ -42,14 +42,14 @@ async def run() -> list[Row]:
     async with running_home_assistant(_CONFIGURATION) as hass:
         path = Path(hass.config.path("automations.yaml"))
         user = await hass.auth.async_create_user("bench", group_ids=[GROUP_ID_ADMIN])
-        reloads = _Reloads(hass)
+        reloads = Reloads(hass)
         rows: list[Row] = []
         for count, turns in _TURNS.items():
             path.write_text(dump([_automation(number) for number in range(count)]))
             await hass.services.async_call("automation", "reload", blocking=True)
             for entity_id in hass.states.async_entity_ids():
                 async_expose_entity(hass, "conversation", entity_id, True)
-            async with _editor(hass, user) as editor:
+            async with open_editor(hass, user) as editor:
                 call = await _tools(hass, user.id)
                 rows += await _measure_adding(
                     reloads, {"ours": partial(_add, call), "theirs": editor.save}, count, turns
@@ -99,7 +99,7 @@ class _Editor:
 
 
 @asynccontextmanager
-async def _editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Editor]:
+async def open_editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Editor]:
     """Log in to the editor."""
     client_id = "http://127.0.0.1/"
     token = hass.auth.async_create_access_token(await hass.auth.async_create_refresh_token(user, client_id))
@@ -140,7 +140,7 @@ async def _add(call: _Call, config: dict[str, Any]) -> None:
     await call("add_automation", automation={key: value for key, value in config.items() if key != "id"})
 
 
-async def _measure_adding(reloads: _Reloads, kinds: dict[str, _Save], count: int, turns: int) -> list[Row]:
+async def _measure_adding(reloads: Reloads, kinds: dict[str, _Save], count: int, turns: int) -> list[Row]:
     """Time both until the new automation is loaded, with and without Home Assistant's loading itself."""
     times: dict[str, list[float]] = {f"{name} {part}": [] for name in kinds for part in ("all", "own")}
     steps: dict[str, list[float]] = {name: [] for name in times}
@@ -175,7 +175,7 @@ async def _measure_adding(reloads: _Reloads, kinds: dict[str, _Save], count: int
     ]
 
 
-async def _measure_reading(reloads: _Reloads, call: _Call, editor: _Editor, count: int, turns: int) -> list[Row]:
+async def _measure_reading(reloads: Reloads, call: _Call, editor: _Editor, count: int, turns: int) -> list[Row]:
     """Time lists and all about one, beside opening one in the editor."""
     automation = _automation(count // 2)
     kinds: dict[str, Callable[[], Awaitable[None]]] = {
@@ -205,7 +205,7 @@ async def _measure_reading(reloads: _Reloads, call: _Call, editor: _Editor, coun
     return sorted(rows, key=lambda row: row.case)
 
 
-async def _measure_changing(reloads: _Reloads, call: _Call, count: int, turns: int) -> list[Row]:
+async def _measure_changing(reloads: Reloads, call: _Call, count: int, turns: int) -> list[Row]:
     """Find the longest steps of changing one and of undoing that."""
     automation_id = _automation(count // 2)["id"]
     steps: dict[str, list[float]] = {"change": [], "undo": []}
@@ -227,7 +227,7 @@ def _step_row(where: str, steps: list[float]) -> Row:
     return Row.of("automations", case, max(steps), _LONGEST_STEP, goal=1.0)
 
 
-class _Reloads:
+class Reloads:
     """Knows when Home Assistant loads automations anew."""
 
     def __init__(self, hass: HomeAssistant) -> None:
@@ -259,7 +259,7 @@ class _Reloads:
 class _Steps:
     """Measures the longest step of the event loop, in milliseconds of processor time, which others' load does not change."""
 
-    def __init__(self, reloads: _Reloads) -> None:
+    def __init__(self, reloads: Reloads) -> None:
         """Start with nothing measured."""
         self.of_all = 0.0
         self.own = 0.0

@@ -16,6 +16,7 @@ from tests.e2e.instance import CACHE, OWNER, Environment, HomeAssistantInstance,
 
 from .conversation import converse
 from .home import PreparationError, furnish_home, prepare_home
+from .later import wait_for_later
 
 ENVIRONMENT: Environment = "newest"
 CONFIG_DIR = CACHE / "demo"
@@ -43,7 +44,7 @@ CONVERSATIONS = (
     ),
 )
 # The last two are off unless a user turns them on.
-FAMILIES = ("entities", "history", "energy", "user", "actions", "scripts", "automations")
+FAMILIES = ("entities", "history", "energy", "user", "actions", "wishes", "scripts", "automations")
 
 
 class SetUpError(Exception):
@@ -88,8 +89,11 @@ async def demonstrate(*, once: bool) -> int:
             answered = [
                 answer for questions in CONVERSATIONS for answer in await converse(client, pipeline_id, questions)
             ]
+            answered += await wait_for_later(client, pipeline_id)
         say()
-        say(f"demo: {sum(answered)} of {len(answered)} messages were answered from tool results")
+        say(
+            f"demo: {sum(answered)} of {len(answered)} messages were answered from tool results, or told when they were due"
+        )
         if not once:
             say("demo: Home Assistant stays up; Ctrl-C ends it")
             await asyncio.Event().wait()

@@ -361,11 +361,11 @@ class LiveHome:
     async def async_reset(self) -> None:
         """Put everything back, and forget what was to happen later."""
         # Home Assistant loads the integration under this name; imported before that, it would be another one.
-        from custom_components.extended_assist.actions.schedule import async_get_schedule  # noqa: PLC0415
+        from custom_components.extended_assist.wishes.keeper import async_get_wishes  # noqa: PLC0415
 
-        schedule = await async_get_schedule(self._hass)
-        for item in schedule.waiting:
-            await schedule.async_cancel(item.id)
+        wishes = await async_get_wishes(self._hass)
+        for wish in wishes.standing:
+            await wishes.async_end(wish.id, "reset")
         for entity in self._entities:
             entity.restore()
         if await self._hass.async_add_executor_job(self._file.read_text) != self._automations:

@@ -275,7 +275,8 @@ class _Asked:
                 f"Turn {act.state} the {{0}} in {DELAY} seconds.",
                 f"Schalte {{0}} in {DELAY} Sekunden {'ein' if act.state == 'on' else 'aus'}.",
             )
-            call = ("perform_action", {"action": act.action, "target": {"entity_id": act.entity_id}, "delay": DELAY})
+            action = {"action": act.action, "target": {"entity_id": act.entity_id}}
+            call = ("do_later", {"when": {"after": DELAY}, "action": action})
             yield from self._both("delayed", *text, role, acts=(act,), delay=DELAY, calls=(call,))
 
     def automations(self) -> Iterator[Question]:

@@ -6,6 +6,7 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
@@ -208,11 +209,13 @@ def device_of(hass: HomeAssistant, entity_id: str) -> str:
 
 
 def hidden_states(hass: HomeAssistant) -> dict[str, tuple[str, dict[str, object]]]:
-    """Return state and attributes of everything hidden."""
+    """Return state and attributes of everything hidden, but for what shows the wishes of the home."""
+    entities = er.async_get(hass).entities
+    ours = {entity.entity_id for entity in entities.values() if entity.platform == DOMAIN}
     return {
         state.entity_id: (state.state, dict(state.attributes))
         for state in hass.states.async_all()
-        if state.entity_id not in EXPOSED
+        if state.entity_id not in EXPOSED and state.entity_id not in ours
     }
 
 

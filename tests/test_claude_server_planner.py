@@ -20,8 +20,8 @@ TOOLS: list[dict[str, Any]] = [
         },
         "extended_assist__get_history": {"entities": LIST_OF_TEXTS, "hours": {"type": "number"}},
         "extended_assist__get_energy": {"period": {"type": "string"}},
-        "extended_assist__do_later": {"when": {"type": "object"}, "say": {}},
-        "extended_assist__pending": {"cancel": {}},
+        "extended_assist__do_later": {"when": {"type": "object"}, "say": {}, "action": {}, "name": {}},
+        "extended_assist__pending": {"cancel": {}, "snooze": {}},
         "intent__HassTurnOn": {"name": {"type": "string"}, "area": {"type": "string"}, "domain": LIST_OF_TEXTS},
         "intent__HassTurnOff": {"name": {"type": "string"}, "area": {"type": "string"}, "domain": LIST_OF_TEXTS},
         "homeassistant__GetLiveContext": {"area": {"type": "string"}, "domain": LIST_OF_TEXTS},
@@ -65,6 +65,18 @@ LIVE = {
 TURNED = {"response_type": "action_done", "data": {"success": [{"name": "Lamp", "id": "light.lamp"}], "failed": []}}
 HISTORY = "extended_assist__get_history"
 LIST = "extended_assist__get_entities"
+DO_LATER = "extended_assist__do_later"
+HEADER = "entity_id,name,area,state,unit\n"
+APPLIANCE = {"count": 1, "entities": f"{HEADER}sensor.washer_power,Washing machine power,Garage,480,W\n"}
+KITCHEN = APPLIANCE | {
+    "entities": f"{APPLIANCE['entities']}binary_sensor.fridge_door,Fridge door,Kitchen,off,\n",
+}
+WASHED = {"trigger": "numeric_state", "entity_id": "sensor.washer_power", "below": 5, "for": {"minutes": 2}}
+
+
+def opening(entity_id: str) -> dict[str, Any]:
+    """Return when something opens."""
+    return {"triggers": [{"trigger": "state", "entity_id": entity_id, "to": "on"}]}
 
 
 async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS) -> tuple[list[Any], str]:
@@ -128,6 +140,89 @@ async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS
             [(LIST, {"name": "fridge"})],
             "I found nothing named fridge.",
         ),
+        (
+            "Remind me of the milk when I next open the fridge.",
+            [KITCHEN, {"id": "f10t9x", "when": "when Fridge door opens", "what": "Say: milk"}],
+            [(LIST, {"name": "fridge"}), (DO_LATER, {"when": opening("binary_sensor.fridge_door"), "say": "milk"})],
+            "I will say 'milk' when Fridge door opens.",
+        ),
+        (
+            "Tell me when the washing machine is done.",
+            [APPLIANCE, {"id": "f10t9x", "when": "when its power is below 5 W", "what": "Say: done"}],
+            [
+                (LIST, {"name": "washing machine"}),
+                (DO_LATER, {"when": {"triggers": [WASHED]}, "say": "Washing machine: done"}),
+            ],
+            "I will say 'Washing machine: done' when its power is below 5 W.",
+        ),
+        (
+            "Twenty minutes after the washing machine finishes, turn on the kitchen light.",
+            [APPLIANCE, ENTITIES, {"id": "f10t9x", "when": "when it is over", "what": "Turn on"}],
+            [
+                (LIST, {"name": "washing machine"}),
+                (LIST, {"name": "kitchen light"}),
+                (
+                    DO_LATER,
+                    {
+                        "when": {"triggers": [WASHED], "wait": 1200},
+                        "action": {"action": "light.turn_on", "target": {"entity_id": "light.kitchen"}},
+                    },
+                ),
+            ],
+            "I will turn on kitchen light when it is over.",
+        ),
+        (
+            "Tell us when the lamp closes",
+            [APPLIANCE],
+            [(LIST, {"name": "lamp"})],
+            "I found nothing named lamp that does this.",
+        ),
+        (
+            "Set a pasta timer for nine minutes.",
+            [{"id": "f10t9x", "name": "pasta timer", "next": "2026-11-20 18:17:14"}],
+            [(DO_LATER, {"when": {"after": 540}, "say": "The pasta timer is over", "name": "pasta timer"})],
+            "I will say that the pasta timer is over at 2026-11-20 18:17:14.",
+        ),
+        (
+            "Wake me at seven on weekdays.",
+            [{"id": "f10t9x", "next": "2026-11-23 07:00:00"}],
+            [
+                (
+                    DO_LATER,
+                    {
+                        "when": {"at": "07:00", "repeat": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"},
+                        "say": "Good morning",
+                        "name": "Alarm",
+                    },
+                )
+            ],
+            "I will wake you at 2026-11-23 07:00:00.",
+        ),
+        (
+            "Wake us up at 6:30",
+            [{"id": "f10t9x", "next": "2026-11-21 06:30:00"}],
+            [(DO_LATER, {"when": {"at": "06:30"}, "say": "Good morning", "name": "Alarm"})],
+            "I will wake you at 2026-11-21 06:30:00.",
+        ),
+        (
+            "What is still pending?",
+            [{"pending": [], "timers": [{"name": "pasta", "left": "0:08:59"}]}],
+            [("extended_assist__pending", {})],
+            "In 0:08:59: pasta",
+        ),
+        (
+            "Snooze.",
+            [
+                {"pending": [], "ended": [{"id": "f10t9x", "what": "Say: milk", "result": "said"}]},
+                {"snoozed": "f10t9x", "next": "2026-11-20 18:27:14"},
+            ],
+            [
+                ("extended_assist__pending", {}),
+                ("extended_assist__pending", {"snooze": {"id": "f10t9x", "seconds": 600}}),
+            ],
+            "I will say it again at 2026-11-20 18:27:14.",
+        ),
+        ("Snooze", [{"pending": []}], [("extended_assist__pending", {})], "I have said nothing yet."),
         (
             "What is still pending?",
             [{"pending": [{"id": "f10t9x", "next": "2026-11-20 18:17:14", "what": "Say: milk"}]}],

@@ -1,6 +1,5 @@
 """Tests of diagnostics: they help, and they tell nothing of the home and its people."""
 
-from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY, patch
 
@@ -13,8 +12,6 @@ from pytest_homeassistant_custom_component.components.diagnostics import (
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.extended_assist import diagnostics
-from custom_components.extended_assist.actions.schedule import async_get_schedule
-from custom_components.extended_assist.actions.scheduled import Outcome, ScheduledAction
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
@@ -142,14 +139,8 @@ async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     ended, own = wish(entry, CANARY), wish(entry, CANARY, user_id=CANARY)
     wishes = await async_add(hass, wish(entry, CANARY), own, ended)
     await wishes.async_end(ended.id, CANARY)
-    journal, schedule = await async_get_journal(hass), await async_get_schedule(hass)
+    journal = await async_get_journal(hass)
     journal.add(Change("states", CANARY, {"states": {f"light.{CANARY}": {"state": CANARY, "attributes": {}}}}))
-    item = ScheduledAction(
-        *(4102444800.0, f"notify.{CANARY}", [f"light.{CANARY}"], {"message": CANARY}, True, entry.entry_id),
-        *(DOMAIN, "conversation", "en", CANARY, CANARY, CANARY),
-    )
-    await schedule.async_add(item)
-    schedule.outcomes = [Outcome(replace(item), CANARY)]
 
 
 async def ask(hass: HomeAssistant, server: ClaudeServer, turn: Turn) -> None:
@@ -178,7 +169,7 @@ async def test_nothing_personal_gets_out_and_what_helps_is_there(
     assert data["entry"]["state"] == "loaded"
     assert data["entry"]["data"] == dict.fromkeys(("api_key", "base_url", "of_tomorrow"), REDACTED)
     assert data["entry"]["options"] == {
-        "families": ["entities", "history", "actions", REDACTED],
+        "families": ["entities", "history", "actions", REDACTED, "wishes"],
         "result_budget": 6000,
         "external_statistics": "1 listed",
         "targetless_actions": "2 listed",
@@ -237,7 +228,7 @@ async def test_nothing_personal_gets_out_and_what_helps_is_there(
     assert (broken["served"], broken["wrong_in_line"]) == (False, 2)
     assert {issue["issue"] for issue in data["issues"]} == {"agent_bypassed", "function_not_served"}
     wishes = {"standing": 2, "of_household": 1, "ended": 1}
-    assert data["stored"] == {"changes": 1, "undone": 0, "waiting": 1, "outcomes": 1, "wishes": wishes}
+    assert data["stored"] == {"changes": 1, "undone": 0, "wishes": wishes}
 
     device = dr.async_get(hass).async_get(er.async_get(hass).async_get(AGENT).device_id)
     assert device

@@ -5,6 +5,7 @@ The files in fixtures/ are what the first release wrote; they are never changed.
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from dataclasses import asdict
 import json
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import flush_store
 
-from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.functions.manager import loaded_functions
 from custom_components.extended_assist.toolbox.journal import async_get_journal
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.core import Context, HomeAssistant
@@ -32,6 +33,7 @@ STORES = "stores_1_1.json"
 ENTRY_ID = "01JZFIRSTFORMATENTRY0000AA"
 AGENT_ID = "01JZFIRSTFORMATAGENT0000AA"
 TASK_ID = "01JZFIRSTFORMATTASK00000AA"
+SCHEDULE = "extended_assist.schedule"
 COUNTS = ("input_tokens", "cached_tokens", "cache_written_tokens", "output_tokens", "requests")
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
@@ -88,7 +90,7 @@ async def stored_entry(hass: HomeAssistant, hass_storage: dict[str, Any]) -> dic
 async def test_first_format_of_an_entry(
     hass: HomeAssistant, load: Load, claude_server: ClaudeServer, hass_storage: dict[str, Any]
 ) -> None:
-    """It loads, answers, serves its functions, has the entities it had, and is stored with nothing but its minor version changed."""
+    """It loads, answers, serves its functions, has the entities it had, and is stored as it was, with the tools for later."""
     entry = await load()
     assert entry.state is ConfigEntryState.LOADED
     assert await ask(hass, claude_server) == "Good evening."
@@ -99,10 +101,12 @@ async def test_first_format_of_an_entry(
         ("conversation", AGENT_ID),
         ("ai_task", TASK_ID),
         *counters,
+        *((domain, f"{ENTRY_ID}_wishes") for domain in ("calendar", "event", "todo")),
     }
     first = frozen(ENTRY, claude_server.url)
     now = await stored_entry(hass, hass_storage)
-    assert (first.pop("minor_version"), now["minor_version"]) == (1, 2)
+    assert (first.pop("minor_version"), now["minor_version"]) == (1, 3)
+    first["options"]["families"].append("wishes")
     first.pop("modified_at")
     assert {key: now.get(key) for key in first} == first
 
@@ -141,25 +145,33 @@ async def test_entry_of_a_later_minor_version_loads(
 
 
 async def test_first_format_of_the_stores(hass: HomeAssistant, load: Load, hass_storage: dict[str, Any]) -> None:
-    """Changes, what waits, and what was counted are there, and are stored again as they were."""
+    """Changes and what was counted are there, and are stored again as they were; what waits is a wish now."""
     await load()
-    journal, schedule = await async_get_journal(hass), await async_get_schedule(hass)
+    journal, wishes = await async_get_journal(hass), await async_get_wishes(hass)
     meters = await async_get_meters(hass)
     assert [(change.what, change.undone) for change in journal._changes] == [
         ("light.turn_on", False),
         ("add_automation", True),
     ]
-    (waiting,) = schedule.waiting
-    assert (waiting.id, waiting.action, waiting.data) == ("abc123", "light.turn_on", {"brightness": 120})
-    assert [outcome.result for outcome in schedule.outcomes] == ["done: light.bed_light: off → on"]
+    waiting, outcome = next(store for store in frozen(STORES) if store["key"] == SCHEDULE)["data"].values()
+    (wish,) = wishes.standing
+    assert (wish.id, wish.progress.due, wish.agreed) == ("abc123", waiting[0]["due"], True)
+    assert wish.what.actions == [{key: waiting[0][key] for key in ("action", "entity_ids", "data", "targeted")}]
+    assert asdict(wish.owner).items() <= waiting[0].items()
+    (over,) = wishes.ended
+    assert (over.id, over.progress.result) == ("abc122", outcome[0]["result"])
     assert meters.of(AGENT_ID).usage.counts["requests"] == 7
     journal._save()
     meters._save()
-    await schedule._async_save()
     for store in (journal._store, meters._store):
         await flush_store(store)
     for store in frozen(STORES):
-        assert hass_storage[store["key"]] == store
+        if store["key"] == SCHEDULE:
+            assert SCHEDULE not in hass_storage
+            assert len(hass_storage["extended_assist.wishes"]["data"]["wishes"]) == 2
+        else:
+            assert hass_storage[store["key"]] == store
+    await hass.config_entries.async_unload(ENTRY_ID)
 
 
 async def test_stores_of_a_later_minor_version(hass: HomeAssistant, load: Load, hass_storage: dict[str, Any]) -> None:
@@ -174,5 +186,6 @@ async def test_stores_of_a_later_minor_version(hass: HomeAssistant, load: Load, 
         item["later"] = 1
     await load(stores=later.values())
     assert len((await async_get_journal(hass))._changes) == 2
-    assert [item.id for item in (await async_get_schedule(hass)).waiting] == ["abc123"]
+    assert [wish.id for wish in (await async_get_wishes(hass)).standing] == ["abc123"]
     assert (await async_get_meters(hass)).of(AGENT_ID).usage.counts["requests"] == 7
+    await hass.config_entries.async_unload(ENTRY_ID)

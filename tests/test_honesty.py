@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_NEVER_ASK
+from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_NEVER_ASK, DOMAIN
 from custom_components.extended_assist.tools import FAMILIES
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
 from tests.claude.sent import blocks_of
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse
@@ -67,11 +68,18 @@ CASES: dict[str, Case] = {
     "refused by the device": Case(
         PERFORM, {"action": "lock.open", "target": {"entity_id": "lock.front_door"}}, "lock.front_door", error=True
     ),
-    "later": Case(PERFORM, {"action": "light.turn_on", "target": LIGHT, "delay": 60}, '"scheduled"'),
+    "later": Case(
+        "extended_assist__do_later",
+        {"when": {"after": 60}, "action": {"action": "light.turn_on", "target": LIGHT}},
+        '"next"',
+    ),
+    "later by the tool for now": Case(
+        PERFORM, {"action": "light.turn_on", "target": LIGHT, "delay": 60}, "wrong arguments", error=True
+    ),
     "never": Case(PERFORM, {"action": "homeassistant.restart"}, "cannot be used by assistants", error=True),
     "asked first": Case(SCRIPT, {"sequence": [{"action": "light.turn_on", "target": LIGHT}]}, "Nothing was done yet"),
     "nothing to undo": Case("extended_assist__undo_last_change", {}, "changed nothing", error=True),
-    "nothing to cancel": Case("extended_assist__scheduled_actions", {"cancel": "abc"}, "Nothing with id", error=True),
+    "nothing to cancel": Case("extended_assist__pending", {"cancel": "abc"}, "Nothing with id", error=True),
     "unknown name": Case("intent__HassTurnOn", {"name": "Unicorn"}, "Unicorn", error=True),
     "unknown tool": Case("intent__HassTurnAround", {"name": "Bed"}, "no tool named", error=True),
     "wrong arguments": Case(PERFORM, {"do": "it"}, "wrong arguments", error=True),
@@ -108,8 +116,9 @@ async def test_results_claim_nothing_that_was_not_seen(
 
 
 def _home(hass: HomeAssistant) -> dict[str, str]:
-    """Return the states of everything but the agent's own entities."""
-    return {state.entity_id: state.state for state in hass.states.async_all() if "claude" not in state.entity_id}
+    """Return the states of everything but the integration's own entities."""
+    ours = {entity.entity_id for entity in er.async_get(hass).entities.values() if entity.platform == DOMAIN}
+    return {state.entity_id: state.state for state in hass.states.async_all() if state.entity_id not in ours}
 
 
 async def test_the_prompt_asks_for_it(

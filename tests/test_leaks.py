@@ -15,8 +15,6 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.actions.schedule import async_get_schedule
-from custom_components.extended_assist.actions.scheduled import Outcome, ScheduledAction
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
@@ -152,8 +150,6 @@ CASES["extended_assist__perform_action"] = lambda: [
     {"action": "homeassistant.turn_on", "target": {"entity_id": "group.everything"}},
     {"action": "scene.apply", "data": {"entities": {"group.everything": "on"}}},
     {"action": "scene.apply", "data": {"entities": {"sensor.zebra": "on"}}},
-    {"action": UPDATE, "target": {"entity_id": "group.everything"}, "delay": 60},
-    {"action": UPDATE, "target": {"entity_id": "sensor.visible"}, "at": "zebra"},
     {"action": UPDATE, "data": {"entity_id": "sensor.visible", "zebra": ["sensor.zebra"]}},
 ]
 _MINUTE = {"trigger": "time_pattern", "minutes": "*"}
@@ -184,18 +180,12 @@ CASES["extended_assist__execute_script"] = lambda: [
         ]
     },
 ]
-CASES["extended_assist__scheduled_actions"] = lambda: [
-    {},
-    {"cancel": "hidden"},
-    {"cancel": "zebra"},
-    {"cancel": "both"},
-    {},
-]
 CASES["extended_assist__do_later"] = lambda: [
+    {"when": {"after": 60}, "action": {"action": UPDATE, "target": {"entity_id": "group.everything"}}},
     {"when": {"after": 60}, "action": {"action": UPDATE, "target": {"entity_id": "sensor.visible"}}},
     *({"when": {"after": 60}, "action": {"action": UPDATE, "target": {"entity_id": name}}} for name in NAMES),
     *({"when": {"after": 60}, "action": {"action": UPDATE, "target": {"area_id": area}}} for area in AREAS),
-    *({"when": {"after": 60}, "actions": [{"condition": "state", "entity_id": name, "state": "7"}]} for name in NAMES),
+    *({"when": {"after": 60}, "action": [{"condition": "state", "entity_id": name, "state": "7"}]} for name in NAMES),
     *({"when": {"triggers": [{"trigger": "state", "entity_id": name}]}, "say": "x"} for name in NAMES),
     *({"when": {"at": name, "repeat": name}, "say": "x"} for name in NAMES),
     *({"when": {"after": 60}, "say": "x", "for": name} for name in (*NAMES, *AREAS)),
@@ -450,27 +440,6 @@ async def web_site(socket_enabled: None, monkeypatch: pytest.MonkeyPatch) -> Asy
 async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Leave scheduled and journalled what concerns hidden things, as when they were exposed at that time."""
     later = dt_util.utcnow().timestamp() + 3600
-    item = ScheduledAction(
-        due=later,
-        action=UPDATE,
-        entity_ids=["sensor.visible", "sensor.zebra"],
-        data={"note": "see sensor.zebra"},
-        targeted=True,
-        entry_id=entry.entry_id,
-        platform="test",
-        assistant="conversation",
-        language="en",
-        device_id=None,
-        user_id=None,
-        id="both",
-    )
-    schedule = await async_get_schedule(hass)
-    await schedule.async_add(item)
-    await schedule.async_add(replace(item, id="hidden", entity_ids=["sensor.zebra"]))
-    schedule.outcomes = [
-        Outcome(item, "done: sensor.zebra: 1 → 31415.926"),
-        Outcome(item, "done: sensor.visible: 1 → 2"),
-    ]
     wishes = await async_get_wishes(hass)
     owner = Owner(entry.entry_id, "test", "conversation", "en", None, None)
     act = {"action": UPDATE, "entity_ids": ["sensor.visible", "sensor.zebra"], "data": {"note": "see sensor.zebra"}}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 from sqlalchemy import text as sql
 import voluptuous as vol
 
-from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude import retry
 from custom_components.extended_assist.claude.usage import async_get_meters
@@ -28,6 +28,7 @@ from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.toolbox.tool import READ_ONLY, PolicedTool
 from custom_components.extended_assist.tools import CATALOGUE
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import ai_task, conversation
 from homeassistant.components.recorder import Recorder
 from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE
@@ -46,13 +47,14 @@ from tests.toolbox.doors import Call, Door, Mcp, OurAgent
 __all__ = ["heard"]
 
 LAMP = "light.bed_light"
+EFFECT = {"action": "light.turn_on", "target": {"entity_id": LAMP}, "data": {"effect": CANARY}}
 
 
-def _call(name: str) -> Callable[..., Any]:
-    """Return a function that calls a tool of the catalogue and returns its result."""
+def _call(name: str, entry_id: str | None = None) -> Callable[..., Any]:
+    """Return a function that calls a tool of the catalogue, as an entry offers it, and returns its result."""
     everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset(), allow_without_chat=True)
     (tool_class,) = (each for each in CATALOGUE if each.name == f"extended_assist__{name}")
-    tool = tool_class(ToolboxOptions(policy=everyone))
+    tool = tool_class(ToolboxOptions(policy=everyone, entry_id=entry_id, is_fixed=entry_id is not None))
 
     async def call(hass: HomeAssistant, llm_context: llm.LLMContext, **arguments: Any) -> llm.ToolResult:
         return await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
@@ -149,18 +151,21 @@ async def test_scheduled(
     entry: MockConfigEntry,
     llm_context: llm.LLMContext,
     heard: Heard,
+    freezer: FrozenDateTimeFactory,
 ) -> None:
     """An action that fails when it is due says as little."""
 
     async def fail(_: ServiceCall) -> None:
         raise ValueError(CANARY)
 
-    tool = _call("perform_action")
-    await tool(hass, llm_context, action="light.turn_on", target={"entity_id": LAMP}, data={"effect": CANARY}, delay=60)
+    kept = await _call("do_later", entry.entry_id)(hass, llm_context, when={"after": 60}, action=EFFECT)
+    assert not kept.error
     hass.services.async_register("light", "turn_on", fail)
-    schedule = await async_get_schedule(hass)
-    for item in list(schedule.waiting):
-        await schedule._async_due(item.id, None)
+    freezer.tick(61)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    (wish,) = (await async_get_wishes(hass)).ended
+    assert str(wish.progress.result).startswith("not done: ")
     assert heard() == []
 
 
@@ -324,6 +329,7 @@ async def test_tools_that_there_are_not(
 STORED = {
     "extended_assist.journal": '{"version": 1, "minor_version": 1, "key": "canary", "data": {"canary": ["canary"]}}',
     "extended_assist.schedule": '{"version": 1, "key": "canary", "data": {"actions": [{"id": "canary", "due": "canary"}]}}',
+    "extended_assist.wishes": '{"version": 1, "key": "canary", "data": {"wishes": [{"id": "canary", "name": 1}]}}',
     "extended_assist.usage": '{"canary": canary',
 }
 
@@ -349,7 +355,7 @@ class TestFiles:
         for name, content in STORED.items():
             (tmp_path / ".storage" / name).write_text(content)
         await async_set_up(hass, claude_server, default_agent([], MODEL))
-        for load in (async_get_journal, async_get_schedule, async_get_meters):
+        for load in (async_get_journal, async_get_wishes, async_get_meters):
             await load(hass)
         assert heard() == []
 
@@ -366,9 +372,7 @@ class TestFiles:
         hass.services.async_register("light", "turn_on", work)
         with patch("homeassistant.util.file.AtomicWriter", side_effect=error) if error else nullcontext():
             await _call("perform_action")(hass, llm_context, action="light.turn_on", target={"entity_id": LAMP})
-            await _call("perform_action")(
-                hass, llm_context, action="light.turn_on", target={"entity_id": LAMP}, data={"effect": CANARY}, delay=60
-            )
+            await _call("do_later", "entry")(hass, llm_context, when={"after": 60}, action=EFFECT, say=CANARY)
             hass.bus.async_fire(EVENT_HOMEASSISTANT_FINAL_WRITE)
             await hass.async_block_till_done(wait_background_tasks=True)
         assert heard() == []

@@ -112,8 +112,8 @@ async def test_all_else_of_assist_is_kept(
         "To control devices call the intent tools; what they do not do, such as stopping a vacuum, "
         "extended_assist__perform_action does. ",
     ).replace(
-        "start timers.",
-        "start timers. To act later, call extended_assist__perform_action with delay or at.",
+        "This device is not able to start timers.",
+        "This device runs no timers itself: for these, and to act later, call extended_assist__do_later.",
     )
     assert kept in ours
     assert exact not in ours
@@ -307,10 +307,10 @@ async def test_without_the_tool_for_actions(
     assert "perform_action" not in ours
     assert assist.partition("- names:")[0] in ours
     assert "\nThis device is not able to start timers.\n" in ours
-    exposure, overview = Exposure(hass, ASSISTANT), Overview(hass, FINDER, "act")
-    assert "To act later, call act with" in overview.put_into(assist, exposure)
+    exposure, overview = Exposure(hass, ASSISTANT), Overview(hass, FINDER, ("a__perform_action", "a__do_later"))
+    assert "to act later, call a__do_later." in overview.put_into(assist, exposure)
     for changed in (
         assist.replace("start timers.", "start any timers."),
         f"{assist}\nThis device is not able to start timers.",
     ):
-        assert "To act later" not in overview.put_into(changed, exposure)
+        assert "to act later" not in overview.put_into(changed, exposure)

@@ -100,7 +100,6 @@ QUESTIONS: dict[str, Calls] = {
         ),
         ("extended_assist__rehearse_automation", {}),
     ],
-    "What will you do later?": [("extended_assist__scheduled_actions", {})],
     "What is still pending?": [("extended_assist__pending", {})],
 }
 ELSEWHERE = {"get_energy", "fetch_url", "scrape_url"}

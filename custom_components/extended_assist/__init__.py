@@ -1,5 +1,6 @@
 """Extended Assist: a Claude agent and a toolbox for any agent, bounded by exposure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,14 +16,13 @@ from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 from homeassistant.util.hass_dict import HassKey
 
-from .actions.schedule import async_get_schedule
 from .api import ExtendedAssistAPI, api_id
 from .automations.store import async_forget, async_recover
 from .claude.client import async_create_client
 from .claude.ledger import Ledgers
 from .claude.refused import Refused
 from .claude.usage import async_get_meters
-from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, DOMAIN, LOGGER, SUBENTRY_FUNCTION
+from .const import CONF_ASK_FIRST, CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FAMILIES, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .coordinator import ServerCoordinator
 from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
@@ -36,10 +36,14 @@ from .wish_entity import WISH_PLATFORMS, async_forget_entities, shows_wishes
 from .wishes.keeper import async_get_wishes
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
-"""What performs scheduled actions that are none of Home Assistant's."""
+"""What performs actions for later that are none of Home Assistant's."""
 
 _ASKS_FROM = 2
 """The format of entries that were made since consequential actions ask first."""
+_LATER_FROM = 3
+"""The format of entries that were made since acting later has tools of its own."""
+_OTHER_NAMES = {"scheduled_actions": "pending"}
+"""Tools of the first release and what has taken their place."""
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 """The platforms of an entry that talks to a server."""
@@ -79,11 +83,24 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_migrate_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
-    """Tell once what is new to an entry from before: consequential actions ask first. What is stored stays as it is."""
+    """Tell once what is new to an entry from before, and give those who may act what acts later; the rest stays as it is."""
     if entry.minor_version < _ASKS_FROM:
         async_raise_entry_issue(hass, ASKS_NOW, entry.entry_id)
-        hass.config_entries.async_update_entry(entry, minor_version=_ASKS_FROM)
+    if entry.minor_version < _LATER_FROM:
+        options = _with_later(entry.options)
+        hass.config_entries.async_update_entry(entry, options=options, minor_version=_LATER_FROM)
     return True
+
+
+def _with_later(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with which what was done by delays of actions is done by the tools for later."""
+    changed = {**options}
+    families = options.get(CONF_FAMILIES, ())
+    if "actions" in families and "wishes" not in families:
+        changed[CONF_FAMILIES] = [*families, "wishes"]
+    if CONF_ASK_FIRST in options:
+        changed[CONF_ASK_FIRST] = list(dict.fromkeys(_OTHER_NAMES.get(name, name) for name in options[CONF_ASK_FIRST]))
+    return changed
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> bool:
@@ -95,7 +112,6 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     await async_load_functions(hass, entry)
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
-    entry.async_on_unload((await async_get_schedule(hass)).async_start(entry, PERFORMERS))
     entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS))
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
@@ -118,7 +134,6 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     async_resolve_orphaned(hass)
-    await (await async_get_schedule(hass)).async_forget(entry.entry_id)
     await (await async_get_wishes(hass)).async_forget(entry.entry_id)
     if hass.config_entries.async_entries(DOMAIN):
         await _async_forget_meters(hass)

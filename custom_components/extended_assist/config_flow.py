@@ -32,7 +32,7 @@ class ExtendedAssistConfigFlow(ConfigFlow, domain=DOMAIN):
     """Add, re-authenticate and reconfigure entries."""
 
     VERSION = 1
-    MINOR_VERSION = 2
+    MINOR_VERSION = 3
 
     _data: dict[str, Any]
 

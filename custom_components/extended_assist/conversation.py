@@ -23,7 +23,9 @@ from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
 from .toolbox.caller import Caller
 from .toolbox.unfinished import abandon
+from .wishes.asking import is_asked_later
 from .wishes.keeper import async_get_wishes
+from .wishes.news import async_news
 
 PARALLEL_UPDATES = 0
 
@@ -88,9 +90,10 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             )
             turn = self._turn(chat_log, user_input.language)
             turn.answers_when_done = self._settings.get(CONF_ANSWER_WHEN_DONE, True)
-            wishes = await async_get_wishes(self.hass)
             caller = Caller(user_input.as_llm_context(DOMAIN), chat_log, chat_log.conversation_id)
-            turn.news = wishes.untold(caller)
+            # What waits for the one who speaks is no part of an answer that others hear.
+            news = {} if is_asked_later(self.hass, user_input.context) else await async_news(self.hass, caller)
+            turn.news = [*news.values()]
             try:
                 await async_answer(turn)
             except asyncio.CancelledError:
@@ -102,8 +105,8 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             if err.key == "model_not_found":
                 async_check_model(self.hass, self._entry, self._subentry, is_gone=True)
             return await self._async_give_up(user_input, chat_log, err)
-        if turn.news:
-            await wishes.async_told(caller)
+        if news:
+            await (await async_get_wishes(self.hass)).async_told(news)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         if turn.sources:
             # Shown by those who can; nobody wants to hear addresses.

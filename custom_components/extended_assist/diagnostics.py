@@ -15,7 +15,6 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import DATA_INSTANCE
 
 from . import ExtendedAssistConfigEntry, has_connection
-from .actions.schedule import async_get_schedule
 from .claude.request import to_tools
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FUNCTION, DOMAIN, LOGGER, SUBENTRY_FUNCTION
@@ -257,14 +256,11 @@ async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
 
 
 async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return the numbers of recorded changes, of scheduled actions and of wishes, of all entries together."""
-    journal, schedule = await async_get_journal(hass), await async_get_schedule(hass)
-    wishes = await async_get_wishes(hass)
+    """Return the numbers of recorded changes and of wishes, of all entries together."""
+    journal, wishes = await async_get_journal(hass), await async_get_wishes(hass)
     return {
         "changes": len(journal.changes),
         "undone": sum(change.undone for change in journal.changes),
-        "waiting": len(schedule.waiting),
-        "outcomes": len(schedule.outcomes),
         "wishes": {
             "standing": len(wishes.standing),
             "of_household": sum(wish.is_household for wish in wishes.standing),

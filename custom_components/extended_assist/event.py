@@ -6,27 +6,15 @@ from homeassistant.components.event import EventEntity, EventEntityDescription
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME
 from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
-from homeassistant.util import dt as dt_util
 
 from . import ExtendedAssistConfigEntry
 from .const import ATTR_KIND, ATTR_RESULT, EVENT_HAPPENED
 from .wish_entity import WishEntity
 from .wishes.keeper import async_get_wishes
+from .wishes.outcome import Ending
 from .wishes.wish import Wish
 
 PARALLEL_UPDATES = 0
-
-KINDS = ("happened", "late", "missed", "not_done", "failed")
-"""How an occurrence can have ended."""
-_BEGINNINGS = {
-    "not done: Home Assistant was not running": "missed",
-    "not done: it failed": "failed",
-    "begun, and Home Assistant stopped": "failed",
-    "not done": "not_done",
-}
-"""What a result begins with that is no good one."""
-_LATE = 180.0
-"""Seconds from which on something was said late: less can go by until an answer is found."""
 
 
 async def async_setup_entry(
@@ -41,7 +29,7 @@ async def async_setup_entry(
 class WishEvents(WishEntity, EventEntity):
     """What the household's wishes came to."""
 
-    entity_description = EventEntityDescription(key="later", event_types=[*KINDS])
+    entity_description = EventEntityDescription(key="later", event_types=[kind.value for kind in Ending])
 
     @callback
     @override
@@ -50,27 +38,16 @@ class WishEvents(WishEntity, EventEntity):
         return self._wishes.async_listen_happened(self._async_happened)
 
     @callback
-    def _async_happened(self, wish: Wish, moment: float, result: str) -> None:
+    def _async_happened(self, wish: Wish, _moment: float, kind: Ending, result: str) -> None:
         """Tell what an occurrence came to, also to the logbook."""
         if not self._is_shown(wish):
             return
-        kind = kind_of(wish, moment, result)
         told = {ATTR_NAME: wish.name, ATTR_RESULT: result}
         # Of one context, so that the logbook tells what the state of this entity is about.
         context = Context()
         self.hass.bus.async_fire(
-            EVENT_HAPPENED, {ATTR_ENTITY_ID: self.entity_id, ATTR_KIND: kind, **told}, context=context
+            EVENT_HAPPENED, {ATTR_ENTITY_ID: self.entity_id, ATTR_KIND: kind.value, **told}, context=context
         )
-        self._trigger_event(kind, told)
+        self._trigger_event(kind.value, told)
         self.async_set_context(context)
         self.async_write_ha_state()
-
-
-def kind_of(wish: Wish, moment: float, result: str) -> str:
-    """Return how an occurrence of a wish ended that was due at a moment."""
-    for beginning, kind in _BEGINNINGS.items():
-        if result.startswith(beginning):
-            return kind
-    # Actions that are late are not done; those that were can have taken their time.
-    is_late = not wish.what.actions and dt_util.utcnow().timestamp() - moment > _LATE
-    return "late" if is_late else "happened"

@@ -1,7 +1,7 @@
 """The prompt of the API: Assist's instructions with a short overview of the home, and rules of honesty."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 import re
 
@@ -40,10 +40,13 @@ _NOT_IN_IDS = re.compile(r"[^a-z0-9]+")
 _ALWAYS = "When controlling Home Assistant always call the intent tools. "
 _NO_TIMERS = "This device is not able to start timers."
 _INSTEAD = {
-    f"\n{_ALWAYS}": "\nTo control devices call the intent tools; what they do not do, such as stopping a vacuum, {} does. ",
-    f"\n{_NO_TIMERS}": f"\n{_NO_TIMERS} To act later, call {{}} with delay or at.",
+    f"\n{_ALWAYS}": (
+        "__perform_action",
+        "\nTo control devices call the intent tools; what they do not do, such as stopping a vacuum, {} does. ",
+    ),
+    f"\n{_NO_TIMERS}": ("__do_later", "\nThis device runs no timers itself: for these, and to act later, call {}."),
 }
-"""What Assist says without knowing the tool that performs any action, and what is said instead, where there is one."""
+"""What Assist says without knowing tools of ours, and what is said instead, where there is the one that is named."""
 
 _TOOLS = (
     "The extended_assist tools answer what the others cannot, such as entity ids, attributes and the past. They see "
@@ -65,8 +68,7 @@ async def async_api_prompt(hass: HomeAssistant, assist_prompt: str, tools: Itera
     """Return the prompt of the API: Assist's, with the home said shortly, and ours; tools are the toolbox's own."""
     names = {tool.name for tool in tools}
     finder = next((name for name in names if name.endswith("__get_entities")), "homeassistant__GetLiveContext")
-    performer = next((name for name in names if name.endswith("__perform_action")), None)
-    home = Overview(hass, finder, performer, tells_ids=any(name.endswith(_WANT_IDS) for name in names))
+    home = Overview(hass, finder, names, tells_ids=any(name.endswith(_WANT_IDS) for name in names))
     parts = [home.put_into(assist_prompt, Exposure(hass, caller.assistant))]
     if names:
         parts.append(_TOOLS)
@@ -91,8 +93,8 @@ class Overview:
     hass: HomeAssistant
     finder: str
     """The tool that finds names where they are too many to list."""
-    performer: str | None = None
-    """The tool that performs any action, where there is one."""
+    names: Collection[str] = ()
+    """The names of the toolbox's own tools."""
     tells_ids: bool = False
     """Whether there are tools that take ids only."""
 
@@ -108,13 +110,14 @@ class Overview:
         entities = [entity for entity in exposure.entities.values() if entity.domain not in _OWN_TOOLS]
         if count != len(entities):
             return assist_prompt
-        return assist_prompt[:start] + self.describe(entities) + self._with_performer(assist_prompt[end:])
+        return assist_prompt[:start] + self.describe(entities) + self._with_own_tools(assist_prompt[end:])
 
-    def _with_performer(self, text: str) -> str:
-        """Return what Assist says of acting, knowing the tool that performs any action."""
-        for old, new in _INSTEAD.items() if self.performer else ():
-            if text.count(old) == 1:
-                text = text.replace(old, new.format(self.performer))
+    def _with_own_tools(self, text: str) -> str:
+        """Return what Assist says of acting, knowing the tools that do what its own do not."""
+        for old, (end, new) in _INSTEAD.items():
+            name = next((name for name in self.names if name.endswith(end)), None)
+            if name and text.count(old) == 1:
+                text = text.replace(old, new.format(name))
         return text
 
     @callback

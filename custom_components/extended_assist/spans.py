@@ -13,9 +13,7 @@ from homeassistant.util import dt as dt_util
 
 from .results import ToolError, format_time
 
-START: Final = (
-    "Local, e.g. 2026-03-01 06:00:00, or a whole span: today, yesterday, monday, last week, last 7 days, march."
-)
+START: Final = "Local: 2026-03-01 06:00, or a whole span: yesterday, last week, last 7 days, march."
 """What the model is told of `start` in every tool that has a span."""
 END: Final = "Default: the end of that span, or now."
 

@@ -7,12 +7,9 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.core import HomeAssistant
 
 LAMP = {"entity_id": "light.bed_light"}
-KEY = "extended_assist.schedule"
 
 type Later = Callable[[float], Awaitable[None]]
 
@@ -38,12 +35,6 @@ def later(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Later:
         await hass.async_block_till_done()
 
     return go_by
-
-
-@pytest.fixture
-def perform(toolbox: MockConfigEntry) -> PerformActionTool:
-    """Return the tool as the entry offers it."""
-    return PerformActionTool(ToolboxOptions.of(toolbox.options, toolbox.entry_id))
 
 
 def is_on(hass: HomeAssistant, entity_id: str = "light.bed_light") -> bool:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
-from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -19,10 +20,11 @@ from homeassistant.helpers import chat_session, llm
 from ..conftest import ASSISTANT, CallTool
 
 OPTIONS = ToolboxOptions(
-    policy=Policy(ask_first=frozenset({"perform_action", "scheduled_actions", "undo_last_change"})),
+    policy=Policy(ask_first=frozenset({"perform_action", "pending", "undo_last_change"})),
     entry_id="entry",
     is_fixed=True,
 )
+LATER: dict[str, Any] = {"after": 60}
 LAMP: dict[str, Any] = {"action": "light.turn_on", "target": {"entity_id": "bed light"}, "data": {"brightness_pct": 40}}
 
 
@@ -94,29 +96,27 @@ async def test_exposure_counts_when_it_is_done(
     assert hass.states.is_state("light.bed_light", "off")
 
 
-async def test_nothing_is_scheduled_before(
-    hass: HomeAssistant, chat: conversation.ChatLog, call_tool: CallTool
-) -> None:
-    """The question is asked before something is scheduled, not when it is due."""
-    data = await call_tool(PerformActionTool(OPTIONS), **LAMP, delay=60)
+async def test_nothing_is_kept_before(hass: HomeAssistant, chat: conversation.ChatLog, call_tool: CallTool) -> None:
+    """The question is asked before something is kept for later, not when it is due."""
+    data = await call_tool(DoLaterTool(OPTIONS), when=LATER, action=LAMP)
     assert data["would"].startswith("In 0:01:00: ")
-    assert (await async_get_schedule(hass)).waiting == []
+    assert (await async_get_wishes(hass)).standing == []
 
 
 async def test_cancelling_asks_in_words(hass: HomeAssistant, chat: conversation.ChatLog, call_tool: CallTool) -> None:
     """What would be cancelled is said by name; it is cancelled after the user's next message."""
-    tool = ScheduledActionsTool(OPTIONS)
-    await call_tool(PerformActionTool(OPTIONS), **LAMP, delay=60)
+    tool = PendingTool(OPTIONS)
+    await call_tool(DoLaterTool(OPTIONS), when=LATER, action=LAMP)
     say(chat, "Yes.")
-    scheduled = (await call_tool(PerformActionTool(OPTIONS), **LAMP, delay=60))["scheduled"]
-    assert (await call_tool(tool))["would"] == "List what is scheduled"
-    data = await call_tool(tool, cancel=scheduled)
+    kept = (await call_tool(DoLaterTool(OPTIONS), when=LATER, action=LAMP))["id"]
+    assert (await call_tool(tool))["would"] == "List what is pending"
+    data = await call_tool(tool, cancel=kept)
     assert data["would"] == "Cancel: Turn on: Bed Light (light.turn_on), brightness 40 %"
-    assert len((await async_get_schedule(hass)).waiting) == 1
+    assert len((await async_get_wishes(hass)).standing) == 1
     assert "Nothing with id 'zzz'" in (await call_tool(tool, error=True, cancel="zzz"))["error"]
     say(chat, "Yes.")
-    assert (await call_tool(tool, cancel=scheduled))["cancelled"] == scheduled
-    assert (await async_get_schedule(hass)).waiting == []
+    assert (await call_tool(tool, cancel=kept))["cancelled"] == kept
+    assert (await async_get_wishes(hass)).standing == []
 
 
 async def test_all_is_said(chat: conversation.ChatLog, call_tool: CallTool) -> None:

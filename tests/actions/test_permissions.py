@@ -7,11 +7,12 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 import voluptuous as vol
 
-from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.wishes import DoLaterTool
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_register_admin_service, async_set_service_schema
@@ -79,23 +80,24 @@ async def test_undo_is_the_speakers(hass: HomeAssistant, guest: MockUser, call_t
     assert hass.states.is_state("light.kitchen_lights", "on")
 
 
-async def test_scheduled_is_the_speakers(
+async def test_later_is_the_speakers(
     hass: HomeAssistant, guest: MockUser, call_tool: CallTool, freezer: FrozenDateTimeFactory
 ) -> None:
     """What is done later needs the permission as it is then."""
     entry = MockConfigEntry(domain="extended_assist", data={}, options={})
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
-    tool = PerformActionTool(ToolboxOptions.of({}, entry.entry_id))
+    tool = DoLaterTool(ToolboxOptions.of({}, entry.entry_id))
     for entity_id in ("light.bed_light", "light.kitchen_lights"):
-        await call_tool(tool, action="light.toggle", target={"entity_id": entity_id}, delay=60)
+        toggle = {"action": "light.toggle", "target": {"entity_id": entity_id}}
+        await call_tool(tool, when={"after": 60}, action=toggle)
     freezer.tick(61)
     async_fire_time_changed(hass)
     await hass.async_block_till_done()
     assert hass.states.is_state("light.bed_light", "on")
     assert hass.states.is_state("light.kitchen_lights", "on")
-    outcomes = [outcome.result for outcome in (await async_get_schedule(hass)).outcomes]
-    assert any("may not do this" in result for result in outcomes)
+    results = [wish.progress.result or "" for wish in (await async_get_wishes(hass)).ended]
+    assert any("may not do this" in result for result in results)
 
 
 async def test_for_administrators(

@@ -10,7 +10,6 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_mock_service
 import voluptuous as vol
 
-from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.claude.tool_search import MIN_TOOLS, with_search
 from custom_components.extended_assist.claude.when_done import ANSWER_WHEN_DONE, AnswerWhenDoneTool
 from custom_components.extended_assist.const import (
@@ -20,6 +19,7 @@ from custom_components.extended_assist.const import (
     SUBENTRY_FUNCTION,
 )
 from custom_components.extended_assist.tools.actions import PerformActionTool
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation, intent as intents
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
@@ -50,6 +50,13 @@ def perform(action: str, entity_id: str | list[str] | None, **more: Any) -> dict
     return tool_use(PERFORM, {"action": action, "target": {"entity_id": entity_id}, **more})
 
 
+def in_ten_minutes(action: str, entity_id: str) -> dict[str, Any]:
+    """Return a call of an action for later."""
+    target = {"entity_id": entity_id}
+    later = {"when": {"after": 600}, "action": {"action": action, "target": target}}
+    return tool_use("extended_assist__do_later", later)
+
+
 ON = perform("light.turn_on", LAMP)
 LOCK = perform("lock.lock", DOOR)
 TURN_ON = tool_use("intent__HassTurnOn", {"name": "Bed Light"})
@@ -62,7 +69,7 @@ type Say = Callable[..., Awaitable[conversation.ConversationResult]]
 async def home(hass: HomeAssistant, house: None, entry: MockConfigEntry) -> None:
     """Give the agent a house with all that it may need here."""
     assert await async_setup_component(hass, "intent", {})
-    families = ["actions", "scripts", "entities", "templates"]
+    families = ["actions", "wishes", "scripts", "entities", "templates"]
     hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: families, CONF_ASK_FIRST: []})
     await hass.async_block_till_done()
 
@@ -163,17 +170,17 @@ async def test_nothing_is_heard_before(hass: HomeAssistant, home: None, claude_s
 
 
 async def test_done_later(hass: HomeAssistant, say: Say, claude_server: ClaudeServer) -> None:
-    """What is to happen later succeeds by being scheduled, and is cancelled by being scheduled no more."""
+    """What is to happen later succeeds by being kept, and is cancelled by being kept no more."""
     words = "I will turn it on in ten minutes."
-    assert speech(await say("Later", Turn([perform("light.turn_on", LAMP, delay=600), when_done(words)]))) == words
-    (item,) = (await async_get_schedule(hass)).waiting
-    cancel = tool_use("extended_assist__scheduled_actions", {"cancel": item.id})
+    assert speech(await say("Later", Turn([in_ten_minutes("light.turn_on", LAMP), when_done(words)]))) == words
+    (item,) = (await async_get_wishes(hass)).standing
+    cancel = tool_use("extended_assist__pending", {"cancel": item.id})
     assert speech(await say("Never mind", Turn([cancel, when_done("Cancelled.")]))) == "Cancelled."
-    assert (await async_get_schedule(hass)).waiting == []
+    assert (await async_get_wishes(hass)).standing == []
     assert len(claude_server.message_requests) == 2
-    wrong = tool_use("extended_assist__scheduled_actions", {"cancel": "none"})
+    wrong = tool_use("extended_assist__pending", {"cancel": "none"})
     assert speech(await say("Cancel", Turn([wrong, when_done("Cancelled.")]), Turn([text("No.")]))) == "No."
-    listed = tool_use("extended_assist__scheduled_actions", {})
+    listed = tool_use("extended_assist__pending", {})
     assert speech(await say("List", Turn([listed, when_done("None.")]), Turn([text("No.")]))) == "No."
 
 

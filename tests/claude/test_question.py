@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
-from custom_components.extended_assist.actions.schedule import async_get_schedule
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES
 from custom_components.extended_assist.toolbox import question
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation, intent as intents
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
@@ -26,12 +26,19 @@ PERFORM = "extended_assist__perform_action"
 SEQUENCE = "extended_assist__execute_script"
 DOOR, LAMP, WINDOW = "lock.front_door", "light.bed_light", "cover.hall_window"
 CEILING = "light.ceiling_lights"
-ASKING = ["perform_action", "execute_script", "undo_last_change", "scheduled_actions", "intent__HassTurnOff"]
+ASKING = ["perform_action", "execute_script", "undo_last_change", "do_later", "pending", "intent__HassTurnOff"]
 
 
 def perform(action: str, entity_id: str | list[str], **more: Any) -> dict[str, Any]:
     """Return a call of an action."""
     return tool_use(PERFORM, {"action": action, "target": {"entity_id": entity_id}, **more})
+
+
+def in_ten_minutes(action: str, entity_id: str) -> dict[str, Any]:
+    """Return a call of an action for later."""
+    target = {"entity_id": entity_id}
+    later = {"when": {"after": 600}, "action": {"action": action, "target": target}}
+    return tool_use("extended_assist__do_later", later)
 
 
 UNLOCK = perform("lock.unlock", DOOR)
@@ -48,7 +55,7 @@ async def ask_first(hass: HomeAssistant, entry: MockConfigEntry) -> Callable[...
     assert await async_setup_component(hass, "intent", {})
 
     async def set_option(*names: str) -> None:
-        options = {CONF_FAMILIES: ["actions", "scripts", "entities"], CONF_ASK_FIRST: list(names)}
+        options = {CONF_FAMILIES: ["actions", "wishes", "scripts", "entities"], CONF_ASK_FIRST: list(names)}
         hass.config_entries.async_update_entry(entry, options=options)
         await hass.async_block_till_done()
 
@@ -376,12 +383,12 @@ async def test_a_timer_that_says_something(hass: HomeAssistant, say: Say, entry:
 
 async def test_later(hass: HomeAssistant, say: Say) -> None:
     """What is scheduled is asked about before, with its delay, which begins with the yes."""
-    spoken = speech(await say("In ten minutes", Turn([perform("light.turn_on", LAMP, delay=600)])))
+    spoken = speech(await say("In ten minutes", Turn([in_ten_minutes("light.turn_on", LAMP)])))
     assert spoken == "In 0:10:00: Turn on: Bed Light.\nShall I do that?"
-    assert (await async_get_schedule(hass)).waiting == []
+    assert (await async_get_wishes(hass)).standing == []
     await say("Yes", SO_BE_IT)
-    (item,) = (await async_get_schedule(hass)).waiting
-    cancel = tool_use("extended_assist__scheduled_actions", {"cancel": item.id})
+    (item,) = (await async_get_wishes(hass)).standing
+    cancel = tool_use("extended_assist__pending", {"cancel": item.id})
     assert "Cancel: " in speech(await say("Cancel that", Turn([cancel])))
     await say("yes", SO_BE_IT)
-    assert (await async_get_schedule(hass)).waiting == []
+    assert (await async_get_wishes(hass)).standing == []

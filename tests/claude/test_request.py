@@ -181,6 +181,7 @@ def test_what_goes_without_saying_is_not_said() -> None:
             vol.Optional("format"): vol.In(["lower", "upper"]),
             vol.Optional("inner"): vol.Schema({"a": str}),
             vol.Optional("open"): dict,
+            vol.Optional("more"): vol.Schema({"a": str}, extra=vol.ALLOW_EXTRA),
         }
     )
     (tool,) = _tools(Declared("short", schema))
@@ -190,7 +191,8 @@ def test_what_goes_without_saying_is_not_said() -> None:
             "additionalProperties": {"type": "string"},
             "format": {"type": "string", "enum": ["lower", "upper"]},
             "inner": {"type": "object", "properties": {"a": {"type": "string"}}},
-            "open": {"type": "object", "additionalProperties": True},
+            "open": {"type": "object"},
+            "more": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
         },
         "required": ["additionalProperties"],
     }

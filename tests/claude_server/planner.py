@@ -10,12 +10,14 @@ import json
 from typing import Any
 
 from .models import default_models
+from .planner_later import LATER_RULES
 from .planner_present import present
 from .planner_results import facts
 from .planner_rules import AGREED, ANSWER_WHEN_DONE, RULES, Call, Question, find_tool
 from .turn import Turn, text, tool_use
 
 LABEL = "offline planner (a few rules, not a language model)"
+ALL_RULES = (*LATER_RULES, *RULES)
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,11 @@ class OfflinePlanner:
             if not results and before[-1].tool in tools:
                 return Turn([tool_use(before[-1].tool, before[-1].arguments)])
             return _say(_account(results[-1].data if results else before[-1].data))
-        for rule in RULES:
+        for rule in ALL_RULES:
             if match := rule.pattern.search(asked):
                 told = [] if results else present(request_body)
                 return _step(rule.decide(Question(match, tools, [result.data for result in results], told)), tools)
-        examples = "\n".join(f"- {rule.example}" for rule in RULES)
+        examples = "\n".join(f"- {rule.example}" for rule in ALL_RULES)
         return _say(f"I am the {LABEL}. I can answer questions like these:\n{examples}")
 
 

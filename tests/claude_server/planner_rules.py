@@ -70,7 +70,8 @@ class Rule:
     decide: Callable[[Question], list[Call] | str]
 
 
-def _rule(example: str, pattern: str, decide: Callable[[Question], list[Call] | str]) -> Rule:
+def rule(example: str, pattern: str, decide: Callable[[Question], list[Call] | str]) -> Rule:
+    """Return a rule for messages in which a pattern is found, in whatever case."""
     return Rule(example, re.compile(pattern, re.IGNORECASE), decide)
 
 
@@ -89,7 +90,8 @@ def _between(data: Any) -> str:
     return f" between {start} and {end}" if start and end else ""
 
 
-def _list(question: Question, **filters: Any) -> list[Call]:
+def listed(question: Question, **filters: Any) -> list[Call]:
+    """Look for entities, with whatever tool is on offer."""
     return [Call("get_entities" if question.has("get_entities") else "GetLiveContext", filters)]
 
 
@@ -147,7 +149,7 @@ def _measure(question: Question) -> list[Call] | str:
         here = [row for row in question.told if question["area"].lower() in row["area"].lower().split(" = ")]
         if found := [row for row in here if mark in row["unit"] and not past]:
             return "; ".join(f"{row['name']}: {row['state']} {row['unit']}" for row in found) + "."
-        return _list(question, area=question["area"], domain=["sensor"])
+        return listed(question, area=question["area"], domain=["sensor"])
     if len(question.results) == 1:
         sensors = [row for row in entities(question.last) if mark in (row.get("unit") or "")]
         if not sensors:
@@ -189,7 +191,7 @@ def _which_are(question: Question) -> list[Call] | str:
     kind = "light" if domain == "lamp" else domain
     rows = entities(question.last) if question.results else [row for row in question.told if row["domain"] == kind]
     if not question.results and not rows:
-        return _list(question, domain=[kind])
+        return listed(question, domain=[kind])
     wanted = STATES[question["state"].lower()]
     names = [row["name"] for row in rows if row["state"] in wanted]
     answer = (
@@ -207,7 +209,7 @@ def _is(question: Question) -> list[Call] | str:
         return f"{'Yes' if found['state'] in STATES[question['state'].lower()] else 'No'}. {found['name']}: {found['state']}."
     if question.results:
         return f"I found nothing named {question['name']}.{notes(question.last)}"
-    return _list(question, name=question["name"])
+    return listed(question, name=question["name"])
 
 
 def _switch(question: Question) -> list[Call] | str:
@@ -255,7 +257,7 @@ def _period(question: Question) -> dict[str, Any]:
 def _blink(question: Question) -> list[Call] | str:
     """Switch a light off and on again, with a script made for the purpose."""
     if not question.results:
-        return _list(question, name=question["name"])
+        return listed(question, name=question["name"])
     if len(question.results) > 1:
         return "\n".join(facts(question.last))
     lights = [row["entity_id"] for row in entities(question.last) if row.get("entity_id", "").startswith("light.")]
@@ -268,7 +270,7 @@ def _blink(question: Question) -> list[Call] | str:
 def _at_sunset(question: Question) -> list[Call] | str:
     """Write an automation that switches something at sunset."""
     if not question.results:
-        return _list(question, name=question["name"])
+        return listed(question, name=question["name"])
     if len(question.results) > 1:
         return "\n".join(facts(question.last))
     found = [row["entity_id"] for row in entities(question.last) if row.get("entity_id", "").startswith("light.")]
@@ -291,109 +293,71 @@ def _run(question: Question) -> dict[str, Any]:
     return {"action": "automation.trigger", "target": {"entity_id": question["name"]}}
 
 
-SECONDS = {"second": 1, "minute": 60, "hour": 3600}
-
-
-def _remind(question: Question) -> list[Call] | str:
-    """Have something said later: after a while, or when something opens."""
-    if len(question.results) > (not question["unit"]):
-        moment, when = (next(values(question.last, key), None) for key in ("next", "when"))
-        return f"I will say {question['what']!r} {f'at {moment}' if moment else when}."
-    if question["unit"]:
-        after = int(question["number"]) * SECONDS[question["unit"].lower()]
-        return [Call("do_later", {"when": {"after": after}, "say": question["what"]})]
-    if not question.results:
-        return _list(question, name=question["name"])
-    for row in entities(question.last):
-        opens = {"trigger": "state", "entity_id": row.get("entity_id"), "to": ["on", "open", "unlocked"]}
-        return [Call("do_later", {"when": {"triggers": [opens]}, "say": question["what"]})]
-    return f"I found nothing named {question['name']}."
-
-
-def _pending(question: Question) -> list[Call] | str:
-    """List what is still to come."""
-    if not question.results:
-        return [Call("pending", {})]
-    rows = next(values(question.last, "pending"), [])
-    return "\n".join(f"{row.get('next') or row['when']}: {row['what']}" for row in rows) or "Nothing is pending."
-
-
 AGREED = re.compile(r"^(?:yes|ok|okay|sure|please do|do it|go ahead)\b", re.IGNORECASE)
 
-_THE = r"(?:(?:the|my|all the|all)\s+)?"
+THE = r"(?:(?:the|my|all the|all)\s+)?"
 _WHEN = r"(?P<period>today|yesterday|this week|last week|this month|last month)?"
 
 RULES = (
-    _rule(
-        "Remind me of the milk in 10 minutes.",
-        rf"^remind me (?:of|about|to) {_THE}(?P<what>.+?) in (?P<number>\d+) (?P<unit>second|minute|hour)s?\s*[?.!]*$",
-        _remind,
-    ),
-    _rule(
-        "Remind me of the milk when the fridge opens.",
-        rf"^remind me (?:of|about|to) {_THE}(?P<what>.+?) when {_THE}(?P<name>.+?) opens\s*[?.!]*$",
-        _remind,
-    ),
-    _rule("What is still pending?", r"^what(?:'s| is) (?:still )?pending\b", _pending),
-    _rule(
+    rule(
         "When did the front door last open?",
-        rf"\bwhen (?:did|was|were|has|have) {_THE}(?P<name>.+?)(?: been)?(?: last)? "
+        rf"\bwhen (?:did|was|were|has|have) {THE}(?P<name>.+?)(?: been)?(?: last)? "
         r"(?P<verb>open(?:ed)?|closed?|(?:turn|switch)(?:ed)? (?:on|off)|chang(?:ed?))\b",
         _last_change,
     ),
-    _rule(
+    rule(
         "How many times did the front door change today?",
-        rf"\bhow (?:often|many times) (?:did|was|has|have) {_THE}(?P<name>.+?)(?: been)? (?:chang|open|clos|turn|switch)",
+        rf"\bhow (?:often|many times) (?:did|was|has|have) {THE}(?P<name>.+?)(?: been)? (?:chang|open|clos|turn|switch)",
         _count,
     ),
-    _rule(
+    rule(
         "How warm was it in the living room?",
-        rf"\bhow (?P<measure>warm|cold|hot|cool|humid) (?P<tense>is|was) it (?:today )?in {_THE}"
+        rf"\bhow (?P<measure>warm|cold|hot|cool|humid) (?P<tense>is|was) it (?:today )?in {THE}"
         r"(?P<area>.+?)(?: (?:(?:right )?now|today|yesterday|last night|this morning))?\s*[?.!]*$",
         _measure,
     ),
-    _rule(
+    rule(
         "Which lights are on?",
         r"\b(?:which|what|are any) (?P<domain>lights|lamps|switches|covers|fans)(?: are)? (?P<state>on|off|open)\b",
         _which_are,
     ),
-    _rule("Is the front door open?", rf"^(?:is|are) {_THE}(?P<name>.+?) (?P<state>open|closed|on|off)\s*[?.!]*$", _is),
-    _rule(
+    rule("Is the front door open?", rf"^(?:is|are) {THE}(?P<name>.+?) (?P<state>open|closed|on|off)\s*[?.!]*$", _is),
+    rule(
         "Turn on the garden lights at sunset.",
-        rf"\b(?:turn|switch) (?P<state>on|off) {_THE}(?P<name>.+?) at sunset\b",
+        rf"\b(?:turn|switch) (?P<state>on|off) {THE}(?P<name>.+?) at sunset\b",
         _at_sunset,
     ),
-    _rule(
+    rule(
         "Start 'Garden lights at sunset' half an hour earlier.",
         r"\bstart '(?P<name>.+?)' half an hour earlier\b",
         _as_told("update_automation", _earlier),
     ),
-    _rule("Run 'Garden lights at sunset'.", r"\brun '(?P<name>.+?)'", _as_told("perform_action", _run)),
-    _rule(
+    rule("Run 'Garden lights at sunset'.", r"\brun '(?P<name>.+?)'", _as_told("perform_action", _run)),
+    rule(
         "Turn on the kitchen light.",
-        rf"\b(?:turn|switch) (?P<state>on|off) {_THE}(?P<name>.+?)(?: in {_THE}(?P<area>.+?))?\s*[?.!]*$",
+        rf"\b(?:turn|switch) (?P<state>on|off) {THE}(?P<name>.+?)(?: in {THE}(?P<area>.+?))?\s*[?.!]*$",
         _switch,
     ),
-    _rule(
+    rule(
         "Turn the kitchen light off.",
-        rf"\b(?:turn|switch) {_THE}(?P<name>.+?)(?: in {_THE}(?P<area>.+?))? (?P<state>on|off)\s*[?.!]*$",
+        rf"\b(?:turn|switch) {THE}(?P<name>.+?)(?: in {THE}(?P<area>.+?))? (?P<state>on|off)\s*[?.!]*$",
         _switch,
     ),
-    _rule("Undo that.", r"^undo\b", _as_told("undo_last_change", lambda _: {})),
-    _rule("Blink the kitchen light.", rf"\b(?:blink|flash) {_THE}(?P<name>.+?)\s*[?.!]*$", _blink),
-    _rule(
+    rule("Undo that.", r"^undo\b", _as_told("undo_last_change", lambda _: {})),
+    rule("Blink the kitchen light.", rf"\b(?:blink|flash) {THE}(?P<name>.+?)\s*[?.!]*$", _blink),
+    rule(
         "How much energy did we use yesterday?",
         rf"\bhow much (?:energy|electricity|power|gas|water|solar)\b.*?{_WHEN}\s*[?.!]*$",
         _as_told("get_energy", _period),
     ),
-    _rule(
+    rule(
         "What happened today?",
         rf"\bwhat happened\b.*?{_WHEN}\s*[?.!]*$",
         _as_told("get_logbook", lambda _: _back(DAY_HOURS)),
     ),
-    _rule(
+    rule(
         "What was the average of the outdoor temperature?",
-        rf"\bwhat (?:is|was|were) the (?:average|mean|minimum|maximum|lowest|highest)(?: of)? {_THE}(?P<name>.+?)"
+        rf"\bwhat (?:is|was|were) the (?:average|mean|minimum|maximum|lowest|highest)(?: of)? {THE}(?P<name>.+?)"
         rf"(?: {_WHEN})?\s*[?.!]*$",
         _as_told("get_statistics", lambda question: {"statistics": [question["name"]], **_back(DAY_HOURS)}),
     ),

@@ -129,13 +129,13 @@ async def test_a_missing_question_is_noticed(hass: HomeAssistant, hold: Hold) ->
 
 
 async def test_a_needless_question_is_noticed(hass: HomeAssistant, entry: MockConfigEntry, hold: Hold) -> None:
-    """Where everything that goes through one tool asks, each dialogue with it is found to ask without need."""
+    """Where everything that one tool does now or later asks, each dialogue with it is found to ask without need."""
     hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_ASK_FIRST: ["perform_action"]})
     await hass.async_block_till_done()
     dialogues = [
         dialogue
         for dialogue in HONEST
-        if "perform_action" in calls(dialogue) and not any(turn.asks for turn in dialogue.turns)
+        if calls(dialogue) & {"perform_action", "do_later"} and not any(turn.asks for turn in dialogue.turns)
     ]
     assert len(dialogues) >= 5
     assert all(each.needless for each in await hold(dialogues))

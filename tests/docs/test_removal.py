@@ -42,7 +42,6 @@ async def test_what_is_left_behind(
     await Store(hass, 1, "extended_assist.interruptions").async_save({"run": 0.0, "sensors": []})
     perform = TOOLS["perform_action"](ToolboxOptions.of(entry.options, entry.entry_id))
     await call_tool(perform, **SWITCH)
-    await call_tool(perform, **SWITCH, delay=3_600)
     await call_tool(TOOLS["add_automation"](FREE), automation=switching())
     await async_add(hass, wish(entry, "Bins"))
     freezer.tick(60)

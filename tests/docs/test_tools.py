@@ -14,6 +14,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from homeassistant.components.cover import CoverEntityFeature
 from homeassistant.components.demo import light
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
@@ -130,7 +132,7 @@ async def test_get_logbook(hass: HomeAssistant, logbook_home: None, ask: Ask) ->
 async def test_actions(
     hass: HomeAssistant, toolbox: MockConfigEntry, ask: Ask, freezer: FrozenDateTimeFactory, llm_context: llm.LLMContext
 ) -> None:
-    """One thing after another, as they stand: done, scheduled, listed, undone."""
+    """One thing after another, as they stand: done and undone."""
     options = ToolboxOptions.of(toolbox.options, toolbox.entry_id)
     perform = TOOLS["perform_action"](options)
 
@@ -138,23 +140,48 @@ async def test_actions(
         result = await perform.async_call(hass, llm.ToolInput(perform.name, arguments), llm_context)
         assert not result.error, result.data
 
-    await do(action="input_boolean.turn_on", target={"entity_id": "input_boolean.party"}, delay=60)
     freezer.tick(61)
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done()
     await ask("perform_action", options, which="Make it bright")
     await ask("undo_last_change", options, which="Undo")
     await do(action="notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": "Hello"})
     await ask("undo_last_change", options, which="Take")
-    await ask("perform_action", options, which="Close")
-    await ask("scheduled_actions", options)
 
 
-async def test_later(toolbox: MockConfigEntry, ask: Ask) -> None:
-    """One thing after another, as they stand: asked for, and listed."""
+LATER = {
+    "binary_sensor.fridge": ("off", {"friendly_name": "Fridge", "device_class": "door"}),
+    "binary_sensor.washing_machine": ("on", {"friendly_name": "Washing machine", "device_class": "running"}),
+    "binary_sensor.dishwasher": ("on", {"friendly_name": "Dishwasher", "device_class": "running"}),
+    "binary_sensor.rain": ("on", {"friendly_name": "Rain", "device_class": "moisture"}),
+    "light.dining_room": ("off", {"friendly_name": "Dining room light", "supported_color_modes": ["onoff"]}),
+    "cover.roof_window": (
+        "open",
+        {"friendly_name": "Roof window", "device_class": "window", "supported_features": CoverEntityFeature.CLOSE},
+    ),
+}
+"""What the house has besides, and what is so of it."""
+
+
+async def test_later(hass: HomeAssistant, toolbox: MockConfigEntry, ask: Ask, freezer: FrozenDateTimeFactory) -> None:
+    """One thing after another, as they stand: asked for, and listed; then said, put off and done."""
+    for entity_id, (state, attributes) in LATER.items():
+        hass.states.async_set(entity_id, state, attributes)
+        expose(hass, entity_id)
     options = ToolboxOptions.of(toolbox.options, toolbox.entry_id)
-    for tool in ("do_later", "pending"):
-        await ask(tool, options)
+    await ask("do_later", options)
+    await ask("pending", options, which="What")
+    ids = {wish.what.say: wish.id for wish in (await async_get_wishes(hass)).standing}
+
+    def served(text: str) -> str:
+        return text.replace("f10t9w", ids["The pasta is ready"]).replace("f10t9v", ids["Put out the bins"])
+
+    freezer.tick(540)
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    await ask("pending", options, which="Snooze", served=served)
+    freezer.move_to("2026-03-02T18:00:00+00:00")
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done()
+    await ask("pending", options, which="I have", served=served)
 
 
 async def test_rehearsal(rehearsal_home: None, ask: Ask) -> None:
@@ -249,7 +276,7 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
 
 
 ASKED = {name.removeprefix("test_") for name in list(globals())} | {
-    *("perform_action", "undo_last_change", "scheduled_actions", "do_later", "pending", "fetch_url", "scrape_url"),
+    *("perform_action", "undo_last_change", "do_later", "pending", "fetch_url", "scrape_url"),
     *("get_automations", "add_automation", "update_automation", "remove_automation", "rehearse_automation"),
 }
 """Tools that are asked above, in homes and in an order of their own."""

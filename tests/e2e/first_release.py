@@ -94,7 +94,7 @@ class Kept:
             for each in data("core.entity_registry")["entities"]
             if each["platform"] == "extended_assist"
         }
-        return cls(entry, entities, {key: data(key) for key in _STORES})
+        return cls(entry, entities, {key: data(key) for key in _STORES if (storage / key).exists()})
 
 
 def _git(*arguments: str) -> bytes | None:

@@ -4,6 +4,7 @@ import pytest
 
 from demo.__main__ import CONVERSATIONS, FAMILIES
 from demo.conversation import converse
+from demo.later import AFTERWARDS, ASKED, wait_for_later
 
 from .client import Client
 
@@ -24,3 +25,10 @@ async def test_every_message_is_answered(
     pipeline_id = await client.create_pipeline("Demonstration", agent)
     answered = await converse(client, pipeline_id, messages)
     assert answered == [True] * len(messages), capsys.readouterr().out
+
+
+async def test_later(client: Client, agent: str, families: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was asked for later is taken, and told when it is due."""
+    pipeline_id = await client.create_pipeline("Later", agent)
+    went = await wait_for_later(client, pipeline_id)
+    assert went == [True] * (len(ASKED) + 1 + len(AFTERWARDS)), capsys.readouterr().out

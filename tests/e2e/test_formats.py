@@ -40,13 +40,17 @@ async def test_first_format(environment: Environment, planner: str, tmp_path: Pa
         for one in json.loads((storage / "core.config_entries").read_text())["data"]["entries"]
         if one["entry_id"] == ENTRY_ID
     ]
-    assert after["minor_version"] == 2
+    assert after["minor_version"] == 3
     for key in ("modified_at", "minor_version"):
         entry.pop(key)
+    entry["options"]["families"].append("wishes")
     assert {key: after.get(key) for key in entry} == entry
     journal, schedule, usage = frozen(STORES)
     assert json.loads((storage / "extended_assist.journal").read_text())["data"] == journal["data"]
-    assert json.loads((storage / "extended_assist.schedule").read_text())["data"] == schedule["data"]
+    waiting, over = schedule["data"]["waiting"], [one["scheduled"] for one in schedule["data"]["outcomes"]]
+    wishes = json.loads((storage / "extended_assist.wishes").read_text())["data"]["wishes"]
+    assert {wish["id"] for wish in wishes} == {item["id"] for item in waiting + over}
+    assert not (storage / "extended_assist.schedule").exists()
     counted = json.loads((storage / "extended_assist.usage").read_text())["data"]
     assert counted.keys() == usage["data"].keys()
     assert counted[AGENT_ID]["counts"]["requests"] > 7

@@ -33,7 +33,7 @@ async def test_prompt_says_the_home_shortly(client: Client, agent: str) -> None:
     assert "- names:" not in prompt
     assert "retrieve live context" in before
     assert "To control devices call the intent tools" in home
-    assert "To act later, call extended_assist__perform_action" in home
+    assert "to act later, call extended_assist__do_later" in home
     assert "reported it done" in home
     assert "no Markdown" in home
     assert "You are talking to Owner." in home

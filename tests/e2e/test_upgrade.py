@@ -117,7 +117,10 @@ async def test_everything_is_kept(folder: Path, server: ClaudeServer) -> None:
         now = Kept.of(folder)
         for key in ("modified_at", "minor_version"):
             kept.entry.pop(key)
+        kept.entry["options"]["families"].append("wishes")
         assert contains(now.entry, kept.entry)
+        assert "extended_assist.schedule" not in now.stores
+        assert not [*(folder / ".storage").glob("*.unreadable.*")]
         assert contains(now.entities, kept.entities)
         assert complaints(home) == []
 

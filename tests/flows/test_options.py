@@ -239,6 +239,28 @@ async def test_web_errors(
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
+async def test_who_is_asked_on_phones(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """The people of this home can be chosen, nobody at first; who is gone is not shown any more and still asked by none."""
+    anna, ben = [await hass.auth.async_create_user(name) for name in ("Anna", "ben")]
+    gone = await hass.auth.async_create_user("Gone")
+    await hass.auth.async_update_user(gone, is_active=False)
+    await hass.auth.async_create_system_user("Machine")
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    assert form["data_schema"]({"policy": {}})["policy"]["ask_on_phones"] == []
+    section = form["data_schema"].schema["policy"].schema.schema
+    (offered,) = [section[key].config["options"] for key in section if key == "ask_on_phones"]
+    assert [option["label"] for option in offered] == ["Anna", "ben"]
+    chosen = {"policy": {"ask_on_phones": [anna.id]}}
+    await hass.config_entries.options.async_configure(form["flow_id"], chosen)
+    await hass.async_block_till_done()
+    assert Policy.of(entry.options).ask_on_phones == {anna.id}
+    hass.config_entries.async_update_entry(entry, options={"ask_on_phones": [ben.id, anna.id, gone.id, "unknown"]})
+    await hass.async_block_till_done()
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    (key,) = [key for key in form["data_schema"].schema["policy"].schema.schema if key == "ask_on_phones"]
+    assert key.description["suggested_value"] == [ben.id, anna.id]
+
+
 async def test_quiet_hours(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """There are none by default; they are kept and shown again, and can be taken out."""
     form = await hass.config_entries.options.async_init(entry.entry_id)

@@ -167,14 +167,14 @@ class TestPast:
 
 
 async def test_delay_without_an_entry(hass: HomeAssistant, assist: None, call_tool: CallTool) -> None:
-    """A function that belongs to no entry schedules nothing: nobody's options would allow it later."""
+    """A function that belongs to no entry keeps nothing for later: nobody's options would allow it later."""
     options = ToolboxOptions(policy=Policy(allow_without_chat=True))
     tool = UserFunctionTool(read_definition(recipes.TIMER.strip()), options)
     hass.states.async_set("todo.shopping_list", "0")
     expose(hass, "todo.shopping_list")
     arguments = {"item": "milk", "list": "todo.shopping_list", "delay": {"hours": 1}}
     data = await call_tool(tool, error=True, **arguments)
-    assert data["error"] == "Nothing can be scheduled from here. Call without a delay."
+    assert data["error"] == "Nothing can be kept for later from here. Do it now, or tell the user."
 
 
 async def test_delay_is_said(hass: HomeAssistant, assist: None, llm_context: llm.LLMContext) -> None:

@@ -120,8 +120,8 @@ class TestHouse:
         arguments: dict[str, Any] = {"item": "candles", "list": "todo.shopping_list"}
         assert await ask("add_later", arguments | {"delay": {"minutes": 5}}) == "Scheduled"
         assert "candles" not in await _listed(hass)
-        waiting = await ask("extended_assist__scheduled_actions", {})
-        assert "candles" in str(waiting["scheduled"])
+        waiting = await ask("extended_assist__pending", {})
+        assert "candles" in str(waiting["pending"])
         freezer.tick(301)
         async_fire_time_changed(hass)
         await hass.async_block_till_done(wait_background_tasks=True)

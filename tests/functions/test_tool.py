@@ -311,10 +311,10 @@ async def test_delays(hass: HomeAssistant, entry: MockConfigEntry, install: Inst
     for delay in ({"hours": 10_000}, {"hours": -1}, {"weeks_of_years": 1}, {"hours": 1, "years": 1}):
         assert await ask("add_later", {**arguments, "delay": delay}, error=True)
     await ask("add_later", {**arguments, "delay": {"hours": 1}})
-    (waiting,) = (await ask("extended_assist__scheduled_actions"))["scheduled"]
+    (waiting,) = (await ask("extended_assist__pending"))["pending"]
     assert "add_later" in waiting["what"]
-    await ask("extended_assist__scheduled_actions", {"cancel": waiting["id"]})
-    assert (await ask("extended_assist__scheduled_actions"))["scheduled"] == []
+    await ask("extended_assist__pending", {"cancel": waiting["id"]})
+    assert (await ask("extended_assist__pending"))["pending"] == []
     await ask("add_later", {**arguments, "delay": {"hours": 1}})
     await ask("extended_assist__undo_last_change")
-    assert (await ask("extended_assist__scheduled_actions"))["scheduled"] == []
+    assert (await ask("extended_assist__pending"))["pending"] == []

@@ -189,13 +189,15 @@ async def test_moves_nothing_unasked(
 async def test_error_of_a_device_later(
     hass: HomeAssistant, home: Moved, say: Say, chat_log: FindLog, freezer: FrozenDateTimeFactory
 ) -> None:
-    """What became of a scheduled action tells in the words of the device why it failed."""
+    """What became of an action for later tells in the words of the device why it failed."""
     pause = {"action": "media_player.media_pause", "target": {"entity_id": "media_player.radio"}}
-    await say("Pause the radio in a minute", tool_use(PERFORM, {**pause, "delay": 60}))
+    await say(
+        "Pause the radio in a minute", tool_use("extended_assist__do_later", {"when": {"after": 60}, "action": pause})
+    )
     freezer.tick(61)
     async_fire_time_changed(hass)
     await hass.async_block_till_done(wait_background_tasks=True)
-    read = await say("Is it done?", tool_use("extended_assist__scheduled_actions", {}))
+    read = await say("Is it done?", tool_use("extended_assist__pending", {}))
     assert LIE in json.dumps(read)
     assert marks(chat_log(say.conversation_ids[-1]))  # type: ignore[attr-defined] - as above
 

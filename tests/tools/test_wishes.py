@@ -8,18 +8,17 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
-import voluptuous as vol
 
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.const import CONF_FAMILIES
-from custom_components.extended_assist.results import size
+from custom_components.extended_assist.results import ToolError, size
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.outside import MARK
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
-from custom_components.extended_assist.tools.actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
+from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.wishes import (
     MAX_SNOOZE,
     MAX_WORDS,
@@ -28,6 +27,7 @@ from custom_components.extended_assist.tools.wishes import (
 )
 from custom_components.extended_assist.tools.wishes_answers import MAX_TOLD_ENDED
 from custom_components.extended_assist.wishes.account import entity_ids_of
+from custom_components.extended_assist.wishes.asking import async_answer
 from custom_components.extended_assist.wishes.keeper import Wishes, async_get_wishes
 from custom_components.extended_assist.wishes.whose import async_may_see
 from custom_components.extended_assist.wishes.wish import MAX_STANDING, Hearer
@@ -35,6 +35,7 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import chat_session, llm
 from homeassistant.util import dt as dt_util
 from tests.actions.conftest import LAMP, Later, is_on, later, toolbox
@@ -44,8 +45,8 @@ from tests.talking import speech
 
 __all__ = ["later", "toolbox"]
 
-MORE_THAN_SCHEDULING = 1_200
-"""Characters by which the two tools together may be longer than what schedules actions."""
+MAX_CHARACTERS = 1_557
+"""Characters of the two tools together: 1,200 more than those of the tool and the arguments whose place they took."""
 ON = {"action": "light.turn_on", "target": LAMP}
 UNLOCK = {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}
 PARTY_OVER = {"trigger": "state", "entity_id": "input_boolean.party", "to": "off"}
@@ -100,26 +101,15 @@ def characters(*tools: ExtendedTool) -> int:
 
 
 def test_few_characters() -> None:
-    """What is sent with every request stays small, beside what schedules actions today."""
-
-    class NowOnly(PerformActionTool):
-        """Performs actions now only."""
-
-        parameters = vol.Schema(
-            {key: value for key, value in PerformActionTool.parameters.schema.items() if key not in ("delay", "at")}
-        )
-
-    scheduling = characters(PerformActionTool(), ScheduledActionsTool()) - characters(NowOnly())
-    ours = characters(DoLaterTool(), PendingTool())
-    print(f"do_later and pending: {ours} characters; scheduling: {scheduling}")  # noqa: T201 - seen with --numprocesses 0
-    assert ours <= scheduling + MORE_THAN_SCHEDULING
+    """What is sent with every request stays small."""
+    assert characters(DoLaterTool(), PendingTool()) <= MAX_CHARACTERS
 
 
-def test_off_by_default() -> None:
-    """Both are one family, which is turned on by hand."""
+def test_on_by_default() -> None:
+    """Both are one family, which is there from the start."""
     assert {DoLaterTool.family, PendingTool.family} == {"wishes"}
-    assert "wishes" not in DEFAULT_FAMILIES
-    for words in ("reminders", "alarms", "delayed actions", "HassStartTimer", "local"):
+    assert "wishes" in DEFAULT_FAMILIES
+    for words in ("Reminders", "alarms", "delayed actions", "HassStartTimer", "Local"):
         assert words in DoLaterTool.description
 
 
@@ -169,13 +159,13 @@ async def test_sequence(wishes: Wishes, options: ToolboxOptions, call_tool: Call
             "then": [{"action": "lock.lock", "target": {"entity_id": "front door"}}],
         },
     ]
-    data = await call_tool(do_later, when={"after": 600}, actions=steps)
+    data = await call_tool(do_later, when={"after": 600}, action=steps)
     (wish,) = wishes.standing
     assert wish.what.actions[0]["target"] == {"entity_id": ["light.bed_light"]}
     assert entity_ids_of(wish) == ["light.bed_light", "lock.front_door"]
     assert data["what"].startswith("turn off Bed Light (light.turn_off); wait 5 s; if ")
     assert "lock Front Door (lock.lock)" in data["what"]
-    again = await call_tool(do_later, when={"after": 600}, actions=wish.what.actions)
+    again = await call_tool(do_later, when={"after": 600}, action=wish.what.actions)
     assert again["what"] == data["what"]
 
 
@@ -198,7 +188,7 @@ async def test_when_something_happens(wishes: Wishes, do_later: DoLaterTool, cal
     assert "next" not in data
 
 
-@pytest.mark.parametrize("what", [{"action": ON}, {"actions": [ON, {"delay": 0}]}], ids=["an action", "a sequence"])
+@pytest.mark.parametrize("what", [{"action": ON}, {"action": [ON, {"delay": 0}]}], ids=["an action", "a sequence"])
 async def test_happens(
     hass: HomeAssistant,
     wishes: Wishes,
@@ -223,9 +213,11 @@ async def test_happens(
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"when": {"after": 60}}, "give say, ask, action or actions"),
-    ({"when": {"after": 60}, "say": ""}, "give say, ask, action or actions"),
-    (MILK | {"action": ON, "actions": [ON]}, "either action or actions"),
+    ({"when": {"after": 60}}, "give say, ask or action"),
+    ({"when": {"after": 60}, "say": ""}, "give say, ask or action"),
+    (MILK | {"action": [ON, "light.turn_on"]}, "or a list of the steps of a script"),
+    (MILK | {"action": []}, "or a list of the steps of a script"),
+    (MILK | {"actions": [ON]}, "actions"),
     (MILK | {"say": "x" * (MAX_WORDS + 1)}, f"say has more than {MAX_WORDS} characters"),
     (MILK | {"say": "It is {{ now() }}"}, "say: Templates cannot be used here."),
     (MILK | {"action": ON | {"delay": 5}}, "action: unknown here: delay"),
@@ -234,7 +226,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         MILK | {"action": {"action": "light.turn_on", "target": {"entity_id": "light.zebra"}}},
         "not found or is not exposed",
     ),
-    (MILK | {"actions": [{"action": "light.turn_on", "target": {"entity_id": "light.zebra"}}]}, "actions[0]: "),
+    (MILK | {"action": [{"action": "light.turn_on", "target": {"entity_id": "light.zebra"}}]}, "action[0]: "),
     (MILK | {"action": {"action": "homeassistant.restart"}}, "cannot be used by assistants"),
     (
         MILK
@@ -377,6 +369,61 @@ async def test_undo(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) 
     await call_tool(do_later, **MILK)
     await wishes.async_end(wishes.standing[0].id, "said")
     assert "has happened or was ended already" in (await call_tool(UndoLastChangeTool(), error=True))["error"]
+
+
+async def test_answer_that_asks_again(
+    hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, as_user: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is answered later asks for no further answer: that could go on without an end."""
+    errors: list[str] = []
+
+    async def converse(_hass: HomeAssistant, _text: str, _id: None, context: Context, **_: Any) -> None:
+        caller = llm.LLMContext("test", context, "en", ASSISTANT, None)
+        given = llm.ToolInput(do_later.name, {"when": {"after": 1}, "ask": "And now?"})
+        result = await do_later.async_call(hass, given, caller)
+        errors.append(str(result.data))
+        raise HomeAssistantError
+
+    monkeypatch.setattr(conversation, "async_converse", converse)
+    made = await as_user(do_later, None, when={"after": 600}, ask="What is up?")
+    wish = wishes.find(made["id"])
+    assert wish
+    with pytest.raises(ToolError):
+        await async_answer(hass, wish, "What is up?")
+    assert "is itself the answer" in errors[0]
+    assert len(wishes.standing) == 1
+
+
+async def test_ended_when_it_had_begun(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
+    """What is ended while it is being done may still be done, and that is not kept back."""
+    for end in (PendingTool(), UndoLastChangeTool()):
+        made = await call_tool(do_later, when={"after": 600}, action=ON)
+        wish = wishes.find(made["id"])
+        assert wish
+        wish.progress.begun = wish.created
+        answer = await call_tool(end, **({"cancel": made["id"]} if isinstance(end, PendingTool) else {}))
+        assert "had begun already" in str(answer)
+
+
+async def test_undo_without_the_entry(
+    hass: HomeAssistant, toolbox: MockConfigEntry, wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool
+) -> None:
+    """What an entry kept does not come back without it: nobody would do it."""
+    made = await call_tool(do_later, **MILK)
+    await call_tool(PendingTool(), cancel=made["id"])
+    (await async_get_journal(hass)).changes[-1].details["owner"]["entry_id"] = "gone"
+    assert "was removed" in (await call_tool(UndoLastChangeTool(), error=True))["error"]
+    assert wishes.standing == []
+
+
+async def test_waits_in_vain(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
+    """What waits for something that is gone or hidden is listed as such."""
+    made = await call_tool(do_later, when={"triggers": [PARTY_OVER]}, say="Tidy up")
+    wish = wishes.find(made["id"])
+    assert wish
+    wish.progress.in_vain = True
+    (row,) = (await call_tool(PendingTool()))["pending"]
+    assert row["waits"].startswith("in vain")
 
 
 async def test_undo_too_late(
@@ -536,7 +583,7 @@ ASKED: list[tuple[dict[str, Any], str]] = [
         "At 2026-03-02 22:00:00: Unlock: Front Door (lock.unlock)",
     ),
     (
-        {"when": {"after": 600}, "actions": [{"if": "{{ true }}", "then": [UNLOCK]}]},
+        {"when": {"after": 600}, "action": [{"if": "{{ true }}", "then": [UNLOCK]}]},
         "In 0:10:00: Depending on conditions: Unlock: Front Door (lock.unlock)",
     ),
     (
@@ -584,9 +631,19 @@ async def test_consequential_when_something_happens(
 async def test_sequences_ask_first(hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, ask: Ask) -> None:
     """A sequence asks as one that runs now does, harmless or not."""
     with talking(hass, "Do it later") as chat_log:
-        data = await ask(chat_log, do_later, when={"after": 600}, actions=[ON])
+        data = await ask(chat_log, do_later, when={"after": 600}, action=[ON])
         assert data["would"] == "In 0:10:00: Turn on: Bed Light (light.turn_on)"
     assert wishes.standing == []
+
+
+async def test_actions_ask_first(hass: HomeAssistant, wishes: Wishes, options: ToolboxOptions, ask: Ask) -> None:
+    """Where performing actions asks first, so does performing them later; what is only said does not."""
+    tool = DoLaterTool(replace(options, policy=Policy(ask_first=frozenset({"perform_action"})), is_fixed=True))
+    with talking(hass, "Do it later") as chat_log:
+        data = await ask(chat_log, tool, when={"after": 600}, action=ON)
+        assert data["would"] == "In 0:10:00: Turn on: Bed Light (light.turn_on)"
+        assert wishes.standing == []
+        assert (await ask(chat_log, tool, when={"after": 60}, say="Milk"))["what"] == "Say: Milk"
 
 
 async def test_actions_are_off(

@@ -11,6 +11,12 @@ from ..seeds import seeds
 from .crashes import World, async_live
 
 
+@pytest.fixture
+def expected_lingering_timers() -> bool:
+    """Let a Home Assistant that crashed leave its timers."""
+    return True
+
+
 @pytest.mark.parametrize("seed", seeds(28))
 async def test_crashes(
     hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory, seed: int

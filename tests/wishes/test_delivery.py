@@ -11,7 +11,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_get_persistent_notifications
 
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.wishes import delivery
+from custom_components.extended_assist.toolbox import satellites
 from custom_components.extended_assist.wishes.delivery import async_deliver, is_within, quiet_hours
 from custom_components.extended_assist.wishes.wish import Audience, Hearer, When, Wish
 from homeassistant.auth.const import GROUP_ID_READ_ONLY
@@ -101,7 +101,7 @@ async def test_satellite_that_cannot(
     else:
         speaker.async_announce = lambda _: asyncio.Event().wait()
     await hass.async_block_till_done()
-    with patch.multiple(delivery, MAX_BUSY=0, MAX_SPOKEN=0.1):
+    with patch.multiple(satellites, MAX_BUSY=0, MAX_SPOKEN=0.1):
         assert await async_deliver(hass, wish, WORDS, answerable=False)
     assert said(speakers) == {}
     assert [[push["message"] for push in phone.shown] for phone in phones] == [[WORDS], [WORDS], []]
@@ -125,7 +125,7 @@ async def test_satellite_that_is_busy_for_a_while(hass: HomeAssistant, speakers:
 async def test_at_the_same_time(hass: HomeAssistant, speakers: Speakers) -> None:
     """What comes due together is said one after the other, however long each takes, and none of it is lost."""
     wishes = [at(hass, KITCHEN) for _ in range(5)]
-    with patch.object(delivery, "MAX_BUSY", 0):
+    with patch.object(satellites, "MAX_BUSY", 0):
         delivered = await asyncio.gather(
             *(async_deliver(hass, wish, f"Number {number}", answerable=False) for number, wish in enumerate(wishes))
         )
@@ -192,6 +192,17 @@ async def test_everyone(hass: HomeAssistant, speakers: Speakers, add_phone: AddP
     await hass.config_entries.async_unload(phones[1].entry.entry_id)
     assert not await async_deliver(hass, wish, WORDS, answerable=False)
     assert waiting(hass) == [WORDS]
+
+
+@pytest.mark.parametrize("hearer", [Hearer.HERE, Hearer.AREA, Hearer.PERSON, Hearer.EVERYONE])
+async def test_own_wish_is_shown_to_nobody_else(hass: HomeAssistant, assist: None, anna: User, hearer: Hearer) -> None:
+    """A notification in Home Assistant, which every user sees, shows what is the household's or for everyone."""
+    own = a_wish(owner={"user_id": anna.id}, audience=Audience(hearer, "cellar"))
+    assert not await async_deliver(hass, own, WORDS, answerable=False)
+    assert waiting(hass) == ([WORDS] if hearer is Hearer.EVERYONE else [])
+    household = a_wish(audience=Audience(hearer, "cellar"))
+    assert not await async_deliver(hass, household, WORDS, answerable=False)
+    assert bool(waiting(hass)) is (hearer is not Hearer.PERSON)
 
 
 QUIET = {"quiet_start": "22:30:00", "quiet_end": "06:15:00"}

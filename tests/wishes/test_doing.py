@@ -9,6 +9,7 @@ from custom_components.extended_assist.functions.tool import CALL_FUNCTION
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.wishes import doing
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.outcome import Ending
 from custom_components.extended_assist.wishes.wish import Audience, Hearer, When
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
@@ -52,12 +53,14 @@ def hide(hass: HomeAssistant, entity_id: str) -> None:
 @pytest.mark.parametrize("holds", [True, False])
 async def test_conditions(hass: HomeAssistant, add: Add, later: Later, told: Told, *, holds: bool) -> None:
     """What must hold is asked when it is due; where it does not, nothing happens, and that is known."""
-    wish = await add(600, conditions=[PARTY_ON])
+    wish, happened = await add(600, conditions=[PARTY_ON]), []
+    (await async_get_wishes(hass)).async_listen_happened(lambda *of: happened.append(of[2]))
     hass.states.async_set(PARTY, "on" if holds else "off")
     await later(601)
     assert told.words == (["The milk!"] if holds else [])
     assert wish.progress.result == ("said" if holds else "not done: its conditions did not hold")
     assert not wish.is_standing
+    assert happened == [Ending.HAPPENED if holds else Ending.SKIPPED]
 
 
 async def test_conditions_of_what_is_hidden(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
@@ -205,7 +208,7 @@ async def test_unexpected(
     monkeypatch.setattr(doing, "async_deliver", fail)
     second = await add(600)
     await later(601)
-    assert second.progress.result == "said; could not be told to anybody yet"
+    assert second.progress.result == "not said: nobody could be told yet"
     assert second.progress.untold == "2026-03-02 12:20:01: The milk!"
 
 

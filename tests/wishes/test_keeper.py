@@ -9,6 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.wishes import course
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.outcome import Ending
 from custom_components.extended_assist.wishes.wish import MAX_ENDED, MAX_STANDING, Until, When
 from homeassistant.core import CoreState, HomeAssistant
 
@@ -117,6 +118,19 @@ async def test_when_something_happens(hass: HomeAssistant, add: Add, later: Late
     await hass.async_block_till_done()
     assert told.words == ["The milk!", "Later", "The milk!"]
     assert at_once.is_standing
+
+
+@pytest.mark.parametrize("beside", [[], [{"trigger": "late.turned_on"}]])
+async def test_state_that_holds_for_a_while(
+    hass: HomeAssistant, add: Add, later: Later, told: Told, beside: list[dict[str, str]]
+) -> None:
+    """The time that it holds is counted on while the clock is looked at, and while another trigger is tried again."""
+    await add(when=When(triggers=[PARTY_BEGINS | {"for": {"minutes": 5}}, *beside]))
+    hass.states.async_set(PARTY, "on")
+    for passed in range(0, 300, 30):
+        assert told.words == [], passed
+        await later(30)
+    assert len(told.words) == 1
 
 
 async def test_triggers_that_fire_fast(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
@@ -326,12 +340,12 @@ async def test_listeners(hass: HomeAssistant, add: Add, later: Later, told: Told
     """Whoever listens hears of every change, and of each occurrence with what became of it."""
     wishes, heard, happened = await async_get_wishes(hass), [], []
     stop = wishes.async_listen(lambda: heard.append(len(wishes.standing)))
-    stop_happened = wishes.async_listen_happened(lambda wish, moment, result: happened.append((wish, moment, result)))
+    stop_happened = wishes.async_listen_happened(lambda *of: happened.append(of))
     wish = await add(60)
     moment = now() + 60
     assert heard == [1]
     await later(61)
-    assert happened == [(wish, moment, "said")]
+    assert happened == [(wish, moment, Ending.HAPPENED, "said")]
     assert heard[-1] == 0
     stop()
     stop_happened()
@@ -351,8 +365,8 @@ async def test_untold(hass: HomeAssistant, add: Add, later: Later, told: Told) -
     await later(61)
     wishes = await async_get_wishes(hass)
     told_then = "2026-03-02 12:01:00: The milk!"
-    assert wishes.untold(own.owner.caller()) == [told_then, told_then]
-    assert wishes.untold(household.owner.caller()) == wishes.untold(stranger) == [told_then]
-    await wishes.async_told(own.owner.caller())
-    assert wishes.untold(own.owner.caller()) == []
-    assert own.progress.result == "said; could not be told to anybody yet"
+    assert [*wishes.untold(own.owner.caller()).values()] == [told_then, told_then]
+    assert wishes.untold(household.owner.caller()) == wishes.untold(stranger) == {(household.id, told_then): told_then}
+    await wishes.async_told(wishes.untold(own.owner.caller()))
+    assert wishes.untold(own.owner.caller()) == {}
+    assert own.progress.result == "not said: nobody could be told yet"

@@ -4,6 +4,7 @@ import json
 
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.wishes.asking import async_answer
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
@@ -44,3 +45,17 @@ async def test_answers_by_name(
     sent = json.dumps(claude_server.message_requests[-1])
     assert "the answer to 'news'" in sent
     assert "IGNORE" not in sent
+
+
+async def test_not_in_the_answer_to_a_wish(
+    hass: HomeAssistant, entry: MockConfigEntry, claude_server: ClaudeServer
+) -> None:
+    """What waits for a user is no part of what the assistant answers to a wish of theirs, which others may hear."""
+    wishes, user = await async_get_wishes(hass), await hass.auth.async_create_user("Ada")
+    wish = a_wish(entry.entry_id, 3600, user_id=user.id)
+    await wishes.async_add(wish)
+    wish.progress.untold = "10:00: The secret gift!"
+    claude_server.responder = Scenario([ANSWER])
+    assert await async_answer(hass, wish, "What is up?") == "Good evening."
+    assert "secret gift" not in json.dumps(claude_server.message_requests[-1])
+    assert wish.progress.untold == "10:00: The secret gift!"

@@ -11,7 +11,8 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.const import EVENT_HAPPENED
 from custom_components.extended_assist.wishes.keeper import Wishes
-from custom_components.extended_assist.wishes.wish import What, Wish
+from custom_components.extended_assist.wishes.outcome import Ending
+from custom_components.extended_assist.wishes.wish import Wish
 from homeassistant.components.logbook.processor import EventProcessor
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
@@ -20,7 +21,7 @@ from homeassistant.util import dt as dt_util
 
 from .shown import EVENTS, async_set_up_home, now, wish
 
-type Happen = Callable[[Wish, float, str], None]
+type Happen = Callable[[Wish, float, Ending, str], None]
 
 
 @pytest.fixture
@@ -34,9 +35,9 @@ def happen(monkeypatch: pytest.MonkeyPatch) -> Happen:
         listeners.add(listener)
         return lambda: (listeners.discard(listener), stop())[1]
 
-    def tell(wish: Wish, moment: float, result: str) -> None:
+    def tell(wish: Wish, moment: float, kind: Ending, result: str) -> None:
         for listener in listeners:
-            listener(wish, moment, result)
+            listener(wish, moment, kind, result)
 
     monkeypatch.setattr(Wishes, "async_listen_happened", watched)
     return tell
@@ -49,34 +50,14 @@ def attributes(hass: HomeAssistant) -> dict[str, Any]:
     return {key: state.attributes.get(key) for key in ("event_type", "name", "result")}
 
 
-@pytest.mark.parametrize(
-    ("result", "late", "kind"),
-    [
-        ("said", 1, "happened"),
-        ("said; could not be told to anybody yet", 1, "happened"),
-        ("said", 600, "late"),
-        ("not done: Home Assistant was not running, and 12 minutes late is too late for an action", 720, "missed"),
-        ("not done: its conditions did not hold", 0, "not_done"),
-        ("not done: none of its entities is exposed any more.", 0, "not_done"),
-        ("not done: it failed unexpectedly", 0, "failed"),
-        ("begun, and Home Assistant stopped before it was over", 30, "failed"),
-    ],
-)
+@pytest.mark.parametrize("kind", [*Ending])
 @pytest.mark.usefixtures("assist")
-async def test_kinds(hass: HomeAssistant, happen: Happen, result: str, late: float, kind: str) -> None:
-    """Each way in which an occurrence can end is an event of its own, with name and result."""
+async def test_kinds(hass: HomeAssistant, happen: Happen, kind: Ending) -> None:
+    """Each way in which an occurrence can end is an event of its own, with name and result, whatever words that has."""
     entry = await async_set_up_home(hass)
     assert hass.states.get(EVENTS).state == "unknown"
-    happen(wish(entry, "Bins"), now() - late, result)
-    assert attributes(hass) == {"event_type": kind, "name": "Bins", "result": result}
-
-
-@pytest.mark.usefixtures("assist")
-async def test_actions_take_their_time(hass: HomeAssistant, happen: Happen) -> None:
-    """What was done came in time: when it is too late for an action, none is performed."""
-    entry = await async_set_up_home(hass)
-    happen(wish(entry, "Lamp", what=What(actions=[{"action": "light.turn_on"}])), now() - 600, "done")
-    assert attributes(hass)["event_type"] == "happened"
+    happen(wish(entry, "Bins"), now(), kind, "not done: it failed")
+    assert attributes(hass) == {"event_type": kind.value, "name": "Bins", "result": "not done: it failed"}
 
 
 @pytest.mark.usefixtures("assist")
@@ -84,16 +65,16 @@ async def test_the_households_only(hass: HomeAssistant, happen: Happen) -> None:
     """What a user wished for alone, or what is another entry's, is told neither by state nor by event."""
     entry, other = await async_set_up_home(hass), await async_set_up_home(hass, title="Cabin")
     fired = async_capture_events(hass, EVENT_HAPPENED)
-    happen(wish(entry, "Present", user_id="anna"), now(), "said")
+    happen(wish(entry, "Present", user_id="anna"), now(), Ending.HAPPENED, "said")
     assert hass.states.get(EVENTS).state == "unknown"
-    happen(wish(other, "Wood"), now(), "said")
+    happen(wish(other, "Wood"), now(), Ending.HAPPENED, "said")
     assert hass.states.get(EVENTS).state == "unknown"
     assert [event.data["name"] for event in fired] == ["Wood"]
-    happen(wish(entry, "Bins"), now(), "said")
+    happen(wish(entry, "Bins"), now(), Ending.HAPPENED, "said")
     assert attributes(hass)["name"] == "Bins"
     assert fired[1].context.id == hass.states.get(EVENTS).context.id
     assert await hass.config_entries.async_unload(entry.entry_id)
-    happen(wish(entry, "Milk"), now(), "said")
+    happen(wish(entry, "Milk"), now(), Ending.HAPPENED, "said")
     assert [event.data["name"] for event in fired] == ["Wood", "Bins"]
 
 
@@ -101,10 +82,10 @@ async def test_the_households_only(hass: HomeAssistant, happen: Happen) -> None:
 async def test_the_same_twice(hass: HomeAssistant, happen: Happen, freezer: FrozenDateTimeFactory) -> None:
     """What happens again is another event, however alike."""
     entry = await async_set_up_home(hass)
-    happen(wish(entry, "Bins"), now(), "said")
+    happen(wish(entry, "Bins"), now(), Ending.HAPPENED, "said")
     first = hass.states.get(EVENTS).state
     freezer.tick(timedelta(minutes=5))
-    happen(wish(entry, "Bins"), now(), "said")
+    happen(wish(entry, "Bins"), now(), Ending.HAPPENED, "said")
     assert hass.states.get(EVENTS).state > first
 
 
@@ -127,8 +108,8 @@ async def test_logbook(
     assert await async_setup_component(hass, "logbook", {})
     entry: MockConfigEntry = await async_set_up_home(hass)
     result = "not done: it failed unexpectedly"
-    happen(wish(entry, "Present", user_id="anna"), now(), result)
-    happen(wish(entry, "Bins"), now(), result)
+    happen(wish(entry, "Present", user_id="anna"), now(), Ending.FAILED, result)
+    happen(wish(entry, "Bins"), now(), Ending.FAILED, result)
     (told,) = await _async_entries(hass)
     assert (told["name"], told["message"]) == ("Bins", message.format(result))
     assert told["entity_id"] == events_id

@@ -32,11 +32,8 @@ async def test_entities_have_a_device(hass: HomeAssistant) -> None:
 
 
 async def test_beside_agents(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    """An entry with a server has them beside its agent when they are turned on, and the agent stays when they go."""
-    assert len(er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)) == 6
-    hass.config_entries.async_update_entry(entry, options=ON)
-    await hass.async_block_till_done()
-    assert entry.state is ConfigEntryState.LOADED
+    """An entry with a server has them beside its agent from the start, and the agent stays when they go."""
+    assert entry.options == {}
     found = {one.domain for one in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)}
     assert found == {"conversation", "sensor", "calendar", "event", "todo"}
     hass.config_entries.async_update_entry(entry, options=OFF)

@@ -37,6 +37,8 @@ _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
 _REFUSED_KEYS = frozenset({"oneOf", "anyOf", "allOf"})
 # Every tool checks its arguments itself, so a request need not carry these, some thirty characters each.
 _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (("additionalProperties", False), ("format", "lower"))
+_FREE: tuple[str, Any] = ("additionalProperties", True)
+"""What JSON Schema takes for granted of an object without properties."""
 
 _NO_RESULT = {"error": "This call was interrupted; whether it took effect is unknown."}
 _ASSISTANT_FIRST = "(You speak first.)"
@@ -335,4 +337,5 @@ def _shortened(schema: Any) -> Any:
         return [_shortened(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: _shortened(value) for key, value in schema.items() if (key, value) not in _SELF_EVIDENT}
+    evident = _SELF_EVIDENT if "properties" in schema else (*_SELF_EVIDENT, _FREE)
+    return {key: _shortened(value) for key, value in schema.items() if (key, value) not in evident}

@@ -38,7 +38,7 @@ class AnswerWhenDoneTool(ExtendedTool):
     title = "Answer when done"
     description = (
         "Whenever you act, call this too, in the same response. The answer is spoken at once, but only if every call "
-        "beside it is seen to have succeeded; otherwise you get the results, and answer as usual."
+        "beside it is seen to have succeeded; else you get the results, and answer as usual."
     )
     annotations = READ_ONLY
     family = "answer"

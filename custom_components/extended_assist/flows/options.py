@@ -13,6 +13,7 @@ from homeassistant.helpers.selector import (
     NumberSelector,
     NumberSelectorConfig,
     NumberSelectorMode,
+    SelectOptionDict,
     SelectSelector,
     SelectSelectorConfig,
     SelectSelectorMode,
@@ -29,6 +30,7 @@ from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ALWAYS_ASK,
     CONF_ASK_FIRST,
+    CONF_ASK_ON_PHONES,
     CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
@@ -113,18 +115,29 @@ _BASIC_SCHEMA = vol.Schema(
 )
 
 
-async def _async_schema(hass: HomeAssistant, *, web_is_wrong: bool, policy_is_wrong: bool) -> vol.Schema:
-    """Return the form, with the actions that this home has, and what is wrong in sight."""
+async def _async_people(hass: HomeAssistant) -> list[SelectOptionDict]:
+    """Return the users who can be asked, by their names."""
+    users = [user for user in await hass.auth.async_get_users() if user.is_active and not user.system_generated]
+    options = [SelectOptionDict(value=user.id, label=user.name or user.id) for user in users]
+    return sorted(options, key=lambda option: option["label"].casefold())
+
+
+async def _async_schema(
+    hass: HomeAssistant, people: list[SelectOptionDict], *, web_is_wrong: bool, policy_is_wrong: bool
+) -> vol.Schema:
+    """Return the form, with the actions and people that this home has, and what is wrong in sight."""
     listed = SelectSelectorConfig(
         options=await async_may_be_listed(hass), multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN
     )
+    asked = SelectSelectorConfig(options=people, multiple=True, mode=SelectSelectorMode.DROPDOWN)
+    policy = _POLICY_SCHEMA.extend({vol.Required(CONF_ASK_ON_PHONES, default=list): SelectSelector(asked)})
     return _BASIC_SCHEMA.extend(
         {
             vol.Required(CONF_TARGETLESS_ACTIONS, default=list): SelectSelector(listed),
             vol.Required(CONF_LISTED_TRIGGERS, default=list): _actions_and_entities(_USUAL_TRIGGERS),
             vol.Optional(CONF_QUIET_START): TimeSelector(),
             vol.Optional(CONF_QUIET_END): TimeSelector(),
-            vol.Required(_POLICY): section(_POLICY_SCHEMA, {"collapsed": not policy_is_wrong}),
+            vol.Required(_POLICY): section(policy, {"collapsed": not policy_is_wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
             vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
             vol.Optional(_FUNCTIONS): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
@@ -169,7 +182,12 @@ class ToolboxOptionsFlow(OptionsFlow):
             policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
             return self.async_create_entry(data={**user_input, **policy, **web, **functions})
         options = self.config_entry.options
-        policy = {key: value for key, value in options.items() if key in map(str, _POLICY_SCHEMA.schema)}
+        people = await _async_people(self.hass)
+        known = {CONF_ASK_ON_PHONES, *map(str, _POLICY_SCHEMA.schema)}
+        policy = {key: value for key, value in options.items() if key in known}
+        # Who is gone could not be chosen again.
+        there = {person["value"] for person in people}
+        policy[CONF_ASK_ON_PHONES] = [user_id for user_id in policy.get(CONF_ASK_ON_PHONES, ()) if user_id in there]
         if CONF_ASK_FIRST in policy:
             policy[CONF_ASK_FIRST] = [name for name in policy[CONF_ASK_FIRST] if name in _MAY_ASK_FIRST]
         web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
@@ -178,7 +196,7 @@ class ToolboxOptionsFlow(OptionsFlow):
         return self.async_show_form(
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(
-                await _async_schema(self.hass, web_is_wrong=_WEB in errors, policy_is_wrong=_POLICY in errors),
+                await _async_schema(self.hass, people, web_is_wrong=_WEB in errors, policy_is_wrong=_POLICY in errors),
                 user_input or stored,
             ),
             errors=errors or None,

@@ -10,7 +10,6 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
-from ..actions.scheduled import ScheduledAction
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, LOGGER, PROVIDER_TOOLS, SUBENTRY_FUNCTION
 from ..issues import (
     NOT_SERVED,
@@ -26,6 +25,7 @@ from ..toolbox.options import ToolboxOptions
 from ..toolbox.policy import Speaker, Tier
 from ..toolbox.tool import ExtendedTool
 from ..tools import CATALOGUE
+from ..wishes.wish import Owner
 from .definition import Definition, read_definition
 from .mistakes import check_function, check_spec
 from .parameters import check_names
@@ -211,14 +211,16 @@ def trusted_options(options: ToolboxOptions, *, known: bool) -> ToolboxOptions:
     return replace(options, policy=policy, budget=MAX_BUDGET, is_fixed=True)
 
 
-async def async_perform_function(hass: HomeAssistant, item: ScheduledAction, options: ToolboxOptions) -> str:
-    """Call a function whose time has come; the user was asked, where that was due, when it was scheduled."""
-    name = item.data["function"]
-    function = next((one for one in loaded_functions(hass, item.entry_id) if one.definition.name == name), None)
+async def async_perform_function(
+    hass: HomeAssistant, owner: Owner, data: Mapping[str, Any], options: ToolboxOptions
+) -> str:
+    """Call a function whose time has come; the user was asked, where that was due, when it was put off."""
+    name = data["function"]
+    function = next((one for one in loaded_functions(hass, owner.entry_id) if one.definition.name == name), None)
     if function is None:
         raise ToolError(f"there is no function {name} any more.")
     tool = function.tool(trusted_options(options, known=True))
-    result = await async_call_function(hass, tool, item.data["arguments"], item.llm_context())
+    result = await async_call_function(hass, tool, data["arguments"], owner.llm_context())
     if result.error:
         raise ToolError(str(result.data.get("error")))
     return f"done: {str(result.data.get('result'))[:_MAX_OUTCOME]}"

@@ -11,7 +11,6 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, json_loads
 
-from ..actions.schedule import MAX_DELAY, async_schedule
 from ..const import DOMAIN
 from ..results import ToolError, format_duration, format_time, size
 from ..toolbox.call import ToolCall
@@ -22,6 +21,8 @@ from ..toolbox.policy import Tier
 from ..toolbox.telling import framed
 from ..toolbox.tool import ExtendedTool
 from ..web.conversation import WebMemory
+from ..wishes.clock import MAX_AHEAD
+from ..wishes.later import async_keep_action
 from .arguments import check_named
 from .base import FunctionRun
 from .definition import DELAY, Definition
@@ -70,11 +71,11 @@ class UserFunctionTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Run the function, or schedule it."""
+        """Run the function, or keep the call for later."""
         arguments = dict(call.arguments)
         if self._definition.can_wait and (delay := _delay(arguments.pop(DELAY, None))):
             self._check_named(call, arguments)
-            return await self._async_schedule(call, arguments, delay)
+            return await self._async_keep(call, arguments, delay)
         run, settings = self._run(call, arguments), self._definition.settings
         if self.sends and not call.options.is_fixed:
             WebMemory.of(call.hass).count_request(call.caller, self.name)
@@ -114,13 +115,12 @@ class UserFunctionTool(ExtendedTool):
         if not self._definition.type.has_its_own_bound(self._definition.settings):
             check_named(call.hass, call.exposure, dict(arguments))
 
-    async def _async_schedule(self, call: ToolCall, arguments: dict[str, Any], delay: timedelta) -> JsonObjectType:
+    async def _async_keep(self, call: ToolCall, arguments: dict[str, Any], delay: timedelta) -> JsonObjectType:
         """Store the call for later."""
-        due = dt_util.utcnow() + delay
-        item = await async_schedule(
-            call, due, CALL_FUNCTION, {"function": self.name, "arguments": arguments}, name=self.name
-        )
-        return {"result": "Scheduled", "scheduled": item.id, "at": format_time(item.due)}
+        moment = (dt_util.utcnow() + delay).timestamp()
+        data = {"function": self.name, "arguments": arguments}
+        wish = await async_keep_action(call, moment, self.title, CALL_FUNCTION, data)
+        return {"result": "Scheduled", "scheduled": wish.id, "at": format_time(moment)}
 
 
 def _delay(value: Any) -> timedelta | None:
@@ -131,6 +131,6 @@ def _delay(value: Any) -> timedelta | None:
         delay: timedelta = cv.positive_time_period(value)
     except (vol.Invalid, OverflowError) as err:
         raise ToolError(f"'{value}' is no delay. Give hours, minutes and seconds.") from err
-    if delay > MAX_DELAY:
-        raise ToolError(f"The delay can be at most {MAX_DELAY.days} days.")
+    if delay > MAX_AHEAD:
+        raise ToolError(f"The delay can be at most {MAX_AHEAD.days} days.")
     return delay or None

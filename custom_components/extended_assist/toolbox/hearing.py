@@ -105,6 +105,11 @@ def words_for(language: str | None) -> Mapping[str, str] | None:
     return says
 
 
+def say(key: str, language: str | None, **values: str) -> str:
+    """Return what is said under a key, in a language whose words are known, otherwise in English."""
+    return (words_for(language) or _WORDS[_ENGLISH]["says"])[key].format(**values)
+
+
 def known_language(language: str | None) -> str | None:
     """Return the language, of those whose words are known, that a tag such as de-AT means, or None."""
     wanted = (language or _ENGLISH).replace("_", "-").casefold()

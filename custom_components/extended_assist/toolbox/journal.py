@@ -30,7 +30,7 @@ SCRIPT = "script"
 SCENE = "scene"
 WISH = "wish"
 WISH_CHANGED = "wish_changed"
-"""The kinds of changes: states that were set, as 1.0 kept them whole and as what of them changed, an action that was scheduled or cancelled, an automation, script or scene that was written, a wish for later that was made, and one that was ended or put off."""
+"""The kinds of changes: states that were set, as 1.0 kept them whole and as what of them changed, an action that was scheduled or cancelled as 1.0 kept it, an automation, script or scene that was written, a wish for later that was made, and one that was ended or put off."""
 
 _SAVE_DELAY = 10.0
 _VERSION = 1

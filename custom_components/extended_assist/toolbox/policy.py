@@ -7,7 +7,14 @@ from typing import Any, Self
 
 from homeassistant.core import HomeAssistant
 
-from ..const import CONF_ALLOW_WITHOUT_CHAT, CONF_ALWAYS_ASK, CONF_ASK_FIRST, CONF_NEVER_ASK, CONF_WHO_MAY
+from ..const import (
+    CONF_ALLOW_WITHOUT_CHAT,
+    CONF_ALWAYS_ASK,
+    CONF_ASK_FIRST,
+    CONF_ASK_ON_PHONES,
+    CONF_NEVER_ASK,
+    CONF_WHO_MAY,
+)
 from ..results import ToolError
 from .caller import Caller
 
@@ -44,6 +51,10 @@ class NotAllowedError(ToolError):
     """The speaker may not use a tool; the message tells the model what to say."""
 
 
+class NotHereError(NotAllowedError):
+    """The speaker may not use a tool, or nobody here can agree to it; somebody else may, and can be asked elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What the options of an entry allow."""
@@ -58,6 +69,8 @@ class Policy:
     """Other actions, domains and entities that count as consequential; stronger than never_ask."""
     allow_without_chat: bool = False
     """Whether what asks first may be done where nobody can be asked, such as in a task or over MCP."""
+    ask_on_phones: frozenset[str] = frozenset()
+    """Users who are asked on their phones about what a speaker may not do, or where nobody can be asked."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -73,16 +86,17 @@ class Policy:
             never_ask=frozenset(options.get(CONF_NEVER_ASK, ())),
             always_ask=frozenset(options.get(CONF_ALWAYS_ASK, ())),
             allow_without_chat=options.get(CONF_ALLOW_WITHOUT_CHAT, False),
+            ask_on_phones=frozenset(options.get(CONF_ASK_ON_PHONES, ())),
         )
 
 
 async def async_check_speaker(hass: HomeAssistant, policy: Policy, tier: Tier, caller: Caller) -> None:
-    """Raise NotAllowedError when the speaker may not use tools of a tier."""
+    """Raise NotHereError when the speaker may not use tools of a tier."""
     needed = policy.who_may[tier]
     if needed is Speaker.ANYONE:
         return
     user = await caller.async_user(hass)
     if user is None or not user.is_active:
-        raise NotAllowedError(_NOT_KNOWN)
+        raise NotHereError(_NOT_KNOWN)
     if needed is Speaker.ADMIN and not user.is_admin:
-        raise NotAllowedError(_NOT_ADMIN)
+        raise NotHereError(_NOT_ADMIN)

@@ -33,7 +33,7 @@ from .telling import async_lines
 ANSWER_TIME = 300.0
 """Seconds in which the user can agree: as long as Home Assistant keeps a conversation."""
 
-_SAID_NO = "The user has said no to this, so nothing was done. Do not try it again or in another way; answer them."
+SAID_NO = "The user has said no to this, so nothing was done. Do not try it again or in another way; answer them."
 _SPOKEN = "Nothing was done yet. The user is being asked. Do not call again: when they agree, it is done by itself."
 _TO_BE_WORDED = (
     "Nothing was done yet. Ask the user now, in their language: tell all that it would do, say that they can agree with the "
@@ -178,8 +178,7 @@ class Hearing:
         """Return whether the user has just said no to what a plan would do, or to a part of it."""
         if self.heard is not Heard.NO:
             return False
-        acts = _acts(hass, plan)
-        return any(_are_alike(_acts(hass, asked.plan), acts) or asked.plan == plan for asked in self.answered)
+        return any(are_alike(hass, asked.plan, plan) for asked in self.answered)
 
 
 _HEARINGS: HassKey[dict[str, Hearing]] = HassKey(f"{DOMAIN}_hearings")
@@ -216,6 +215,13 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str) -> Iterator[H
             )
 
 
+@callback
+def has_said_no(call: ToolCall, plan: Plan) -> bool:
+    """Return whether the user has just said no to what a plan would do, in a conversation of our own agent."""
+    hearing = call.hass.data.get(_HEARINGS, {}).get(str(call.caller.conversation_id))
+    return hearing is not None and hearing.refuses(call.hass, plan)
+
+
 async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     """Return the result of a call that waits for the user's word, or None where it may be made.
 
@@ -231,7 +237,7 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
         call.recording.is_agreed = True
         return None
     if hearing.refuses(call.hass, plan):
-        raise NotAllowedError(_SAID_NO)
+        raise NotAllowedError(SAID_NO)
     if told is None and await async_reason_to_ask(call, plan) is None:
         return None
     is_read = hearing.room >= MAX_READ
@@ -267,7 +273,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
         told = None
     if told is not None:
         if hear(caller.last_message or "", caller.llm_context.language) is Heard.NO:
-            raise NotAllowedError(_SAID_NO)
+            raise NotAllowedError(SAID_NO)
         if told.plan.fingerprint() == plan.fingerprint():
             call.recording.is_agreed = True
             return None
@@ -316,8 +322,10 @@ def _acts(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
     return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
 
 
-def _are_alike(some: set[tuple[str, str]], others: set[tuple[str, str]]) -> bool:
-    """Return whether two plans share an act; a toggle may be any."""
+@callback
+def are_alike(hass: HomeAssistant, plan: Plan, other: Plan) -> bool:
+    """Return whether two plans share an act, so that who said no to one said it to the other; a toggle may be any."""
+    some, others = _acts(hass, plan), _acts(hass, other)
     toggled = {entity_id for action, entity_id in (*some, *others) if entity_id and action.endswith(".toggle")}
     both = {entity_id for _, entity_id in some} & {entity_id for _, entity_id in others}
-    return bool(some & others or toggled & both)
+    return plan == other or bool(some & others or toggled & both)

@@ -18,7 +18,7 @@ from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, counts, is_later, lea
 from .named import is_named, is_said
 from .outside import marks, was_heard
 from .plan import Plan, Step
-from .policy import NotAllowedError
+from .policy import NotHereError
 from .portions import Item
 
 ASK_LATER: Final = f"{DOMAIN}.ask_later"
@@ -66,12 +66,12 @@ class Reason:
 async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
     """Return why a call needs the user's word, or None where it needs none.
 
-    Raises NotAllowedError where it does and nobody can be asked, unless the options allow it.
+    Raises NotHereError where it does and nobody can be asked, unless the options allow it.
     """
     caller = call.caller
     is_consequential, is_outward = _is_consequential(call, plan), goes_out(call, plan)
     if caller.chat_log is None and (is_consequential or is_outward) and was_heard(call.hass, caller):
-        raise NotAllowedError(_HEARD_OUTSIDE)
+        raise NotHereError(_HEARD_OUTSIDE)
     if call.asks_first:
         reason = Reason(ReasonKey.ASK_FIRST)
     elif is_consequential:
@@ -85,10 +85,10 @@ async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
     if call.options.policy.allow_without_chat:
         return None
     if caller.chat_log is None:
-        raise NotAllowedError(_NO_CHAT)
-    if call.options.entry_id is not None:
+        raise NotHereError(_NO_CHAT)
+    if call.options.entry_id is not None and not call.options.policy.ask_on_phones:
         async_raise_entry_issue(call.hass, NOBODY_TO_ASK, call.options.entry_id)
-    raise NotAllowedError(_NO_ANSWER)
+    raise NotHereError(_NO_ANSWER)
 
 
 def _moving(plan: Plan) -> Plan:
@@ -154,9 +154,9 @@ def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
     items = [] if plan.steps else [Item(plan.sentence, matters=True)]
     for step, line in zip(plan.steps, lines, strict=False):
         if not step.parts:
-            items.append(Item(line, all_matters or not plan.is_whole or _matters(call, step, plan)))
+            items.append(Item(line, all_matters or not plan.is_whole or matters(call, step, plan)))
             continue
-        found = [any(_matters(call, act, plan) for act in part.acts) for part in step.parts]
+        found = [any(matters(call, act, plan) for act in part.acts) for part in step.parts]
         items += [
             Item(part.words, all_matters or does or (part.says_when and any(found[number:])))
             for number, (part, does) in enumerate(zip(step.parts, found, strict=True))
@@ -164,7 +164,7 @@ def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
     return items
 
 
-def _matters(call: ToolCall, step: Step, plan: Plan) -> bool:
+def matters(call: ToolCall, step: Step, plan: Plan) -> bool:
     """Return whether the user must have heard of a step before they can agree to a plan: it is consequential, or may be."""
     return not step.action or _does_so(call, step, plan)
 

@@ -20,6 +20,7 @@ from ..exposure import Exposure, async_told
 from ..results import ToolError, enforce
 from ..silence import log_unexpected
 from .acts import Recording, recording
+from .afar import async_ask_others
 from .call import ToolCall
 from .caller import Caller
 from .intents import is_complete, plan_of
@@ -28,7 +29,7 @@ from .options import ToolboxOptions
 from .outcome import COUNTS, as_seen, with_outcome
 from .outside import has_words, is_from_outside, marked, remember, unwrapped
 from .plan import Plan, Step
-from .policy import Tier, async_check_speaker
+from .policy import NotHereError, Tier, async_check_speaker
 from .question import async_ask
 from .reason import could_tell
 from .unfinished import async_finish, async_watched
@@ -124,7 +125,6 @@ class ExtendedTool(llm.Tool):
         """Answer a call that is allowed."""
         options = self._options.as_of_now(hass)
         arguments = self.validated(tool_input.tool_args)
-        await async_check_speaker(hass, options.policy, self.tier, caller)
         call = ToolCall(
             hass=hass,
             arguments=arguments,
@@ -137,20 +137,33 @@ class ExtendedTool(llm.Tool):
             sends=self.sends,
             recording=Recording(self.name),
         )
-        call = replace(call, asks_first=self.asks_first(call))
-        if acts or call.asks_first or could_tell(call):
-            try:
-                async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
-                    if asked := await async_ask(call, await self.async_plan(call)):
-                        return asked
-            except TimeoutError as err:
-                raise ToolError(
-                    f"{self.name} took too long to be checked. Nothing was begun; it can be called again."
-                ) from err
+        try:
+            async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
+                if asked := await self._async_asked(call, acts=acts):
+                    return asked
+        except TimeoutError as err:
+            raise ToolError(
+                f"{self.name} took too long to be checked. Nothing was begun; it can be called again."
+            ) from err
         if not acts:
             async with asyncio.timeout(self.deadline):
                 return await self.async_result(call)
         return await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
+
+    async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
+        """Return the result of a call that waits for somebody's word, or None where it may be made."""
+        try:
+            await async_check_speaker(call.hass, call.options.policy, self.tier, call.caller)
+            call = replace(call, asks_first=self.asks_first(call))
+            if acts or call.asks_first or could_tell(call):
+                return await async_ask(call, await self.async_plan(call))
+        except NotHereError as refusal:
+            if not acts:
+                raise
+            return await async_ask_others(
+                call, refusal, self.async_plan, lambda agreed: self._async_guarded(self._async_act(agreed))
+            )
+        return None
 
     async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
         """Return a result, or the result that tells what went wrong."""

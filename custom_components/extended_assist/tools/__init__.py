@@ -1,7 +1,7 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
 from ..toolbox.tool import ExtendedTool
-from .actions import PerformActionTool, ScheduledActionsTool, UndoLastChangeTool
+from .actions import PerformActionTool, UndoLastChangeTool
 from .automation_changes import AddAutomationTool, RemoveAutomationTool, UpdateAutomationTool
 from .automations import GetAutomationsTool
 from .database import QueryDatabaseTool
@@ -26,7 +26,6 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetUserNameTool,
     RenderTemplateTool,
     PerformActionTool,
-    ScheduledActionsTool,
     DoLaterTool,
     PendingTool,
     UndoLastChangeTool,
@@ -42,4 +41,4 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
 )
 
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(tool.family for tool in CATALOGUE))
-DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "user", "actions")
+DEFAULT_FAMILIES: tuple[str, ...] = ("entities", "history", "energy", "user", "actions", "wishes")

@@ -34,8 +34,8 @@ class GetEntitiesTool(ExtendedTool):
     name = "extended_assist__get_entities"
     title = "Get entities"
     description = (
-        "Find entities: CSV with entity id, name, area, state and unit. Filters combine. Use it to learn entity ids, what "
-        "is in an area, or attributes."
+        "Find entities: CSV of entity id, name, area, state, unit. Filters combine. For entity ids, what is in an area, or "
+        "attributes."
     )
     annotations = READ_ONLY
     family = "entities"

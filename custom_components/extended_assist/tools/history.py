@@ -56,11 +56,11 @@ class GetHistoryTool(ExtendedTool):
             vol.Optional("domain", description="With area, e.g. 'light'."): vol.All(cv.string, vol.Lower),
             vol.Optional("start", description=START): cv.string,
             vol.Optional("end", description=END): cv.string,
-            vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
+            vol.Optional("hours", description="Back from end instead (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
             vol.Optional("state", description="Only while in this state, e.g. 'on'."): cv.string,
-            vol.Optional("above", description="Only while above this number."): vol.Coerce(float),
+            vol.Optional("above", description="Only while above it."): vol.Coerce(float),
             vol.Optional("below", description="Only while below it."): vol.Coerce(float),
             vol.Optional("min_seconds", description="Shortest stretch to count."): vol.All(
                 vol.Coerce(float), vol.Range(min=0)
@@ -69,7 +69,7 @@ class GetHistoryTool(ExtendedTool):
             vol.Optional("rows", description="Rows to list, newest first (default: only if few)."): vol.All(
                 vol.Coerce(int), vol.Range(min=0, max=_MAX_ROWS)
             ),
-            vol.Optional("cursor", description="From an earlier answer: list older rows."): cv.string,
+            vol.Optional("cursor", description="From an earlier answer: older rows."): cv.string,
         }
     )
 

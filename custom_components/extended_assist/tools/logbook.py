@@ -37,8 +37,8 @@ class GetLogbookTool(ExtendedTool):
     name = "extended_assist__get_logbook"
     title = "Get logbook"
     description = (
-        "What happened, newest first, and why, e.g. why a light went on: which automation or script with its trigger, "
-        "which user, which device."
+        "What happened, newest first, and why, e.g. why a light went on: by which automation, trigger, script, user or "
+        "device."
     )
     annotations = READ_ONLY
     family = "history"
@@ -51,7 +51,7 @@ class GetLogbookTool(ExtendedTool):
             vol.Optional("area", description="Name or alias."): cv.string,
             vol.Optional("start", description=START): cv.string,
             vol.Optional("end", description=END): cv.string,
-            vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
+            vol.Optional("hours", description="Back from end instead (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
             vol.Optional("rows", description=f"How many to list (default: {_DEFAULT_ROWS})."): vol.All(

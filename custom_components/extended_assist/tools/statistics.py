@@ -53,7 +53,7 @@ class GetStatisticsTool(ExtendedTool):
     title = "Get statistics"
     description = (
         "Totals of sensors over any span, however long ago: change of meters; mean, min and max of measurements, with when; "
-        "compared with another span; only if period is given also as rows, with the highest and lowest."
+        "compared with another span; with period also rows, the highest and lowest."
     )
     annotations = READ_ONLY
     family = "history"
@@ -65,15 +65,15 @@ class GetStatisticsTool(ExtendedTool):
             ),
             vol.Optional("start", description=START): cv.string,
             vol.Optional("end", description=END): cv.string,
-            vol.Optional("hours", description="Back from end, instead of start (default: 24)."): vol.All(
+            vol.Optional("hours", description="Back from end instead (default: 24)."): vol.All(
                 vol.Coerce(float), vol.Range(min=0, min_included=False)
             ),
-            vol.Optional("period", description="For rows by period; leave out for totals."): vol.In(PERIODS),
+            vol.Optional("period", description="For rows by period."): vol.In(PERIODS),
             vol.Optional("types", description="Default: all but state, a meter's reading."): vol.All(
                 cv.ensure_list, [vol.In(_TYPES)]
             ),
-            vol.Optional("unit", description="Unit to convert to."): cv.string,
-            vol.Optional("compare_start", description="Start of a span to compare with, alike."): cv.string,
+            vol.Optional("unit", description="To convert to."): cv.string,
+            vol.Optional("compare_start", description="Of a span to compare with, alike."): cv.string,
             vol.Optional("compare_end", description="Its end; default: as long."): cv.string,
         }
     )

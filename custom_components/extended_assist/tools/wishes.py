@@ -1,6 +1,7 @@
 """What is to happen later: make it, list it, and end it or put it off."""
 
-from typing import Final, override
+from collections.abc import Mapping
+from typing import Any, Final, override
 
 import voluptuous as vol
 
@@ -14,7 +15,7 @@ from ..actions.sequences import SequenceWalker
 from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import WISH, WISH_CHANGED, Change
+from ..toolbox.journal import WISH_CHANGED, Change
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
@@ -25,22 +26,31 @@ from ..wishes.account import (
     told_shortly,
     told_what,
 )
+from ..wishes.asking import is_asked_later
 from ..wishes.keeper import async_get_wishes
+from ..wishes.later import async_keep, owner_of
 from ..wishes.reading import (
     async_read_audience,
     async_read_conditions,
     async_read_until,
     async_read_when,
 )
-from ..wishes.wish import Owner, What, Wish
+from ..wishes.wish import What, Wish
 from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 
 MAX_WORDS = 500
 """Characters of what is said or asked: about half a minute of speech."""
 MAX_SNOOZE = 24 * 3600
-_SEQUENCES: Final = "execute_script"
-"""The tool of which the options say whether sequences ask first."""
-_WHAT: Final = ("say", "ask", "action", "actions")
+_LIKE_NOW: Final[Mapping[type, str]] = {list: "execute_script", dict: "perform_action"}
+"""The tools that do the same now with one action or several steps: where these ask first, so does doing it later."""
+_WHAT: Final = ("say", "ask", "action")
+
+
+def _action_or_steps(value: Any) -> Any:
+    """Return one action, or the steps of a script; raises vol.Invalid for anything else."""
+    if isinstance(value, dict) or (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
+        return value
+    raise vol.Invalid("give {action, target, data}, or a list of the steps of a script")
 
 
 class DoLaterTool(ExtendedTool):
@@ -48,10 +58,7 @@ class DoLaterTool(ExtendedTool):
 
     name = "extended_assist__do_later"
     title = "Do later"
-    description = (
-        "Say, ask or do something later: reminders, alarms, delayed actions, 'when …, then …, once'. Times are local. "
-        "Plain timers: HassStartTimer, if offered."
-    )
+    description = "Reminders, alarms, delayed actions, 'when …, then …, once'. Local times. Plain timers: HassStartTimer, if offered."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
     family = "wishes"
     tier = Tier.CONTROL
@@ -63,34 +70,34 @@ class DoLaterTool(ExtendedTool):
                 description="{after: seconds}, {at: 07:00 or 2026-03-01 17:30}, {repeat: RRULE, at: 07:00}, or {triggers: "
                 "[as in automations], wait: seconds after}.",
             ): dict,
-            vol.Optional("say", description="Words to say then."): cv.string,
-            vol.Optional("ask", description="A question to answer then, aloud."): cv.string,
-            vol.Optional("action", description="{action: light.turn_on, target: {entity_id}, data}"): dict,
-            vol.Optional("actions", description="Instead: steps of a script."): [dict],
+            vol.Optional("say", description="Words."): cv.string,
+            vol.Optional("ask", description="A question to answer then."): cv.string,
+            # No type: one action, or several steps.
+            vol.Optional(
+                "action", description="{action: light.turn_on, target: {entity_id}, data}, or steps of a script."
+            ): _action_or_steps,
             vol.Optional("for", description="Who hears it, if not here: everyone, a person, an area."): cv.string,
             vol.Optional(
                 "until",
-                description="'done' to repeat it until the user says it is done, times, or a local time. Triggers: once.",
+                description="'done': say it again until the user did it. Or times, or a local time. Triggers: once.",
             ): cv.string,
             # No type: a list of objects or templates, or a single one.
-            vol.Optional("while", description="Conditions, as in automations, that must hold then."): cv.ensure_list,
-            vol.Optional("name", description="What it is about."): cv.string,
+            vol.Optional("while", description="Conditions, as in automations."): cv.ensure_list,
+            vol.Optional("name", description="Short."): cv.string,
         }
     )
 
     @override
     def asks_first(self, call: ToolCall) -> bool:
-        """Ask before a sequence as the options have it for those that run now."""
-        is_sequence = "actions" in call.arguments and _SEQUENCES in call.options.policy.ask_first
-        return is_sequence or super().asks_first(call)
+        """Ask before actions as the options have it for those that are done now."""
+        like_now = _LIKE_NOW.get(type(call.arguments.get("action")))
+        return like_now in call.options.policy.ask_first or super().asks_first(call)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Check and keep it; say what will happen."""
         wish, left_out = await _async_wish(call)
-        wish.agreed = call.recording.is_agreed
-        await (await async_get_wishes(call.hass)).async_add(wish)
-        call.recording.changes.append(Change(WISH, "planning something for later", {"id": wish.id}))
+        await async_keep(call, wish)
         call.recording.is_complete = not left_out
         answer = {"id": wish.id} | told(call, wish)
         if left_out:
@@ -110,7 +117,7 @@ class PendingTool(ExtendedTool):
 
     name = "extended_assist__pending"
     title = "Pending"
-    description = "What do_later has still to do, and what became of the rest. Or end or put off one by its id."
+    description = "What do_later has yet to do, and what became of the rest. Or end or put off one."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
     family = "wishes"
     tier = Tier.CONTROL
@@ -143,6 +150,8 @@ class PendingTool(ExtendedTool):
         call.recording.changes.append(Change(WISH_CHANGED, f"{verb}: something for later", before))
         call.recording.is_complete = True
         answer: JsonObjectType = {_CHANGED[verb]: wish.id, "what": told_what(call.hass, call.exposure, wish.what)}
+        if changed.progress.begun is not None:
+            answer["note"] = "It had begun already: what of it is being done may still come to its end."
         if changed.is_standing and (moment := changed.next_moment) is not None:
             answer["next"] = format_time(moment)
         return answer
@@ -167,25 +176,14 @@ _CHANGED: Final = {"cancel": "cancelled", "done": "done", "snooze": "snoozed"}
 
 async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
     """Return the wish that the arguments mean, and how many entities its target also means that are not exposed."""
-    if (entry_id := call.options.entry_id) is None:
-        raise ToolError("Nothing can be kept for later from here. Do it now, or tell the user.")
-    given, caller = call.arguments, call.caller
-    if {"action", "actions"} & given.keys():
-        _check_actions(call, entry_id)
+    given, owner = call.arguments, owner_of(call)
+    if "action" in given:
+        _check_actions(call, owner.entry_id)
     what, left_out = await _async_what(call)
     when = await async_read_when(call, given["when"])
-    context = caller.llm_context
     wish = Wish(
         name=given.get("name", "").strip()[:MAX_NAME],
-        owner=Owner(
-            entry_id=entry_id,
-            platform=context.platform,
-            assistant=caller.assistant,
-            language=context.language,
-            device_id=caller.device_id,
-            user_id=caller.user_id,
-            conversation_id=caller.conversation_id,
-        ),
+        owner=owner,
         when=when,
         what=what,
         audience=await async_read_audience(call, given),
@@ -213,8 +211,9 @@ async def _async_what(call: ToolCall) -> tuple[What, int]:
     given = call.arguments
     if not any(given.get(key) for key in _WHAT):
         raise ToolError(f"Say what is to happen then: give {', '.join(_WHAT[:-1])} or {_WHAT[-1]}.")
-    if {"action", "actions"} <= given.keys():
-        raise ToolError("Give either action or actions, not both.")
+    # Each answer could ask for the next one, without an end and without anybody there.
+    if given.get("ask") and is_asked_later(call.hass, call.caller.llm_context.context):
+        raise ToolError("This is itself the answer to something that was asked for later. Give say, or answer now.")
     for key in ("say", "ask"):
         if len(given.get(key, "")) > MAX_WORDS:
             raise ToolError(f"{key} has more than {MAX_WORDS} characters. Say it shorter.")
@@ -223,9 +222,10 @@ async def _async_what(call: ToolCall) -> tuple[What, int]:
         except ToolError as err:
             raise ToolError(f"{key}: {err} With ask, what is so at that time is looked up then.") from err
     what, left_out = What(say=given.get("say") or None, ask=given.get("ask") or None), 0
-    if actions := given.get("actions"):
-        what.actions = await SequenceWalker(call).async_actions(actions, "actions")
-    elif one := given.get("action"):
+    one = given.get("action")
+    if isinstance(one, list):
+        what.actions = await SequenceWalker(call).async_actions(one, "action")
+    elif one:
         if unknown := [str(key) for key in one if key not in ("action", "target", "data")]:
             raise ToolError(f"action: unknown here: {', '.join(unknown)}. Give action, target and data.")
         if not all(isinstance(one.get(key) or {}, dict) for key in ("target", "data")):

@@ -19,6 +19,7 @@ from ..wishes.account import (
     told_until,
     told_what,
 )
+from ..wishes.device_timers import told_timers
 from ..wishes.keeper import async_get_wishes
 from ..wishes.reading import told_when
 from ..wishes.whose import async_may_see
@@ -28,6 +29,7 @@ MAX_NAME = 60
 MAX_TOLD_ENDED = 10
 _ROOM = 150
 """Characters of a list that are kept for what is said of it."""
+_IN_VAIN: Final = "in vain: something that sets it off is gone or hidden now"
 _HIDDEN: Final = "no longer told: something in it is hidden now"
 
 
@@ -67,8 +69,12 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     past = [_ended_row(call, wish) for wish in ended[:MAX_TOLD_ENDED]]
     rows, past = [[row for row in each if _is_about(row, words)] for each in (rows, past)]
     past = _fitting(past, room // 3)
-    kept = _fitting(rows, room - size(past))
+    timers = told_timers(call.hass, call.exposure, call.caller.device_id)
+    timers = _fitting([timer for timer in timers if _is_about(timer, words)], room // 3)
+    kept = _fitting(rows, room - size(past) - size(timers))
     answer: JsonObjectType = {"pending": [*kept]}
+    if timers:
+        answer["timers"] = [*timers]
     if len(rows) > len(kept):
         answer["left_out"] = f"{len(rows) - len(kept)} more, due later. Give about to find one of them."
     if past:
@@ -82,6 +88,8 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
 async def _async_row(call: ToolCall, wish: Wish) -> JsonObjectType:
     """Return a wish that is pending, in words."""
     row = {"id": wish.id} | told(call, wish)
+    if wish.progress.in_vain:
+        row["waits"] = _IN_VAIN
     if wish.progress.result:
         row["last"] = call.exposure.visible_value(wish.progress.result) or _HIDDEN
     if wish.owner.user_id not in (None, call.caller.user_id):

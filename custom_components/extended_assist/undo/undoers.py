@@ -25,7 +25,6 @@ from ..toolbox.journal import (
     Journal,
 )
 from .automations import async_undo_automation
-from .schedule import async_reschedule, async_unschedule
 from .states import async_undo_states
 from .wishes import async_restore_wish, async_unwish
 
@@ -38,11 +37,9 @@ Raises OverError when it can never be undone, and ToolError when it was not.
 UNDOERS: Final[Mapping[str, Undoer]] = {
     STATES: async_undo_states,
     ASPECTS: async_undo_states,
-    SCHEDULED: async_unschedule,
-    CANCELLED: async_reschedule,
     **dict.fromkeys((AUTOMATION, SCRIPT, SCENE), async_undo_automation),
-    WISH: async_unwish,
-    WISH_CHANGED: async_restore_wish,
+    **dict.fromkeys((SCHEDULED, WISH), async_unwish),
+    **dict.fromkeys((CANCELLED, WISH_CHANGED), async_restore_wish),
 }
 _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 

@@ -6,9 +6,10 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN
 from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import Change
+from ..toolbox.journal import CANCELLED, SCHEDULED, WISH, Change
 from ..toolbox.plan import Plan, Step
 from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_told, told_what
+from ..wishes.first_release import wish_of
 from ..wishes.keeper import async_get_wishes
 from ..wishes.moments import next_moment
 from ..wishes.wish import Wish, read_stored
@@ -22,7 +23,8 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
     if wish is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, wish)
-    return {"undone": f"ended: {told_what(call.hass, call.exposure, wish.what)}"}, True
+    begun = "" if wish.progress.begun is None else ", though it had begun already"
+    return {"undone": f"ended{begun}: {told_what(call.hass, call.exposure, wish.what)}"}, True
 
 
 async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
@@ -33,6 +35,8 @@ async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObject
     if not wish.is_standing:
         await wishes.async_end(wish.id, wish.progress.result or _TAKEN_BACK)
         return {"undone": f"no more put off: {what}"}, True
+    if call.hass.config_entries.async_get_entry(wish.owner.entry_id) is None:
+        raise OverError("The assistant that kept it was removed, so it cannot be brought back.")
     now = dt_util.utcnow().timestamp()
     if not wish.when.triggers and next_moment(wish.when, now) is None and (wish.progress.again or 0) <= now:
         raise OverError("Its time is over, so it cannot be brought back.")
@@ -42,7 +46,7 @@ async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObject
 
 async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) -> Plan:
     """Return what undoing a change of a wish would do."""
-    if "owner" not in change.details:
+    if change.kind in (SCHEDULED, WISH):
         wish = (await async_get_wishes(call.hass)).find(change.details["id"])
         if wish is None or not wish.is_standing or not is_told(call.exposure, wish):
             return Plan((), sentence, bound_to=change.id)
@@ -59,5 +63,7 @@ async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) ->
 
 def before(change: Change) -> Wish:
     """Return a wish as it was before it was changed."""
+    if change.kind == CANCELLED:
+        return wish_of(change.details)
     (wish,) = read_stored({"wishes": [change.details]})
     return wish

@@ -1,45 +1,44 @@
 """The actions of a wish that is due: checked as of now, asked for where nobody agreed to them, and performed."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
 from ..actions.planned import planned_steps
 from ..actions.run import SequenceRun
-from ..actions.schedule import Performer
-from ..actions.scheduled import ScheduledAction
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError
 from ..toolbox.acts import recording
+from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
+from ..toolbox.consent import async_can_ask, async_first_answer
 from ..toolbox.journal import async_get_journal
+from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
-from ..toolbox.telling import async_lines, step_for
-from .consent import async_ask_from_afar, async_can_ask
-from .wish import Wish
+from ..toolbox.telling import step_for
+from .calling import HIDDEN, NotDoneError, async_valid_call, check_standing
+from .wish import Owner, Wish
 
-_HIDDEN = "not_done_hidden"
+type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
+"""Does what was kept for later under a name of its own, with its data, and says what happened; raises ToolError."""
+type Performers = Mapping[str, Performer]
 
-
-class NotDoneError(ToolError):
-    """Something that was due is not done; `key` is what is said about it."""
-
-    def __init__(self, reason: str, key: str = "not_done_failed") -> None:
-        """Take the reason in words for the model, and the key of what is said."""
-        super().__init__(reason)
-        self.key = key
+_CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
-async def async_act(call: ToolCall, wish: Wish, performers: Mapping[str, Performer]) -> str:
+async def async_act(call: ToolCall, wish: Wish, performers: Performers) -> str:
     """Perform the actions of a wish and return what became of them; raises NotDoneError."""
     steps = wish.what.actions
     if all(map(_is_resolved, steps)):
         results: list[str] = []
         for step in steps:
             try:
+                check_standing(wish)
                 results.append(await _async_step(call, wish, step, performers))
             except NotDoneError as err:
                 before = f" Before it: {'; '.join(results)}" if results else ""
@@ -48,45 +47,41 @@ async def async_act(call: ToolCall, wish: Wish, performers: Mapping[str, Perform
     return await _async_sequence(call, wish, [_as_step(step) if _is_resolved(step) else step for step in steps])
 
 
-async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Mapping[str, Performer]) -> str:
+async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers) -> str:
     """Perform one action on those of its entities that are still exposed."""
     if (perform := performers.get(step["action"])) is not None:
         return await _async_performed(call, wish, step, perform)
     entity_ids = step["entity_ids"]
     exposed = [entity_id for entity_id in entity_ids if call.exposure.is_exposed(entity_id)]
     if entity_ids and not exposed:
-        raise NotDoneError("none of its entities is exposed any more.", _HIDDEN)
+        raise NotDoneError("none of its entities is exposed any more.", HIDDEN)
     target = {"entity_id": exposed} if step.get("targeted") else {}
-    try:
-        action = await async_check_action(call, step["action"], target, step.get("data"))
-    except ToolError as err:
-        raise NotDoneError(str(err), _HIDDEN) from err
+    action = await _async_checked(call, step, target)
     planned = step_for(call, action.name, action.entity_ids, action.data)
-    await _async_agree(call, wish, Plan((planned,), planned.words))
+    if (agreed := await _async_agree(call, wish, Plan((planned,), planned.words))) is not None:
+        # Minutes may have gone by.
+        await async_valid_call(call.hass, wish)
+        call, asked = agreed, action
+        action = await _async_checked(call, step, target)
+        if action.entity_ids != asked.entity_ids:
+            raise NotDoneError(_CHANGED)
     answer = await _async_recorded(call, action)
     left_out = len(entity_ids) - len(exposed)
     return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
 
 
+async def _async_checked(call: ToolCall, step: Mapping[str, Any], target: Mapping[str, Any]) -> ResolvedAction:
+    """Return an action as it may be done now."""
+    try:
+        return await async_check_action(call, step["action"], dict(target), step.get("data"))
+    except ToolError as err:
+        raise NotDoneError(str(err), HIDDEN) from err
+
+
 async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer) -> str:
     """Let what an entry brings do an action of its own, such as calling a function."""
-    owner = wish.owner
-    item = ScheduledAction(
-        due=wish.progress.begun or 0.0,
-        action=step["action"],
-        entity_ids=list(step["entity_ids"]),
-        data=step.get("data") or {},
-        targeted=False,
-        entry_id=owner.entry_id,
-        platform=owner.platform,
-        assistant=owner.assistant,
-        language=owner.language,
-        device_id=owner.device_id,
-        user_id=owner.user_id,
-        conversation_id=owner.conversation_id,
-    )
     try:
-        return await perform(call.hass, item, call.options)
+        return await perform(call.hass, wish.owner, step.get("data") or {}, call.options)
     except ToolError as err:
         raise NotDoneError(str(err)) from err
 
@@ -103,13 +98,15 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str
 
 async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, Any]]) -> str:
     """Run several steps."""
-    walker = SequenceWalker(call)
-    try:
-        walked = await walker.async_actions(sequence, "actions")
-    except ToolError as err:
-        raise NotDoneError(str(err), _HIDDEN) from err
+    walker, walked = await _async_walked(call, sequence)
     planned = planned_steps(call, walker)
-    await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
+    agreed = await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
+    if agreed is not None:
+        await async_valid_call(call.hass, wish)
+        call = agreed
+        walker, walked = await _async_walked(call, sequence)
+        if planned_steps(call, walker) != planned:
+            raise NotDoneError(_CHANGED)
     call.recording.what = "running a sequence"
     journal = await async_get_journal(call.hass)
     try:
@@ -124,19 +121,39 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     return f"{ended}{_reports(answer)}{failed}"
 
 
-async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> None:
-    """Ask the one who made a wish from afar where it needs their word and they did not give it; raises NotDoneError."""
+async def _async_walked(call: ToolCall, sequence: list[dict[str, Any]]) -> tuple[SequenceWalker, list[dict[str, Any]]]:
+    """Return steps as they may be done now, and what has walked them."""
+    walker = SequenceWalker(call)
+    try:
+        return walker, await walker.async_actions(sequence, "actions")
+    except ToolError as err:
+        raise NotDoneError(str(err), HIDDEN) from err
+
+
+async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | None:
+    """Ask from afar where a wish needs somebody's word that was not given: the one who made it, or those of the options.
+
+    Return the call as that of who agreed, or None where nobody needed to; raises NotDoneError.
+    """
     if wish.agreed:
-        return
+        return None
     try:
         await async_reason_to_ask(call, plan)
     except NotAllowedError:
-        owner = wish.owner
-        if not await async_can_ask(call.hass, owner.user_id):
+        hass, owner = call.hass, wish.owner
+        users = [user.id for user in await async_approvers(call)] if wish.is_household else [owner.user_id]
+        users = [user_id for user_id in users if user_id and await async_can_ask(hass, user_id)]
+        if not users:
             raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
-        question = "\n".join(await async_lines(call.hass, call.exposure, plan, owner.language))
-        if not await async_ask_from_afar(call.hass, owner.user_id, question, language=owner.language):
+        question = await async_question(call, plan, owner.language, names_asker=wish.is_household)
+        answer = await async_first_answer(hass, users, question, language=owner.language)
+        if answer is None or not answer.agreed:
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
+        try:
+            return await async_agreed(call, answer.user_id)
+        except ToolError as err:
+            raise NotDoneError("it may not be done any more.") from err
+    return None
 
 
 def _is_resolved(step: Mapping[str, Any]) -> bool:

@@ -19,6 +19,9 @@ MAX_SAID = 12
 REST = 10.0
 """Seconds from one occurrence to the next that a trigger sets off: what happens faster comes together."""
 
+MAX_UNTOLD = 5
+"""Messages of a wish that are kept for the one who made it."""
+
 OVER = "its time was over"
 UNHEARD = f"said {MAX_SAID} times, and nobody said that it is done"
 
@@ -95,6 +98,12 @@ def triggered(wish: Wish, now: float) -> bool:
     return True
 
 
+def refuse(wish: Wish, result: str) -> None:
+    """Take it that one of its triggers fired in vain: nothing is due, whatever else is going on."""
+    if waits_for_triggers(wish) and wish.progress.begun is None:
+        wish.progress.result = result
+
+
 def begin(wish: Wish, one: Occasion) -> None:
     """Take a wish as begun; its next moment is set at once, so that no moment comes twice."""
     progress = wish.progress
@@ -157,6 +166,22 @@ def snooze(wish: Wish, seconds: float, now: float) -> bool:
         progress.due = progress.ended = None
     progress.again, progress.said = now + seconds, 0
     return True
+
+
+def note_told(wish: Wish, at: str, words: str, *, is_told: bool) -> None:
+    """Keep words that nobody could be told, with when that was; what could be told is not kept any more."""
+    text = " ".join(words.split())
+    waiting = [line for line in (wish.progress.untold or "").splitlines() if line.partition(": ")[2] != text]
+    if not is_told:
+        waiting = [*waiting, f"{at}{text}"][-MAX_UNTOLD:]
+    wish.progress.untold = "\n".join(waiting) or None
+
+
+def heard(wish: Wish, text: str) -> None:
+    """Take it that somebody was told what was kept for them; what was kept since then still is."""
+    waiting = wish.progress.untold or ""
+    if waiting.startswith(text):
+        wish.progress.untold = waiting.removeprefix(text).strip("\n") or None
 
 
 def end(wish: Wish, result: str, now: float) -> None:

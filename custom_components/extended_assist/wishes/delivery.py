@@ -1,7 +1,6 @@
 """How what is said later reaches somebody: by a satellite, a phone, or a notification in Home Assistant."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, time
 from functools import partial
@@ -10,30 +9,20 @@ import secrets
 from typing import Any, Final, Protocol
 
 from homeassistant.components import persistent_notification
-from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE, STATE_UNKNOWN
-from homeassistant.core import CALLBACK_TYPE, Context, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.const import ATTR_SUPPORTED_FEATURES
+from homeassistant.core import CALLBACK_TYPE, Context, Event, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
-from homeassistant.helpers.event import async_track_state_change_event
-from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN, LOGGER
-from .phones import ANSWERED, Button, PhoneMessage, async_phones, async_send, pressed
+from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN
+from ..toolbox.phones import ANSWERED, Button, PhoneMessage, async_phones, async_send, pressed
+from ..toolbox.satellites import ANNOUNCES, CONVERSES, SATELLITE, async_call, async_get_locks, async_idle
 from .wish import Hearer, When, Wish
 from .words import say
 
-MAX_BUSY: Final = 30.0
-"""Seconds that are waited for a satellite that speaks or listens."""
-MAX_SPOKEN: Final = 120.0
-"""Seconds that a satellite has for saying something."""
 SNOOZE: Final = 600
 """Seconds after which what was put off with a button is said again."""
 
-_SATELLITE = "assist_satellite"
-_IDLE = "idle"
-_ANNOUNCES, _CONVERSES = 1, 2
-"""Bits of a satellite's features."""
 _CALLS = "voip"
 """The integration whose satellites would ring."""
 _PERSON = "person"
@@ -62,7 +51,8 @@ class Answerable(Protocol):
 async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerable: bool) -> bool:
     """Say words to those whom a wish is for; return whether a device of one of them took it.
 
-    Where none did, a notification waits in Home Assistant, which counts for nothing: who sees it when is not known.
+    Where none did, a notification waits in Home Assistant, unless it is one user's own. It counts for nothing: who sees it
+    when is not known.
     """
     is_quiet = async_is_quiet(hass, wish)
     audience = wish.audience
@@ -87,7 +77,8 @@ async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerab
         reached = await _async_speak(hass, satellites, wish, words, answerable=answerable) or await _async_send(
             hass, {wish.owner.user_id}, wish, words, answerable=answerable, is_quiet=is_quiet
         )
-    if not reached:
+    # All users see it: what is one user's own waits until they speak, unless it was meant for everyone.
+    if not reached and (wish.is_household or audience.hearer is Hearer.EVERYONE):
         _async_notify(hass, wish, words)
     return reached
 
@@ -154,7 +145,7 @@ def _satellites(hass: HomeAssistant, wish: Wish) -> list[str]:
     """Return the satellites that say what a wish is about."""
     entities, devices = er.async_get(hass), dr.async_get(hass)
     found = []
-    for state in hass.states.async_all(_SATELLITE):
+    for state in hass.states.async_all(SATELLITE):
         entry = entities.async_get(state.entity_id)
         device_id = entry.device_id if entry is not None else None
         if wish.audience.hearer is Hearer.HERE:
@@ -186,66 +177,15 @@ async def _async_say(hass: HomeAssistant, entity_id: str, wish: Wish, words: str
     if answerable:
         words = f"{words} {say('say_done', wish.owner.language)}"
     # What comes due at the same time is said one after the other.
-    async with _async_get_locks(hass)[entity_id]:
-        if (state := await _async_idle(hass, entity_id)) is None:
+    async with async_get_locks(hass)[entity_id]:
+        if (state := await async_idle(hass, entity_id)) is None:
             return False
         features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0)
-        if answerable and features & _CONVERSES:
+        if answerable and features & CONVERSES:
             data = {"start_message": words, "extra_system_prompt": _PROMPT.format(id=wish.id)}
-            if await _async_call(hass, "start_conversation", entity_id, data, context):
+            if await async_call(hass, "start_conversation", entity_id, data, context):
                 return True
-        return bool(features & _ANNOUNCES) and await _async_call(
-            hass, "announce", entity_id, {"message": words}, context
-        )
-
-
-async def _async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
-    """Return the state of a satellite once it neither listens nor speaks; None where it is gone, or busy for too long."""
-    changed = asyncio.Event()
-
-    @callback
-    def note(_: Event[EventStateChangedData]) -> None:
-        changed.set()
-
-    stop = async_track_state_change_event(hass, entity_id, note)
-    try:
-        async with asyncio.timeout(MAX_BUSY):
-            while (state := hass.states.get(entity_id)) is not None and state.state != _IDLE:
-                if state.state in (STATE_UNAVAILABLE, STATE_UNKNOWN):
-                    return None
-                changed.clear()
-                await changed.wait()
-            return state
-    except TimeoutError:
-        return None
-    finally:
-        stop()
-
-
-async def _async_call(
-    hass: HomeAssistant, action: str, entity_id: str, data: Mapping[str, Any], context: Context
-) -> bool:
-    """Let a satellite do something; return whether it came to its end."""
-    try:
-        async with asyncio.timeout(MAX_SPOKEN):
-            await hass.services.async_call(
-                _SATELLITE, action, {ATTR_ENTITY_ID: entity_id, **data}, blocking=True, context=context
-            )
-    except Exception as err:  # noqa: BLE001 - whatever is wrong with it, there are other ways
-        # The error itself may repeat what was to be said.
-        LOGGER.debug("A satellite could not %s: %s", action, type(err).__name__)
-        return False
-    return True
-
-
-_LOCKS: HassKey[defaultdict[str, asyncio.Lock]] = HassKey(f"{DOMAIN}_satellites")
-
-
-@singleton(_LOCKS)
-@callback
-def _async_get_locks(hass: HomeAssistant) -> defaultdict[str, asyncio.Lock]:
-    """Return a lock for each satellite."""
-    return defaultdict(asyncio.Lock)
+        return bool(features & ANNOUNCES) and await async_call(hass, "announce", entity_id, {"message": words}, context)
 
 
 async def _async_send(

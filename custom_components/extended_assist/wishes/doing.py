@@ -1,56 +1,41 @@
 """What a wish does when it is due: everything is checked anew, then done, then said."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import voluptuous as vol
 
-from homeassistant.components import conversation
-from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import condition as condition_helper, config_validation as cv, entity_registry as er, llm
+from homeassistant.helpers import condition as condition_helper, config_validation as cv, entity_registry as er
+from homeassistant.util import dt as dt_util
 
-from ..actions.schedule import Performer
 from ..actions.sequences import SequenceWalker
-from ..const import CONF_FAMILIES, DOMAIN
+from ..const import DOMAIN
 from ..exposure import Exposure
 from ..results import ToolError, format_time
 from ..silence import QUIET, UnloggedText, log_unexpected
-from ..toolbox.acts import Recording
-from ..toolbox.call import ToolCall
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.policy import Tier, async_check_speaker
 from ..walk import texts_in
-from .acting import NotDoneError, async_act
+from . import course
+from .acting import Performers, async_act
+from .asking import async_answer
+from .calling import HIDDEN, NotDoneError, async_call, async_valid_call
 from .delivery import async_deliver
-from .wish import Wish
+from .outcome import Ending, WishOutcome
+from .wish import Audience, Hearer, Wish
 from .words import said_time, say
 
 MAX_LATE = 300.0
 """Seconds that an action may be late: a light that goes on hours too late is worse than one that does not."""
 LATE_TOLD = 60.0
 """Seconds from which on it is told that something comes late."""
-ANSWER_TIME = 120.0
-"""Seconds that the assistant has for an answer."""
 LONGEST = 900.0
 """Seconds after which what does not come to an end is given up."""
 INTERRUPTED = "begun, and Home Assistant stopped before it was over"
-UNTOLD = "could not be told to anybody yet"
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What became of an occurrence."""
-
-    result: str
-    """In words for the model."""
-    words: str
-    """What is said of it; empty for nothing."""
-    went_well: bool = True
+UNTOLD = "this could not be told to anybody yet"
+UNHEARD = "not said: nobody could be told yet"
 
 
 async def async_do(
@@ -62,9 +47,9 @@ async def async_do(
     again: bool,
     missed: int = 0,
     repeated: bool = False,
-    performers: Mapping[str, Performer] | None = None,
-) -> str:
-    """Do what is due, and return what became of it.
+    performers: Performers | None = None,
+) -> WishOutcome:
+    """Do what is due, tell it, and return what became of it.
 
     `again` says that it was begun before and Home Assistant stopped meanwhile; `missed` how many earlier occurrences were
     left out; `repeated` that only what was said is said again.
@@ -74,22 +59,65 @@ async def async_do(
             if again:
                 outcome = await _async_after_stop(hass, wish)
             elif repeated:
-                outcome = _Outcome("said again", wish.what.say or wish.name)
+                await async_valid_call(hass, wish, performers or {})
+                words = wish.what.say or await _async_name(hass, wish)
+                outcome = WishOutcome(Ending.HAPPENED, words=words, said="said again")
             else:
                 outcome = await _async_do(hass, wish, moment, late, performers or {})
     except NotDoneError as err:
-        outcome = await _async_not_done(hass, wish, moment, await _async_reason(hass, wish, err), err.key)
+        complaint = await _async_complaint(hass, wish, moment, err.key)
+        outcome = WishOutcome(Ending.NOT_DONE, f"not done: {await _async_reason(hass, wish, err)}", complaint=complaint)
     except Exception:  # noqa: BLE001 - nobody waits for it
         log_unexpected("in a wish")
-        outcome = await _async_not_done(hass, wish, moment, "it failed unexpectedly")
-    if not outcome.words:
-        return outcome.result
-    words = outcome.words
-    if outcome.went_well and not repeated:
-        words = _as_it_comes(wish, words, moment, late=late, again=again, missed=missed)
-    is_told = await _async_tell(hass, wish, words, answerable=wish.until.done and outcome.went_well)
-    wish.progress.untold = None if is_told else f"{format_time(moment)}: {words}"
-    return outcome.result if is_told else f"{outcome.result}; {UNTOLD}"
+        complaint = await _async_complaint(hass, wish, moment, "not_done_failed")
+        outcome = WishOutcome(Ending.FAILED, "not done: it failed unexpectedly", complaint=complaint)
+    if outcome.words and not repeated:
+        outcome = replace(
+            outcome, words=_as_it_comes(wish, outcome.words, moment, late=late, again=again, missed=missed)
+        )
+    return await _async_told(hass, wish, moment, outcome)
+
+
+async def _async_told(hass: HomeAssistant, wish: Wish, moment: float, outcome: WishOutcome) -> WishOutcome:
+    """Tell an outcome, and return it with whether that went well."""
+    words, complaint, results = outcome.words, outcome.complaint, [outcome.result] if outcome.result else []
+    if words and not wish.is_standing:
+        words = ""
+        results.append("not said: it was ended meanwhile")
+    if complaint and (not words or not _is_for_owner(hass, wish)):
+        if not await _async_tell(hass, _of_owner(hass, wish), moment, complaint):
+            results.append(UNTOLD)
+        complaint = ""
+    kind = outcome.kind
+    if words:
+        if await _async_tell(hass, wish, moment, f"{complaint} {words}".strip(), answerable=wish.until.done):
+            results.append(outcome.said)
+        else:
+            results.append(UNHEARD)
+            kind = kind if outcome.result else Ending.NOT_DONE
+    return replace(outcome, kind=kind, result="; ".join(results) or f"due at {format_time(moment)}")
+
+
+@callback
+def _is_for_owner(hass: HomeAssistant, wish: Wish) -> bool:
+    """Return whether those for whom a wish is may hear what was not done of it: it is not for somebody else alone."""
+    if wish.audience.hearer is not Hearer.PERSON:
+        return True
+    person = hass.states.get(wish.audience.target or "")
+    return person is not None and person.attributes.get("user_id") == wish.owner.user_id is not None
+
+
+@callback
+def _of_owner(hass: HomeAssistant, wish: Wish) -> Wish:
+    """Return a wish as one that its owner hears of, rather than those for whom it is."""
+    match wish.audience.hearer:
+        case Hearer.HERE:
+            return wish
+        case Hearer.EVERYONE if wish.is_household:
+            return wish
+        case Hearer.PERSON if _is_for_owner(hass, wish):
+            return wish
+    return replace(wish, audience=Audience())
 
 
 async def async_holds(hass: HomeAssistant, wish: Wish) -> bool:
@@ -126,72 +154,37 @@ def is_ready(hass: HomeAssistant, wish: Wish) -> bool:
     return True
 
 
-async def async_call(hass: HomeAssistant, wish: Wish) -> ToolCall:
-    """Return the call of a wish that is due; raises ToolError where it may not be fulfilled any more."""
-    owner = wish.owner
-    entry = hass.config_entries.async_get_entry(owner.entry_id)
-    if entry is None or entry.state is not ConfigEntryState.LOADED:
-        raise ToolError("the assistant's entry is not loaded.")
-    families = entry.options.get(CONF_FAMILIES)
-    if families is not None and ("wishes" not in families or (wish.what.actions and "actions" not in families)):
-        raise ToolError("it was turned off in the options.")
-    caller = owner.caller()
-    user = await caller.async_user(hass)
-    if owner.user_id is not None and (user is None or not user.is_active):
-        raise ToolError("the user who wanted it is gone.")
-    options = ToolboxOptions.of(entry.options, entry.entry_id)
-    tier = Tier.CONTROL if wish.what.actions or wish.what.ask else Tier.READ
-    await async_check_speaker(hass, options.policy, tier, caller)
-    return ToolCall(
-        hass=hass,
-        arguments={},
-        exposure=Exposure(hass, owner.assistant, options.external_statistics),
-        caller=caller,
-        options=options,
-        tool_input=llm.ToolInput(f"{DOMAIN}__do_later", {}),
-        tier=tier,
-        recording=Recording("what was wanted for later"),
-    )
-
-
-async def _async_do(
-    hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Mapping[str, Performer]
-) -> _Outcome:
+async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Performers) -> WishOutcome:
     """Check everything as of now, act, and return what is to be said; raises NotDoneError."""
-    what = wish.what
-    try:
-        call = await async_call(hass, wish)
-    except ToolError as err:
-        raise NotDoneError(str(err)) from err
+    what, call = wish.what, await async_valid_call(hass, wish, performers)
     try:
         walker = SequenceWalker(call, keep=True)
         if wish.when.triggers:
             await walker.async_triggers(wish.when.triggers)
-        if wish.conditions:
-            await walker.async_conditions(wish.conditions)
+        # Whether they hold was asked before; those that cannot be asked hold nothing back there.
+        await async_holds(hass, wish)
     except ToolError as err:
-        raise NotDoneError(str(err), "not_done_hidden") from err
-    results = []
-    if what.actions:
-        if late > MAX_LATE:
-            minutes = round(late / 60)
-            reason = f"Home Assistant was not running, and {minutes} minutes late is too late for an action"
-            raise NotDoneError(reason, "not_done_late")
-        results.append(await async_act(call, wish, performers))
-    words = what.say or ""
+        raise NotDoneError(str(err), HIDDEN) from err
+    outcome = WishOutcome(Ending.LATE if late >= LATE_TOLD else Ending.HAPPENED, words=what.say or "")
+    if what.actions and late > MAX_LATE:
+        reason = f"not done: {round(late / 60)} minutes late is too late for an action"
+        complaint = await _async_complaint(hass, wish, moment, "not_done_late")
+        outcome = replace(outcome, kind=Ending.MISSED, result=reason, complaint=complaint)
+    elif what.actions:
+        outcome = replace(outcome, result=await async_act(call, wish, performers))
     if what.ask:
-        words = f"{words} {await _async_answer(hass, wish, what.ask)}".strip()
-    if words:
-        results.append("said")
-    return _Outcome("; ".join(results) or f"due at {format_time(moment)}", words)
+        answer = await async_answer(hass, wish, what.ask)
+        outcome = replace(outcome, words=f"{outcome.words} {answer}".strip())
+    return outcome
 
 
-async def _async_after_stop(hass: HomeAssistant, wish: Wish) -> _Outcome:
+async def _async_after_stop(hass: HomeAssistant, wish: Wish) -> WishOutcome:
     """Return what is said of what was begun before Home Assistant stopped: nothing of it is done again."""
     if not wish.what.actions and not wish.what.ask:
-        return _Outcome("said, maybe twice: Home Assistant stopped meanwhile", wish.what.say or "")
+        said = "said, maybe twice: Home Assistant stopped meanwhile"
+        return WishOutcome(Ending.HAPPENED, words=wish.what.say or "", said=said)
     interrupted = say("interrupted", wish.owner.language, name=await _async_name(hass, wish))
-    return _Outcome(INTERRUPTED, f"{interrupted} {wish.what.say or ''}".strip())
+    return WishOutcome(Ending.FAILED, INTERRUPTED, words=wish.what.say or "", complaint=interrupted)
 
 
 def _as_it_comes(wish: Wish, words: str, moment: float, *, late: float, again: bool, missed: int) -> str:
@@ -204,36 +197,11 @@ def _as_it_comes(wish: Wish, words: str, moment: float, *, late: float, again: b
     return say("again", language, text=words) if again else words
 
 
-async def _async_answer(hass: HomeAssistant, wish: Wish, question: str) -> str:
-    """Return what the entry's own agent, or else the default one, answers in a conversation of its own."""
-    owner = wish.owner
-    entries = er.async_entries_for_config_entry(er.async_get(hass), owner.entry_id)
-    agents = [entry.entity_id for entry in entries if entry.domain == conversation.DOMAIN]
-    try:
-        async with asyncio.timeout(ANSWER_TIME):
-            answer = await conversation.async_converse(
-                hass,
-                question,
-                None,
-                Context(user_id=owner.user_id),
-                language=owner.language,
-                agent_id=next(filter(hass.states.get, agents), None),
-                device_id=owner.device_id,
-            )
-    except (HomeAssistantError, TimeoutError) as err:
-        raise NotDoneError("the assistant gave no answer.") from err
-    speech: Mapping[str, Any] = answer.response.speech.get("plain", {})
-    if answer.response.error_code is not None or not speech.get("speech"):
-        raise NotDoneError("the assistant gave no answer.")
-    return str(speech["speech"])
-
-
-async def _async_not_done(
-    hass: HomeAssistant, wish: Wish, moment: float, reason: str, key: str = "not_done_failed"
-) -> _Outcome:
-    """Return the outcome of what is not done."""
-    words = say(key, wish.owner.language, name=await _async_name(hass, wish), time=said_time(moment))
-    return _Outcome(f"not done: {reason}", words, went_well=False)
+async def _async_complaint(hass: HomeAssistant, wish: Wish, moment: float, key: str) -> str:
+    """Return what is said of what is not done; empty where nothing is."""
+    if not key:
+        return ""
+    return say(key, wish.owner.language, name=await _async_name(hass, wish), time=said_time(moment))
 
 
 async def _async_name(hass: HomeAssistant, wish: Wish) -> str:
@@ -250,10 +218,18 @@ async def _async_reason(hass: HomeAssistant, wish: Wish, error: ToolError) -> st
     return "something in it is not exposed any more." if exposure.names_hidden(str(error)) else str(error)
 
 
-async def _async_tell(hass: HomeAssistant, wish: Wish, words: str, *, answerable: bool) -> bool:
-    """Say words to those whom a wish is for; return whether somebody's device took them."""
+async def _async_tell(hass: HomeAssistant, wish: Wish, moment: float, words: str, *, answerable: bool = False) -> bool:
+    """Say words to those whom a wish is for, or keep them for later; return whether somebody's device took them."""
     try:
-        return await async_deliver(hass, wish, words, answerable=answerable)
+        is_told = await async_deliver(hass, wish, words, answerable=answerable)
     except Exception:  # noqa: BLE001 - nobody waits for it
         log_unexpected("while something was told")
-        return False
+        is_told = False
+    course.note_told(wish, f"{format_time(moment)}: ", words, is_told=is_told)
+    return is_told
+
+
+async def async_tell_in_vain(hass: HomeAssistant, wish: Wish) -> None:
+    """Tell the one who wants it that a wish waits in vain."""
+    words = say("in_vain", wish.owner.language, name=await _async_name(hass, wish))
+    await _async_tell(hass, _of_owner(hass, wish), dt_util.utcnow().timestamp(), words)

@@ -5,30 +5,36 @@ from contextvars import Context as ContextVariables
 from typing import Any
 
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import CALLBACK_TYPE, CoreState, HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, CoreState, Event, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 
-from ..actions.schedule import Performers
 from ..const import DOMAIN
 from ..results import ToolError
 from ..silence import log_unexpected
 from . import course, doing
+from .acting import Performers
+from .clock_changes import async_watch_clock
 from .course import Occasion
+from .gates import Gates
+from .outcome import Ending, WishOutcome
 from .store import WishStore
 from .triggers import Triggers
+from .vain import InVain
 from .wish import Wish
 
 LOOK = 30.0
-"""Seconds after which the clock is looked at in any case: it may have been set."""
+"""Seconds after which the clock is looked at where the system does not tell that it was set, and while something is missing."""
+LOOK_RARELY = 6 * 3600.0
+"""Seconds after which the clock is looked at in any case."""
 READY_TIME = 60.0
 """Seconds that are waited for what an action acts on and is not there, such as that of an integration that loads late."""
 
 NOT_HELD = "not done: its conditions did not hold"
 NOT_STORED = "not done: that it was begun could not be stored"
 
-type HappenedListener = Callable[[Wish, float, str], None]
-"""Is called with a wish, the moment of an occurrence that ended, and what became of it."""
+type HappenedListener = Callable[[Wish, float, Ending, str], None]
+"""Is called with a wish, the moment of an occurrence that ended, how it did, and what became of it in words."""
 
 
 def now() -> float:
@@ -48,6 +54,7 @@ class Fulfilling:
         self._hass = hass
         self._store = store
         self._triggers = Triggers(hass, self._on_trigger)
+        self._gates = Gates(hass)
         self._performers: dict[str, Performers] = {}
         """What performs the actions of each started entry that are none of Home Assistant's."""
         self._running: set[str] = set()
@@ -55,16 +62,19 @@ class Fulfilling:
         self._timer: CALLBACK_TYPE | None = None
         self._started = 0.0
         """When an entry was started last, in seconds since the epoch."""
+        self._in_vain = InVain(hass, store, lambda wish: wish.owner.entry_id in self._performers)
         self.happened: set[HappenedListener] = set()
+        self._watch = async_watch_clock(hass, self.async_look)
         store.async_listen(self.async_look)
-        # At the end, this takes back the timer.
-        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_look)
+        hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._on_stop)
 
     @callback
     def async_start(self, entry_id: str, performers: Performers) -> None:
         """Begin with the wishes of an entry."""
         self._performers[entry_id] = performers
         self._started = now()
+        # Integrations may load late.
+        self._in_vain.async_look_later(READY_TIME)
         self.async_look()
 
     @callback
@@ -79,23 +89,38 @@ class Fulfilling:
         if self._timer is not None:
             self._timer()
             self._timer = None
+        if self._hass.is_stopping or not self._performers:
+            self._in_vain.async_stop()
         started = [wish for wish in self._store.standing if wish.owner.entry_id in self._performers]
-        self._triggers.async_set(filter(course.waits_for_triggers, started))
+        waiting_for_triggers = [wish for wish in started if course.waits_for_triggers(wish)]
+        self._triggers.async_set(waiting_for_triggers)
+        self._gates.async_set(waiting_for_triggers)
+        for wish in waiting_for_triggers:
+            self._in_vain.async_follow(wish)
         # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
         if self._hass.state is not CoreState.running or not started:
             return
         self._triggers.async_retry()
         moment = now()
         waiting = [wish for wish in started if wish.id not in self._running]
+        is_missing = self._triggers.is_missing
         for wish in waiting:
             if course.is_over(wish, moment) or self._can_begin(wish, moment):
                 self._running.add(wish.id)
                 self._run(self._async_take_up(wish))
-        coming = [at for wish in waiting if (at := course.wakes(wish)) is not None and at > moment]
+            elif course.occasion(wish, moment) is not None:
+                is_missing = True
+        rest = LOOK if is_missing or self._watch is None else LOOK_RARELY
+        coming = [at - moment for wish in waiting if (at := course.wakes(wish)) is not None and at > moment]
         # What is done later is no part of the conversation in which it was asked for.
-        self._timer = ContextVariables().run(
-            async_call_later, self._hass, min([LOOK, *(at - moment for at in coming)]), self.async_look
-        )
+        self._timer = ContextVariables().run(async_call_later, self._hass, min([rest, *coming]), self.async_look)
+
+    @callback
+    def _on_stop(self, _: Event) -> None:
+        """Take back the timer, and the watch over the clock."""
+        self.async_look()
+        if self._watch is not None:
+            self._watch()
 
     def _can_begin(self, wish: Wish, moment: float) -> bool:
         """Return whether something of a wish is due, and all that it acts on is there or was waited for long enough."""
@@ -112,9 +137,20 @@ class Fulfilling:
     @callback
     def _on_trigger(self, wish_id: str) -> None:
         """Take it that a trigger of a wish fired: from now on, it is due by the clock."""
-        wish = self._store.wishes.get(wish_id)
-        if wish is not None and course.triggered(wish, now()):
+        if (wish := self._store.wishes.get(wish_id)) is None:
+            return
+        if wish.progress.in_vain:
+            self._run(self._async_on_doubtful(wish))
+        elif self._gates.is_shut(wish):
+            # Nothing comes due, so nothing is stored: it may fire all day.
+            course.refuse(wish, NOT_HELD)
+        elif course.triggered(wish, now()):
             self._run(self._store.async_save())
+
+    async def _async_on_doubtful(self, wish: Wish) -> None:
+        """Take a trigger of what waits in vain where that is over: else it would be told when what is hidden did something."""
+        if not await self._in_vain.async_is_vain(wish) and course.triggered(wish, now()):
+            await self._store.async_save()
 
     async def _async_take_up(self, wish: Wish) -> None:
         """Take a wish one step further; then look whether more is due."""
@@ -143,7 +179,7 @@ class Fulfilling:
             await self._async_begin(wish, one)
         else:
             course.skip(wish, one, NOT_HELD, now())
-            await self._store.async_save()
+            await self._async_tell(wish, one, Ending.SKIPPED, NOT_HELD)
 
     async def _async_holds(self, wish: Wish) -> bool:
         """Return whether the conditions of a wish hold; one that cannot be asked holds, and it is told then."""
@@ -158,14 +194,15 @@ class Fulfilling:
             return
         course.begin(wish, one)
         await self._store.async_save()
+        is_stored = not wish.what.actions or await self._store.async_is_stored(wish)
         if not self._is_open(wish):
             course.put_back(wish, one)
             await self._store.async_save()
-        elif wish.what.actions and not await self._store.async_is_stored(wish):
-            # Done now, it could be done again after a crash.
-            await self._async_over(wish, one, NOT_STORED)
-        else:
+        elif is_stored:
             await self._async_finish(wish, one)
+        else:
+            # Done now, it could be done again after a crash.
+            await self._async_over(wish, one, WishOutcome(Ending.FAILED, NOT_STORED))
 
     def _is_open(self, wish: Wish) -> bool:
         """Return whether a wish may be begun: it stands, its entry is loaded, and Home Assistant is not stopping."""
@@ -174,7 +211,7 @@ class Fulfilling:
 
     async def _async_finish(self, wish: Wish, one: Occasion) -> None:
         """Do what was begun, and store what became of it."""
-        result = await doing.async_do(
+        outcome = await doing.async_do(
             self._hass,
             wish,
             one.moment,
@@ -184,14 +221,18 @@ class Fulfilling:
             repeated=one.repeated,
             performers=self._performers.get(wish.owner.entry_id),
         )
-        await self._async_over(wish, one, result)
+        await self._async_over(wish, one, outcome)
 
-    async def _async_over(self, wish: Wish, one: Occasion, result: str) -> None:
+    async def _async_over(self, wish: Wish, one: Occasion, outcome: WishOutcome) -> None:
         """Store that an occurrence is over, and tell whoever listens what became of it."""
-        course.finish(wish, one, result, now())
+        course.finish(wish, one, outcome.result, now())
+        await self._async_tell(wish, one, outcome.kind, outcome.result)
+
+    async def _async_tell(self, wish: Wish, one: Occasion, kind: Ending, result: str) -> None:
+        """Store what became of an occurrence, and tell whoever listens."""
         await self._store.async_save()
         for listener in [*self.happened]:
             try:
-                listener(wish, one.moment, result)
+                listener(wish, one.moment, kind, result)
             except Exception:  # noqa: BLE001 - whoever listens, the wish goes on
                 log_unexpected("while it was shown what a wish came to")

@@ -1,6 +1,6 @@
 """The standing wishes of a home: what is known of them, and every change that somebody makes to them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.config_entries import ConfigEntry
@@ -11,11 +11,11 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.start import async_at_started
 from homeassistant.util.hass_dict import HassKey
 
-from ..actions.schedule import Performers
 from ..const import DOMAIN
 from ..results import ToolError
 from ..toolbox.caller import Caller
 from . import course
+from .acting import Performers
 from .delivery import async_listen_answers
 from .fulfilling import Fulfilling, HappenedListener, now
 from .renaming import rename
@@ -24,6 +24,7 @@ from .wish import MAX_STANDING, Wish
 
 _ANSWERED = "the answer to '{name}'; ask the question again"
 _GONE = "the user who wanted it was removed"
+_REMOVED = "the assistant's entry was removed"
 _PAST = "Its time is over. Give a time that is still to come."
 _NOT_STORED = "This could not be stored, so it was not kept. Tell the user that the disk may be full."
 
@@ -81,6 +82,8 @@ class Wishes:
         """Drop the wishes of an entry that is removed."""
         for wish in [*self._store.wishes.values()]:
             if wish.owner.entry_id == entry_id:
+                # What is begun of it looks whether it still stands.
+                course.end(wish, _REMOVED, now())
                 del self._store.wishes[wish.id]
         await self._store.async_save()
 
@@ -101,7 +104,9 @@ class Wishes:
 
     async def async_snooze(self, wish_id: str, seconds: float) -> Wish | None:
         """Say again later what was said, also of a wish that has ended; return it, or None where there is nothing to say."""
-        if (wish := self.find(wish_id)) is None or not course.snooze(wish, seconds, now()):
+        if (wish := self.find(wish_id)) is None or not (wish.is_standing or self._has_room):
+            return None
+        if not course.snooze(wish, seconds, now()):
             return None
         await self._store.async_save()
         return wish
@@ -137,26 +142,38 @@ class Wishes:
         return lambda: self._fulfilling.happened.discard(listener)
 
     @callback
-    def untold(self, caller: Caller) -> list[str]:
-        """Return what the caller could not be told so far, oldest first; an answer, which may repeat others, by its name."""
-        waiting = [(wish, text) for wish in self._of(caller) if (text := wish.progress.untold)]
-        return [text if wish.what.ask is None else _ANSWERED.format(name=wish.name) for wish, text in waiting]
+    def untold(self, caller: Caller) -> dict[tuple[str, str], str]:
+        """Return what the caller could not be told so far, oldest first; an answer, which may repeat others, by its name.
 
-    async def async_told(self, caller: Caller) -> None:
-        """Take it that the caller was told."""
-        if waiting := [wish for wish in self._of(caller) if wish.progress.untold]:
-            for wish in waiting:
-                wish.progress.untold = None
-            await self._store.async_save()
+        The keys are for `async_told`. Of the values, those are for the model alone that it may hear: they name what
+        was visible when they were written.
+        """
+        waiting = [(wish, text) for wish in self._of(caller) if (text := wish.progress.untold)]
+        return {
+            (wish.id, text): text if wish.what.ask is None else _ANSWERED.format(name=wish.name)
+            for wish, text in waiting
+        }
+
+    async def async_told(self, told: Iterable[tuple[str, str]]) -> None:
+        """Take it that the caller was told; what came up since then is kept."""
+        for wish_id, text in told:
+            if (wish := self.find(wish_id)) is not None:
+                course.heard(wish, text)
+        await self._store.async_save()
 
     def _of(self, caller: Caller) -> list[Wish]:
         """Return the wishes of a caller and of the household."""
         found = (wish for wish in self._store.wishes.values() if wish.owner.user_id in (None, caller.user_id))
         return sorted(found, key=lambda wish: wish.progress.last or wish.created)
 
+    @property
+    def _has_room(self) -> bool:
+        """Return whether one more wish can stand."""
+        return len(self.standing) < MAX_STANDING
+
     def _check_room(self) -> None:
         """Raise ToolError where no more wishes can stand."""
-        if len(self.standing) >= MAX_STANDING:
+        if not self._has_room:
             raise ToolError(f"{MAX_STANDING} wishes are standing already. End some of them first.")
 
     async def _async_put(self, wish: Wish) -> None:
@@ -197,7 +214,8 @@ class Wishes:
         if "time_zone" not in event.data:
             return
         for wish in self.standing:
-            if wish.when.rule is not None and not wish.when.triggers:
+            is_due = wish.progress.due is not None and wish.progress.due <= now()
+            if wish.when.rule is not None and not wish.when.triggers and not is_due:
                 course.expect(wish, max(now(), wish.progress.last or 0.0))
         await self._store.async_save()
 

@@ -8,7 +8,8 @@ from homeassistant.helpers.storage import Store
 
 from ..const import DOMAIN
 from ..storage import async_load
-from .wish import MAX_ENDED, Wish, read_stored
+from . import first_release
+from .wish import MAX_ENDED, MAX_STANDING, Wish, read_stored
 
 KEY = f"{DOMAIN}.wishes"
 _VERSION = 1
@@ -30,6 +31,7 @@ class WishStore:
     async def async_load(self) -> None:
         """Read what was stored."""
         self.wishes = {wish.id: wish for wish in await async_load(self._hass, self._store, read_stored)}
+        await self._async_take_over()
 
     @property
     def standing(self) -> list[Wish]:
@@ -45,8 +47,11 @@ class WishStore:
 
     async def async_save(self) -> None:
         """Store everything now, then tell whoever listens; while Home Assistant stops, it is stored at its end."""
-        for old in self.ended[MAX_ENDED:]:
-            del self.wishes[old.id]
+        ended = self.ended
+        # What somebody has still to be told is kept longer.
+        told = [wish for wish in ended if not wish.progress.untold]
+        for old in {wish.id for wish in (*told[MAX_ENDED:], *ended[MAX_STANDING:])}:
+            del self.wishes[old]
         if self.wishes:
             await self._store.async_save({"wishes": [wish.stored() for wish in self.wishes.values()]})
         else:
@@ -59,6 +64,18 @@ class WishStore:
             return True
         stored = await async_load(self._hass, _file(self._hass), read_stored)
         return any(one.id == wish.id and one.progress.begun == wish.progress.begun for one in stored)
+
+    async def _async_take_over(self) -> None:
+        """Take over what the first release kept; its file goes once all of it is on the disk here."""
+        earlier = Store[dict[str, Any]](self._hass, first_release.VERSION, first_release.KEY, private=True)
+        taken = await async_load(self._hass, earlier, first_release.read_scheduled)
+        if not taken:
+            return
+        self.wishes = {wish.id: wish for wish in taken} | self.wishes
+        await self.async_save()
+        stored = await async_load(self._hass, _file(self._hass), read_stored)
+        if {wish.id for wish in taken if wish.id in self.wishes} <= {wish.id for wish in stored}:
+            await earlier.async_remove()
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:

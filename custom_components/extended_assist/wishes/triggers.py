@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextvars import Context as ContextVariables
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import voluptuous as vol
@@ -21,16 +21,25 @@ RETRY = 60.0
 """Seconds after which triggers that could not be attached are tried again; a component that is loaded comes before."""
 
 
+type _Key = tuple[str, int]
+"""The id of a wish, and the place of a trigger among its triggers."""
+
+
 @dataclass(slots=True, eq=False)
 class _Watch:
-    """The triggers of one wish."""
+    """One trigger of a wish."""
 
-    triggers: list[dict[str, Any]]
-    detach: list[CALLBACK_TYPE] = field(default_factory=list)
-    is_whole: bool = False
-    """Whether all of them are attached."""
+    trigger: dict[str, Any]
+    detach: CALLBACK_TYPE | None = None
+    """What takes it back; None while it is not attached."""
     tried: float = 0.0
-    """When that was tried last, by the event loop's clock."""
+    """When it was tried to attach it, by the event loop's clock."""
+
+    def leave(self) -> None:
+        """Detach it."""
+        if self.detach is not None:
+            self.detach()
+            self.detach = None
 
 
 class Triggers:
@@ -40,81 +49,74 @@ class Triggers:
         """Take what is called with the id of a wish when one of its triggers fires."""
         self._hass = hass
         self._fired = fired
-        self._watches: dict[str, _Watch] = {}
+        self._watches: dict[_Key, _Watch] = {}
         hass.bus.async_listen(EVENT_COMPONENT_LOADED, self._on_component)
 
     @callback
     def async_set(self, wishes: Iterable[Wish]) -> None:
         """Attach the triggers of these wishes, and of no others."""
-        wanted = {wish.id: wish.when.triggers for wish in wishes}
-        for wish_id in [key for key, watch in self._watches.items() if wanted.get(key) != watch.triggers]:
-            self._leave(self._watches.pop(wish_id))
-        for wish_id, triggers in wanted.items():
-            if wish_id not in self._watches:
-                self._watches[wish_id] = _Watch(deepcopy(triggers))
-                self._try(wish_id)
+        wanted = {(wish.id, index): trigger for wish in wishes for index, trigger in enumerate(wish.when.triggers)}
+        for key in [key for key, watch in self._watches.items() if wanted.get(key) != watch.trigger]:
+            self._watches.pop(key).leave()
+        for key, trigger in wanted.items():
+            if key not in self._watches:
+                self._watches[key] = _Watch(deepcopy(trigger))
+                self._try(key)
+
+    @property
+    def is_missing(self) -> bool:
+        """Return whether there are triggers that are not attached."""
+        return any(watch.detach is None for watch in self._watches.values())
 
     @callback
     def async_retry(self) -> None:
         """Try again what could not be attached a minute ago."""
         now = self._hass.loop.time()
-        for wish_id, watch in self._watches.items():
-            if not watch.is_whole and now - watch.tried >= RETRY:
-                self._try(wish_id)
+        for key, watch in self._watches.items():
+            if watch.detach is None and now - watch.tried >= RETRY:
+                self._try(key)
 
     @callback
     def _on_component(self, _: Event[Any]) -> None:
         """Try again when a component is loaded that may bring what was missing."""
-        for wish_id, watch in self._watches.items():
-            if not watch.is_whole:
-                self._try(wish_id)
+        for key, watch in self._watches.items():
+            if watch.detach is None:
+                self._try(key)
 
     @callback
-    def _try(self, wish_id: str) -> None:
-        """Attach the triggers of a wish, outside of any conversation."""
-        watch = self._watches[wish_id]
+    def _try(self, key: _Key) -> None:
+        """Attach a trigger, outside of any conversation."""
+        watch = self._watches[key]
         watch.tried = self._hass.loop.time()
         ContextVariables().run(
-            self._hass.async_create_task, self._async_attach(wish_id, watch), f"{DOMAIN} attaches triggers"
+            self._hass.async_create_task, self._async_attach(key, watch), f"{DOMAIN} attaches a trigger"
         )
 
-    async def _async_attach(self, wish_id: str, watch: _Watch) -> None:
-        """Attach triggers; where that fails for one of them, those that could be attached count until it does not."""
-        is_whole = True
+    async def _async_attach(self, key: _Key, watch: _Watch) -> None:
+        """Attach a trigger by itself: one that cannot be attached keeps no other from counting the time that it holds."""
 
         @callback
         def fire(_variables: dict[str, Any], _context: Context | None = None) -> None:
-            if self._watches.get(wish_id) is watch:
-                self._fired(wish_id)
+            if self._watches.get(key) is watch:
+                self._fired(key[0])
 
         @callback
         def note(_level: int, message: str, **_: Any) -> None:
-            nonlocal is_whole
-            is_whole = False
-            QUIET.debug("Triggers of a wish: %s", message)
+            QUIET.debug("A trigger of a wish: %s", message)
 
         detach = None
         try:
             config = await trigger_helper.async_validate_trigger_config(
-                self._hass, cv.TRIGGER_SCHEMA(deepcopy(watch.triggers))
+                self._hass, cv.TRIGGER_SCHEMA([deepcopy(watch.trigger)])
             )
             detach = await trigger_helper.async_initialize_triggers(
                 self._hass, config, fire, DOMAIN, UnloggedText("a wish"), note
             )
         except vol.Invalid, HomeAssistantError:
-            is_whole = False
+            pass
         except Exception:  # noqa: BLE001 - nobody waits for it
-            log_unexpected("while triggers of a wish were attached")
-            is_whole = False
-        self._leave(watch)
-        if detach is not None:
-            watch.detach.append(detach)
-        watch.is_whole = is_whole
-        if self._watches.get(wish_id) is not watch:
-            self._leave(watch)
-
-    @staticmethod
-    def _leave(watch: _Watch) -> None:
-        """Detach what is attached."""
-        while watch.detach:
-            watch.detach.pop()()
+            log_unexpected("while a trigger of a wish was attached")
+        watch.leave()
+        watch.detach = detach
+        if self._watches.get(key) is not watch:
+            watch.leave()

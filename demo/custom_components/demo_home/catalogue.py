@@ -100,6 +100,7 @@ ITEMS = (
     _light("Garage", "Garage light"),
     _light("Garden", "Garden lights"),
     _binary("Hall", "Front door", "door"),
+    _binary("Kitchen", "Fridge door", "door"),
     _binary("Living room", "Living room window", "window"),
     _binary("Kitchen", "Kitchen window", "window"),
     _binary("Bedroom", "Bedroom window", "window"),

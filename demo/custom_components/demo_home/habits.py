@@ -60,6 +60,7 @@ def plan(day: date) -> Day:
     _windows(plan_, random)
     _stays(plan_, random)
     _motion(plan_, day)
+    _fridge(plan_, day)
     return plan_
 
 
@@ -135,3 +136,10 @@ def _motion(day: Day, date_: date) -> None:
     passing = [(minute, minute + 1) for minute, _ in day.spans["toilet"]]
     day.spans["binary_sensor.hall_motion"] = doors + passing
     day.spans["light.hall_light"] = [(start, end + 3) for start, end in doors]
+
+
+def _fridge(day: Day, date_: date) -> None:
+    """Open the fridge now and then by whoever is in the kitchen."""
+    random = Random(f"fridge {date_.isoformat()}")
+    minutes = sorted(random.randint(start, end) for start, end in day.spans["kitchen"] for _ in range(3))
+    day.spans["binary_sensor.fridge_door"] = [(minute, minute + 1) for minute in minutes]

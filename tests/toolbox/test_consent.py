@@ -12,13 +12,12 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.wishes import consent
-from custom_components.extended_assist.wishes.consent import MAX_QUESTION, VALID, async_ask_from_afar, async_can_ask
+from custom_components.extended_assist.toolbox import consent
+from custom_components.extended_assist.toolbox.consent import MAX_QUESTION, VALID, async_ask_from_afar, async_can_ask
 from homeassistant.auth.models import User
 from homeassistant.core import Context, EventOrigin, HomeAssistant
 from homeassistant.util import dt as dt_util
-
-from .devices import ANSWERED, AddPhone, CompanionApp
+from tests.wishes.devices import ANSWERED, AddPhone, CompanionApp
 
 QUESTION = "Open the garage door?"
 YES, NO = "Yes, do it", "No"

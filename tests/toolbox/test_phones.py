@@ -6,20 +6,19 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.wishes.delivery import SNOOZE, async_deliver, async_listen_answers
-from custom_components.extended_assist.wishes.phones import (
+from custom_components.extended_assist.toolbox.phones import (
     Button,
     Phone,
     PhoneMessage,
     async_phones,
     async_send,
 )
+from custom_components.extended_assist.wishes.delivery import SNOOZE, async_deliver, async_listen_answers
 from custom_components.extended_assist.wishes.wish import Audience, Hearer, When, Wish, read_stored
 from homeassistant.auth.models import User
 from homeassistant.components import person
 from homeassistant.core import Context, EventOrigin, HomeAssistant
-
-from .devices import ANSWERED, AddPhone, CompanionApp, a_wish
+from tests.wishes.devices import ANSWERED, AddPhone, CompanionApp, a_wish
 
 TEXT = "Think of the milk."
 

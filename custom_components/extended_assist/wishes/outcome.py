@@ -1,0 +1,35 @@
+"""What an occurrence of a wish came to."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Ending(StrEnum):
+    """How an occurrence can have ended."""
+
+    HAPPENED = "happened"
+    LATE = "late"
+    """It happened, and later than it should have."""
+    MISSED = "missed"
+    """It was too late for what was to be done."""
+    SKIPPED = "skipped"
+    """Its conditions did not hold."""
+    NOT_DONE = "not_done"
+    """It could not be done, or nobody could be told."""
+    FAILED = "failed"
+    """It failed, or whether it was done is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class WishOutcome:
+    """What an occurrence came to."""
+
+    kind: Ending
+    result: str = ""
+    """In words for the model; empty where it was only to be said."""
+    words: str = ""
+    """What those are told for whom it is."""
+    said: str = "said"
+    """How that is called in the result, once they were told."""
+    complaint: str = ""
+    """What the one who wanted it is told of what was not done."""

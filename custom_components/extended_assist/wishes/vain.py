@@ -1,0 +1,100 @@
+"""Wishes that wait in vain: what would set them off is gone, or hidden from the one who wanted them."""
+
+from collections.abc import Callable
+from contextvars import Context as ContextVariables
+from typing import Any, Final
+
+from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.event import async_call_later
+
+from ..actions.sequences import SequenceWalker
+from ..results import ToolError
+from ..silence import log_unexpected
+from .calling import async_call
+from .course import waits_for_triggers
+from .doing import async_tell_in_vain
+from .store import WishStore
+from .wish import Wish
+
+SETTLE: Final = 2.0
+"""Seconds after which it is looked: people hide or remove several things in one go."""
+
+
+class InVain:
+    """Finds out which wishes wait in vain, and tells their owners once."""
+
+    def __init__(self, hass: HomeAssistant, store: WishStore, is_fulfilled: Callable[[Wish], bool]) -> None:
+        """Take the wishes, and what says whether one of them is fulfilled at present."""
+        self._hass = hass
+        self._store = store
+        self._is_fulfilled = is_fulfilled
+        self._timer: CALLBACK_TYPE | None = None
+        self._listening: set[str] = set()
+        hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._on_other, _is_other)
+
+    @callback
+    def async_follow(self, wish: Wish) -> None:
+        """Hear of what is hidden from the assistant of a wish."""
+        if (assistant := wish.owner.assistant) not in self._listening:
+            self._listening.add(assistant)
+            async_listen_entity_updates(self._hass, assistant, self.async_look_later)
+
+    @callback
+    def _on_other(self, _: Any) -> None:
+        """Look whether something waits for what was removed, or is there again."""
+        self.async_look_later()
+
+    @callback
+    def async_look_later(self, after: float = SETTLE) -> None:
+        """Look soon, once for all that happens until then."""
+        self.async_stop()
+        if any(map(self._is_meant, self._store.standing)):
+            self._timer = ContextVariables().run(async_call_later, self._hass, after, self._async_look)
+
+    @callback
+    def async_stop(self) -> None:
+        """Take back that it is looked."""
+        if self._timer is not None:
+            self._timer()
+            self._timer = None
+
+    def _is_meant(self, wish: Wish) -> bool:
+        """Return whether a wish waits for something that can be gone."""
+        return waits_for_triggers(wish) and self._is_fulfilled(wish)
+
+    async def async_is_vain(self, wish: Wish) -> bool:
+        """Find out whether something that would set a wish off is gone or hidden; as before where it may not be fulfilled."""
+        try:
+            call = await async_call(self._hass, wish)
+        except ToolError:
+            return wish.progress.in_vain
+        try:
+            await SequenceWalker(call, keep=True).async_triggers(wish.when.triggers)
+        except ToolError:
+            wish.progress.in_vain = True
+        else:
+            wish.progress.in_vain = False
+        return wish.progress.in_vain
+
+    async def _async_look(self, _: Any = None) -> None:
+        """Look at every wish that waits; a change is stored before it is told."""
+        self._timer = None
+        for wish in filter(self._is_meant, self._store.standing):
+            try:
+                before = wish.progress.in_vain
+                if await self.async_is_vain(wish) is before:
+                    continue
+                await self._store.async_save()
+                if wish.progress.in_vain and wish.is_standing:
+                    await async_tell_in_vain(self._hass, wish)
+                    await self._store.async_save()
+            except Exception:  # noqa: BLE001 - nobody waits for it
+                log_unexpected("while it was looked whether a wish waits in vain")
+
+
+@callback
+def _is_other(data: er.EventEntityRegistryUpdatedData) -> bool:
+    """Return whether an entity was added, removed, enabled or disabled."""
+    return data["action"] != "update" or "disabled_by" in data["changes"]

@@ -1,0 +1,165 @@
+"""Tests of wishes that need somebody's word when they are due: it is asked on a phone, and one yes does it once."""
+
+import asyncio
+from datetime import timedelta
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_capture_events,
+    async_fire_time_changed,
+)
+
+from custom_components.extended_assist.toolbox.consent import VALID
+from custom_components.extended_assist.toolbox.journal import async_get_journal
+from custom_components.extended_assist.wishes.wish import Wish
+from homeassistant.auth.models import User
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import HomeAssistant
+from tests.toolbox.test_consent import forged
+
+from .devices import ANSWERED, AddPhone, CompanionApp
+from .keeping import Add, Told, add, home, later, told
+
+__all__ = ["add", "home", "later", "told"]
+
+YES, NO = "Yes, do it", "No"
+LOCK = "lock.front_door"
+UNLOCK = {"action": "lock.unlock", "entity_ids": [LOCK], "data": {}, "targeted": True}
+SEQUENCE = [{"action": "lock.unlock", "target": {"entity_id": LOCK}}, {"delay": 0}]
+
+
+@pytest.fixture
+async def phone(add_phone: AddPhone, anna: User) -> CompanionApp:
+    """Return Anna's phone."""
+    return await add_phone(anna, "Phone")
+
+
+class Unlocking:
+    """Hears who unlocks."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Begin to hear."""
+        self._calls = async_capture_events(hass, "call_service")
+
+    @property
+    def users(self) -> list[str | None]:
+        """Return who was responsible each time."""
+        return [call.context.user_id for call in self._calls if call.data.get("service") == "unlock"]
+
+
+async def async_come(hass: HomeAssistant, freezer: FrozenDateTimeFactory, phone: CompanionApp) -> str:
+    """Let ten minutes go by and return what is asked on a phone; what is due waits for the answer."""
+    freezer.tick(timedelta(seconds=601))
+    async_fire_time_changed(hass)
+    async with phone.pushed:
+        await phone.pushed.wait_for(lambda: bool(phone.shown))
+    return str(phone.shown[0]["message"])
+
+
+async def async_ask_anna(hass: HomeAssistant, home: MockConfigEntry, anna: User) -> None:
+    """Let Anna be asked about what others want."""
+    hass.config_entries.async_update_entry(home, options={"ask_on_phones": [anna.id]})
+    await hass.async_block_till_done()
+
+
+@pytest.mark.parametrize("actions", [[UNLOCK], SEQUENCE], ids=["action", "sequence"])
+@pytest.mark.parametrize("is_household", [True, False])
+async def test_yes(
+    hass: HomeAssistant,
+    home: MockConfigEntry,
+    add: Add,
+    phone: CompanionApp,
+    anna: User,
+    freezer: FrozenDateTimeFactory,
+    actions: list[dict[str, object]],
+    is_household: bool,
+) -> None:
+    """The one who wanted it is asked, or for the household those of the options; it is done as theirs."""
+    await async_ask_anna(hass, home, anna)
+    unlocking = Unlocking(hass)
+    wish = await add(600, say=None, actions=actions, user_id=None if is_household else anna.id)
+    question = await async_come(hass, freezer, phone)
+    assert question == ("Somebody wants this to be done:\n" if is_household else "") + "Unlock: Front Door"
+    assert unlocking.users == []
+    await phone.async_press(YES)
+    await phone.async_press(YES)
+    await hass.async_block_till_done()
+    assert unlocking.users == [anna.id]
+    assert str(wish.progress.result).startswith("done")
+    (change,) = (await async_get_journal(hass)).changes
+    assert change.user_id == anna.id
+
+
+@pytest.mark.parametrize("actions", [[UNLOCK], SEQUENCE], ids=["action", "sequence"])
+@pytest.mark.parametrize("answer", [NO, "hidden", "unnamed", "late"])
+async def test_not_done(
+    hass: HomeAssistant,
+    home: MockConfigEntry,
+    add: Add,
+    phone: CompanionApp,
+    anna: User,
+    told: Told,
+    freezer: FrozenDateTimeFactory,
+    answer: str,
+    actions: list[dict[str, object]],
+) -> None:
+    """After a no, too late, or where it is hidden or somebody else is to be asked by then, nothing is done."""
+    await async_ask_anna(hass, home, anna)
+    unlocking = Unlocking(hass)
+    wish = await add(600, say=None, actions=actions, name="Front Door")
+    await async_come(hass, freezer, phone)
+    if answer == "hidden":
+        async_expose_entity(hass, "conversation", LOCK, False)
+    elif answer == "unnamed":
+        hass.config_entries.async_update_entry(home, options={"ask_on_phones": []})
+    elif answer == "late":
+        freezer.tick(VALID)
+    await phone.async_press(NO if answer == NO else YES)
+    await hass.async_block_till_done()
+    assert unlocking.users == []
+    assert str(wish.progress.result).startswith("not done: ")
+    (words,) = told.words
+    assert ("Front Door" in words) is (answer != "hidden")
+
+
+async def test_nobody_is_named(hass: HomeAssistant, add: Add, phone: CompanionApp, told: Told, later: object) -> None:
+    """Nobody is asked of what the household wants unless the options name them."""
+    wish = await add(600, say=None, actions=[UNLOCK])
+    await later(601)  # type: ignore[operator]
+    assert wish.progress.result == "not done: it needs somebody's word, and nobody can be asked."
+    assert phone.shown == []
+
+
+async def test_forged(
+    hass: HomeAssistant,
+    add: Add,
+    phone: CompanionApp,
+    add_phone: AddPhone,
+    anna: User,
+    ben: User,
+    freezer: FrozenDateTimeFactory,
+) -> None:
+    """None of hundreds of forged and foreign events lets anything be done; then the one yes does, once."""
+    other = await add_phone(ben, "Other")
+    unlocking = Unlocking(hass)
+    wish: Wish = await add(600, say=None, actions=[UNLOCK], user_id=anna.id)
+    await async_come(hass, freezer, phone)
+    keys = {title: button["action"] for title, button in phone.buttons().items()}
+    attempts = [*{repr(one): one for one in forged(keys[YES], keys[NO], anna, ben, {"replayed": "used"})}.values()]
+    assert len(attempts) >= 200
+    for attempt in attempts:
+        attempt.fire(hass)
+        await asyncio.sleep(0)
+    for key in keys.values():
+        await other.async_fire(ANSWERED, {"action": key})
+    assert unlocking.users == []
+    assert wish.is_standing
+    await asyncio.gather(*(phone.async_press(YES) for _ in range(5)))
+    await hass.async_block_till_done()
+    for attempt in attempts:
+        attempt.fire(hass)
+    await phone.async_press(YES)
+    await hass.async_block_till_done()
+    assert unlocking.users == [anna.id]
