@@ -214,3 +214,24 @@ async def test_mixed_arguments(week: None, call_tool: CallTool) -> None:
         assert "zebra" not in answer["error"].lower()
     nothing = await call_tool(REHEARSE, error=True, config=FAN_CONFIG, start="2026-11-01", end="2026-11-02")
     assert "Nothing is recorded of that time" in nothing["error"]
+
+
+async def test_hidden_members(
+    hass: HomeAssistant, week: None, call_tool: CallTool, freezer: FrozenDateTimeFactory
+) -> None:
+    """Whether an attribute names something hidden cannot be found out by guessing."""
+    for number in (1, 2):
+        freezer.tick(60)
+        hass.states.async_set(LAMP, "off", {"entity_id": [ZEBRA, FAN], "number": number})
+        freezer.tick(60)
+        hass.states.async_set(LAMP, "off", {"entity_id": [], "number": number})
+    await async_wait_recording_done(hass)
+    freezer.tick(60)
+    for guess, runs in (([ZEBRA, FAN], 0), ([FAN], 2)):
+        condition = {"condition": "state", "entity_id": LAMP, "attribute": "entity_id", "state": [guess]}
+        trigger = {"trigger": "state", "entity_id": LAMP}
+        config = {"triggers": [trigger], "conditions": [condition], "actions": []}
+        if ZEBRA in guess:
+            await call_tool(REHEARSE, error=True, config=config)
+        else:
+            assert (await rehearsed(call_tool, config=config))["runs"] == runs

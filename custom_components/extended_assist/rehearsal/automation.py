@@ -17,6 +17,8 @@ from .triggers import attach, check_trigger
 
 MAX_KEPT: Final = 20_000
 """Runs that are kept one by one; the others are counted."""
+MAX_AT_ONCE: Final = 1_000
+"""Runs that may go on at the same time."""
 _ON: Final = frozenset({"on", "open", "opening", "playing", "heat", "cool", "cleaning"})
 
 
@@ -131,6 +133,8 @@ class RehearsedAutomation:
         if self._runs and (self._mode == "single" or (self._mode != "restart" and len(self._runs) >= self._max)):
             self.outcome.blocked += 1
             return
+        if len(self._runs) >= MAX_AT_ONCE:
+            raise NotReplayableError(f"more than {MAX_AT_ONCE} runs at the same time")
         ran = Ran(self._replay.now, index, variables["trigger"]["description"])
         self.outcome.count += 1
         if len(self.outcome.runs) < MAX_KEPT:

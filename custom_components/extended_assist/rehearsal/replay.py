@@ -4,8 +4,10 @@ It offers what Home Assistant's helpers offer to triggers: to follow entities, t
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
+from math import inf
+from time import monotonic
 from typing import Any, Final
 
 import voluptuous as vol
@@ -25,9 +27,15 @@ AFTER_THE_SECOND: Final = 0.275
 
 LATE: Final = 0.0005
 """Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
+_MANY: Final = 1_000
+"""Timers from which on those that were cancelled are looked for."""
 
 type Remove = Callable[[], None]
 type Listener = Callable[[PastChange], None]
+
+
+class OutOfTimeError(Exception):
+    """A rehearsal takes longer than it may."""
 
 
 class Replay:
@@ -43,26 +51,35 @@ class Replay:
         self.hass = hass
         self.known = known
         self.now = 0.0
+        self.stops_at = inf
+        """When the rehearsal has to end, as time.monotonic() tells it."""
         self.world: dict[str, Past] = {}
         self.is_starting = False
         """Whether Home Assistant is just starting."""
         self._exposure = exposure
         self._listeners: dict[str, list[Listener]] = {}
         self._timers: list[tuple[float, int, list[Callable[[], None]]]] = []
+        self._most_timers = _MANY
         self._count = count()
         self._set: set[str] = set()
 
     # What happens
 
     def advance(self, until: float) -> None:
-        """Let everything happen that is due up to a moment."""
-        timers = self._timers
-        while timers and timers[0][0] <= until:
-            moment, _, action = heappop(timers)
+        """Let everything happen that is due up to a moment; raises OutOfTimeError."""
+        while self._timers and self._timers[0][0] <= until:
+            moment, _, action = heappop(self._timers)
             if action:
                 self.now = max(self.now, moment)
+                self._look_at_clock()
                 action.pop()()
         self.now = max(self.now, until)
+        self._look_at_clock()
+
+    def _look_at_clock(self) -> None:
+        """Raise OutOfTimeError where there is no time left."""
+        if monotonic() > self.stops_at:
+            raise OutOfTimeError
 
     def feed(self, entity_id: str, new: Past | None) -> None:
         """Let a recorded change happen."""
@@ -130,6 +147,10 @@ class Replay:
 
     def call_at(self, moment: float, action: Callable[[], None]) -> Remove:
         """Call a function at a moment."""
+        if len(self._timers) > self._most_timers:  # Those that were cancelled would stay until they are due.
+            self._timers = [timer for timer in self._timers if timer[2]]
+            heapify(self._timers)
+            self._most_timers = 2 * len(self._timers) + _MANY
         entry = [action]
         heappush(self._timers, (moment + LATE, next(self._count), entry))
         return entry.clear
@@ -181,7 +202,8 @@ class Replay:
 
     def home(self) -> PastHome:
         """Return the home as a template sees it now."""
-        return PastHome(self.hass, self._exposure, self.state, self.known, dt_util.utc_from_timestamp(self.now))
+        moment, left = dt_util.utc_from_timestamp(self.now), self.stops_at - monotonic()
+        return PastHome(self.hass, self._exposure, self.state, self.known, moment, seconds=left)
 
     def text(self, template: Template, variables: Mapping[str, Any], home: PastHome | None = None) -> str:
         """Return the text that a template makes; raises TemplateError, and NotOfThePastError with what is not known."""

@@ -1,6 +1,6 @@
 """The recorded rows of some entities in their order, read a part of the time at once, so that few are held."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from itertools import batched
@@ -28,6 +28,7 @@ _MOST_ATTRIBUTES: Final = 20_000
 """Sets of attributes that are remembered."""
 _STARTED: Final = "homeassistant_started"
 
+type Visible = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 type Row = tuple[float, str, Past | None]
 """A moment, an entity, and what it was from then on; None where it was no more."""
 
@@ -35,8 +36,9 @@ type Row = tuple[float, str, Past | None]
 class RecordedRows:
     """Reads the rows of some entities, in a session for each part: one that lasts would be given up, and be in the way."""
 
-    def __init__(self, hass: HomeAssistant, entity_ids: Collection[str]) -> None:
-        """Find the entities in the database."""
+    def __init__(self, hass: HomeAssistant, entity_ids: Collection[str], visible: Visible = dict) -> None:
+        """Find the entities in the database; visible returns what may be seen of attributes."""
+        self._visible = visible
         manager = get_instance(hass).states_meta_manager
         with read_session(hass) as session:
             found = manager.get_many(list(entity_ids), session, from_recorder=False)
@@ -89,7 +91,7 @@ class RecordedRows:
         for some in batched(missing, _IDS_AT_ONCE, strict=False):
             self._attributes |= {number: {} for number in some}
             for number, text in session.connection().execute(_attributes(), {"ids": list(some)}):
-                self._attributes[number] = json_loads_object(text) if text else {}
+                self._attributes[number] = self._visible(json_loads_object(text)) if text else {}
 
 
 def read_stretches(hass: HomeAssistant, start: float, end: float) -> list[Stretch]:

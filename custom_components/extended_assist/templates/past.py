@@ -102,9 +102,14 @@ class PastHome(TemplateHome):
         past: Callable[[str], State | None],
         known: Mapping[str, Collection[str]],
         moment: datetime,
+        *,
+        seconds: float = TIME_LIMIT,
     ) -> None:
-        """Take what gives the state at the moment of the known entities, each with its attributes that are not recorded."""
-        super().__init__(hass, exposure, Budget(TIME_LIMIT))
+        """Take what gives the state at the moment of the known entities, each with its attributes that are not recorded.
+
+        Rendering may take so many seconds.
+        """
+        super().__init__(hass, exposure, Budget(min(seconds, TIME_LIMIT)))
         self.moment = moment
         self.asked: set[str] = set()
         """The entities that the template asked for, whether they were there or not."""
