@@ -245,7 +245,13 @@ async def test_variables(replay: Replay, rehearse: Rehearse) -> None:
 
 
 async def test_dates(replay: Replay, rehearse: Rehearse) -> None:
-    """A helper with a date fires once, when it is to come; without a time of the day it is midnight."""
+    """A helper with a date fires once, when it is to come; without a time of the day it is midnight.
+
+    Home Assistant does not arm a trigger whose helper tells no time yet.
+    """
+    replay.feed(WAKE, past(WAKE, "unavailable", restored=True))
+    unarmed = await rehearse(triggers=[{"trigger": "time", "at": WAKE}])
+    replay.feed(WAKE, past(WAKE, "x", has_date=False, has_time=False))
     automation = await rehearse(triggers=[{"trigger": "time", "at": WAKE}])
     moment = dt_util.as_local(dt_util.utc_from_timestamp(START + 3600))
     day = {"year": moment.year, "month": moment.month, "day": moment.day, "has_date": True}
@@ -257,6 +263,7 @@ async def test_dates(replay: Replay, rehearse: Rehearse) -> None:
     replay.feed(WAKE, None)
     replay.advance(START + 200_000)
     assert automation.finish().count == 1
+    assert unarmed.finish().count == 0
 
 
 async def test_start(replay: Replay, rehearse: Rehearse) -> None:

@@ -30,22 +30,32 @@ class _Times:
         self._weekdays = config.get("weekday")
         self._fire = fire
         self._removes: list[Remove] = []
+        self._tracked: list[tuple[str, timedelta]] = []
         self._armed: dict[tuple[str, timedelta], Remove] = {}
 
-    def add(self, at: Any) -> None:
-        """Take one of the times."""
+    def add(self, at: Any) -> bool:
+        """Take one of the times; return whether the trigger can be armed: not with a helper that tells no time yet."""
         if isinstance(at, time):
             clock = (at.hour, at.minute, at.second)
             self._removes.append(self._replay.call_daily(clock, partial(self._due, "time"), local=True))
-            return
+            return True
         entity_id = at if isinstance(at, str) else at["entity_id"]
         offset = timedelta() if isinstance(at, str) else at.get("offset", timedelta())
-        self._follow(entity_id, offset, self._replay.world.get(entity_id))
+        past = self._replay.world.get(entity_id)
+        if past and entity_id.startswith("input_datetime.") and not past.attributes.keys() >= {"has_date", "has_time"}:
+            return False
+        self._follow(entity_id, offset, past)
+        self._tracked.append((entity_id, offset))
+        return True
 
-        def heard(change: PastChange) -> None:
-            self._follow(entity_id, offset, change.new)
+    def track(self) -> None:
+        """Follow the helpers and sensors."""
+        for entity_id, offset in self._tracked:
+            self._removes.append(self._replay.track([entity_id], partial(self._heard, offset)))
 
-        self._removes.append(self._replay.track([entity_id], heard))
+    def _heard(self, offset: timedelta, change: PastChange) -> None:
+        """Take the time that an entity tells now."""
+        self._follow(change.entity_id, offset, change.new)
 
     def _due(self, description: str, entity_id: str | None = None) -> None:
         """Fire, on the days that are wanted."""
@@ -80,7 +90,9 @@ def attach_time(replay: Replay, config: Config, fire: Fire, variables: Variables
                 moment = cv.time(moment)
             except vol.Invalid:
                 moment = str(moment)
-        times.add(moment)
+        if not times.add(moment):
+            return times.remove
+    times.track()
     return times.remove
 
 
