@@ -19,6 +19,8 @@ from .random_automations import Maker
 from .scripted import ENTITIES, month
 
 ASSISTANT = "conversation"
+SAME = 0.01
+"""Seconds within which two things are due at the same moment."""
 NEAR = 0.6
 """Seconds by which Home Assistant's clocks may be late."""
 
@@ -73,9 +75,8 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
 
 def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: RehearsalOutcome) -> list[str]:
     """Return in words how a rehearsal differs from life."""
-    # What is due at the very same moment comes in any order.
-    live = sorted(((run.moment, run.because) for run in runs), key=lambda one: (round(one[0], 3), one[1]))
-    told = sorted(((run.moment, run.description) for run in outcome.runs), key=lambda one: (round(one[0], 3), one[1]))
+    live = _ordered([(run.moment, run.because) for run in runs])
+    told = _ordered([(run.moment, run.description) for run in outcome.runs])
     for index in range(max(len(live), len(told))):
         one = live[index] if index < len(live) else None
         other = told[index] if index < len(told) else None
@@ -83,3 +84,14 @@ def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: Re
             about = f"{name}: {len(live)} live, {len(told)} rehearsed; run {index}: live {one}, rehearsed {other}"
             return [f"{about}; before {live[max(0, index - 2) : index]}\n{config}"]
     return []
+
+
+def _ordered(runs: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return runs in an order that does not depend on which of those that are due at the same moment comes first."""
+    groups: list[list[tuple[float, str]]] = []
+    for run in sorted(runs):
+        if groups and run[0] - groups[-1][-1][0] < SAME:
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+    return [run for group in groups for run in sorted(group, key=lambda one: one[1])]

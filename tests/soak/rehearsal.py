@@ -15,7 +15,7 @@ def run(budget: Budget) -> Found:
     wrong = []
     for number in budget:
         environment = {VARIABLE: str(number), AUTOMATIONS: str(MANY), DAYS: str(MONTH)}
-        _, problem = run_tests(f"{TEST}[{number}]", environment=environment)
+        _, problem = run_tests(f"{TEST}[{number}]", "--show-capture=no", "--tb=short", environment=environment)
         if problem:
             wrong.append(f"month {number}: {problem}")
     return Found(f"{budget.done} months of {MANY} automations", wrong=tuple(wrong))
