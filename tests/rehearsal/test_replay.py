@@ -288,3 +288,61 @@ def test_room() -> None:
     answer = told(outcome, str)
     assert "by_weekday" not in answer
     assert answer["runs"] == 60
+
+
+@pytest.mark.parametrize(
+    ("parts", "runs"),
+    [
+        ({"trigger_variables": {"t": "{{ 5 }}"}, "triggers": [{**OPENED, "for": "{{ t }}"}]}, 0),
+        ({"trigger_variables": {"t": "{{ 1 / 0 }}"}}, 0),
+        ({"triggers": [{**OPENED, "for": "{{ 'x' }}"}]}, 0),
+        ({"triggers": [{"trigger": "numeric_state", "entity_id": ROOM, "above": 5, "for": "{{ 'x' }}"}]}, 0),
+        ({"triggers": [{"trigger": "numeric_state", "entity_id": ROOM, "above": 5}]}, 1),
+        ({"triggers": [{"trigger": "template", "value_template": "{{ is_state('sensor.room', '7') }}"}]}, 1),
+        (
+            {
+                "triggers": [
+                    {"trigger": "template", "value_template": "{{ is_state('sensor.room', '7') }}", "for": "{{ [] }}"}
+                ]
+            },
+            0,
+        ),
+        ({"triggers": [{"trigger": "template", "value_template": "{{ 1 / (states('sensor.room') | int(0)) }}"}]}, 0),
+        ({"triggers": [{"trigger": "time_pattern", "seconds": "*"}]}, 20),
+        ({"triggers": [{"trigger": "time", "at": "{{ '23:00:00' }}"}]}, 0),
+        ({"triggers": [{"trigger": "time", "at": "{{ 'sensor.room' }}"}]}, 0),
+    ],
+)
+async def test_triggers(replay: Replay, rehearse: Rehearse, parts: dict[str, Any], runs: int) -> None:
+    """Those whose templates fail do nothing, as in life."""
+    replay.feed(ROOM, past(ROOM, "1"))
+    automation = await rehearse(**parts)
+    open_door(replay)
+    replay.feed(ROOM, past(ROOM, "7", replay.now))
+    replay.feed(ROOM, past(ROOM, "unavailable", replay.now))
+    replay.feed(ROOM, past(ROOM, "broken", replay.now))
+    replay.advance(START + 20.5)
+    assert automation.finish().count == runs
+
+
+async def test_many(replay: Replay, rehearse: Rehearse) -> None:
+    """Timers that were cancelled do not pile up, and neither do runs."""
+    waiting = await rehearse(triggers=[{**OPENED, "for": {"hours": 10_000}}])
+    for _ in range(3_000):
+        open_door(replay)
+    assert waiting.finish().count == 0
+    assert len(replay._timers) < 2_500
+    await rehearse(mode="parallel", max=2_000, actions=[{"delay": {"hours": 10}}])
+    for _ in range(1_000):
+        open_door(replay)
+    with pytest.raises(NotReplayableError, match="1000 runs at the same time"):
+        open_door(replay)
+
+
+async def test_sensor_with_a_time(replay: Replay, rehearse: Rehearse) -> None:
+    """One that is to come sets off, and one that is over, or that says none, does not."""
+    automation = await rehearse(triggers=[{"trigger": "time", "at": [ROOM, {"entity_id": ROOM, "offset": "00:00:10"}]}])
+    for state in (dt_util.utc_from_timestamp(START + 60).isoformat(), "soon", "unknown"):
+        replay.feed(ROOM, past(ROOM, state, device_class="timestamp"))
+        replay.advance(replay.now + 65)
+    assert automation.finish().count == 1
