@@ -25,7 +25,7 @@ from .past import Past, PastChange
 AFTER_THE_SECOND: Final = 0.275
 """How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
 
-LATE: Final = 0.0005
+LATE: Final = 5e-6
 """Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
 _MANY: Final = 1_000
 """Timers from which on those that were cancelled are looked for."""
