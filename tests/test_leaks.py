@@ -154,6 +154,7 @@ CASES["extended_assist__perform_action"] = lambda: [
     {"action": "scene.apply", "data": {"entities": {"sensor.zebra": "on"}}},
     {"action": UPDATE, "data": {"entity_id": "sensor.visible", "zebra": ["sensor.zebra"]}},
 ]
+_MINUTE = {"trigger": "time_pattern", "minutes": "*"}
 CASES["extended_assist__execute_script"] = lambda: [
     *({"script": name, "variables": {"x": "sensor.zebra"}} for name in (*NAMES, "script.zebra")),
     *(
@@ -195,6 +196,20 @@ CASES["extended_assist__do_later"] = lambda: [
         for name in NAMES
     ),
     *({"when": {"after": 60}, "say": "x", "while": [template]} for template in REACH),
+]
+CASES["extended_assist__rehearse_automation"] = lambda: [
+    {},
+    *({"automation": name} for name in NAMES),
+    *({"config": {"triggers": [{"trigger": "state", "entity_id": name}], "actions": []}} for name in NAMES),
+    *(
+        {"config": {"triggers": [_MINUTE], "actions": [{"action": UPDATE, "target": {"entity_id": name}}]}}
+        for name in NAMES
+    ),
+    *({"config": {"triggers": [_MINUTE], "conditions": [template], "actions": []}} for template in REACH),
+    *(
+        {"config": {"triggers": [_MINUTE], "variables": {"x": template}, "conditions": ["{{ x }}"], "actions": []}}
+        for template in REACH
+    ),
 ]
 CASES["extended_assist__pending"] = lambda: [
     {},

@@ -88,6 +88,18 @@ QUESTIONS: dict[str, Calls] = {
         ("extended_assist__get_automations", {}),
         ("extended_assist__get_automations", {"name": "automation.visible", "details": True}),
     ],
+    "What would an automation have done?": [
+        (
+            "extended_assist__rehearse_automation",
+            {
+                "config": {
+                    "triggers": [{"trigger": "state", "entity_id": "lock.front_door"}],
+                    "actions": [{"action": "light.toggle", "target": {"entity_id": "light.bed_light"}}],
+                }
+            },
+        ),
+        ("extended_assist__rehearse_automation", {}),
+    ],
     "What is still pending?": [("extended_assist__pending", {})],
 }
 ELSEWHERE = {"get_energy", "fetch_url", "scrape_url"}

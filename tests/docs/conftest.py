@@ -9,6 +9,7 @@ from tests.tools.test_energy import home as energy_home
 from tests.tools.test_entities import home as entities_home
 from tests.tools.test_history import house as history_home
 from tests.tools.test_logbook import home as logbook_home
+from tests.tools.test_rehearsal import week as rehearsal_home
 from tests.tools.test_statistics import home as statistics_home
 from tests.web.conftest import admit, names, site
 
@@ -22,6 +23,7 @@ __all__ = [
     "install",
     "logbook_home",
     "names",
+    "rehearsal_home",
     "site",
     "start_home",
     "statistics_home",

@@ -219,6 +219,10 @@ async def test_facts_of_a_file(hass: HomeAssistant, assist: None, hass_storage: 
     assert listed == hass.services.async_services_for_domain("extended_assist").keys() - {"call_function"}
 
 
+async def test_rehearsal(rehearsal_home: None, ask: Ask) -> None:
+    await ask("rehearse_automation")
+
+
 async def test_get_user_name(hass: HomeAssistant, assist: None, ask: Ask, llm_context: llm.LLMContext) -> None:
     user = await hass.auth.async_create_user("Ben")
     await ask("get_user_name", which="Who", context=replace(llm_context, context=Context(user_id=user.id)))
@@ -308,7 +312,7 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
 
 ASKED = {name.removeprefix("test_") for name in list(globals())} | {
     *("perform_action", "undo_last_change", "do_later", "pending", "remember", "recall", "fetch_url", "scrape_url"),
-    *("get_automations", "add_automation", "update_automation", "remove_automation"),
+    *("get_automations", "add_automation", "update_automation", "remove_automation", "rehearse_automation"),
 }
 """Tools that are asked above, in homes and in an order of their own."""
 

@@ -22,6 +22,7 @@ SOAKS = {
     "large_home": "every kind of question in homes that double in size",
     "mutation": "mistakes on purpose in what bounds the model: are they seen?",
     "properties": "what must hold for any input, with many inputs",
+    "rehearsal": "months of automations, lived through and rehearsed: is every run the same?",
     "sequences": "random sequences of actions in a home of which a part is hidden",
     "templates": "random templates, with values that are too large",
     "wishes": "crashes of a home in which wishes come due",

@@ -10,6 +10,7 @@ from .entities import GetEntitiesTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
 from .memory import RecallTool, RememberTool
+from .rehearsal import RehearseAutomationTool
 from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
@@ -36,6 +37,7 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     AddAutomationTool,
     UpdateAutomationTool,
     RemoveAutomationTool,
+    RehearseAutomationTool,
     QueryDatabaseTool,
     FetchUrlTool,
     ScrapeUrlTool,

@@ -1,0 +1,120 @@
+"""What a rehearsal found, told in few words: how often, when, for how long, and what looks wrong."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+
+from ..results import format_duration, format_minute, size
+from .past import Ran, RehearsalOutcome
+
+MOST: Final = 1_500
+"""Characters of an answer."""
+NIGHT: Final = range(5)
+"""Hours of the day in which hardly anybody wants to be woken."""
+_SAYS_SOMETHING: Final = 4
+"""Runs from which on hours and weekdays are told."""
+_SOON: Final = 10.0
+"""Seconds between two runs that are too few."""
+_NEAR: Final = 60.0
+"""Seconds within which somebody else did the same."""
+_SHOWN: Final = 5
+_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def told(
+    outcome: RehearsalOutcome,
+    name_of: Callable[[str], str],
+    elsewhere: Sequence[float] = (),
+) -> JsonObjectType:
+    """Return the answer about one automation.
+
+    Elsewhere are the moments at which something automated switched the same on, oldest first.
+    """
+    runs = outcome.runs
+    answer: JsonObjectType = {"runs": outcome.count}
+    if len(runs) >= _SAYS_SOMETHING:
+        answer["first"], answer["last"] = format_minute(runs[0].moment), format_minute(runs[-1].moment)
+        moments = [dt_util.as_local(dt_util.utc_from_timestamp(run.moment)) for run in runs]
+        answer["by_hour"] = _counts(Counter(moment.hour for moment in moments), str)
+        answer["by_weekday"] = _counts(Counter(moment.weekday() for moment in moments), _WEEKDAYS.__getitem__)
+    elif runs:
+        answer["all"] = ", ".join(format_minute(run.moment) for run in runs)
+    if on := {name_of(entity_id): format_duration(seconds) for entity_id, seconds in outcome.on_time.items()}:
+        answer["on_for"] = dict(sorted(on.items())[:_SHOWN])
+    if outcome.open_since:
+        names = ", ".join(sorted(map(name_of, outcome.open_since))[:_SHOWN])
+        answer["never_turned_off_again"] = f"{names}: nothing would have done so by the end"
+    answer |= _beside(outcome, elsewhere)
+    if wrong := looks_wrong(outcome):
+        answer["looks_wrong"] = "; ".join(wrong)
+    if outcome.followed:
+        answer["note"] = "Nothing was done. It reads what it sets: that was taken to be as it would have set it."
+    if outcome.not_replayed:
+        answer["not_replayed"] = "; ".join(list(outcome.not_replayed)[:_SHOWN])
+    return _fitted(answer)
+
+
+def _beside(outcome: RehearsalOutcome, elsewhere: Sequence[float]) -> Mapping[str, str]:
+    """Return what else was so, or happened, at these moments."""
+    found = {}
+    if already := sum(run.already for run in outcome.runs):
+        found["already"] = f"{_times(already)} what it switches first was so already"
+    if near := sum(_is_near(run, elsewhere) for run in outcome.runs):
+        found["also_automated"] = f"{_times(near)} another automation or script did the same within a minute"
+    held = [f"{_times(count)} {why}" for count, why in _held_back(outcome) if count]
+    if held:
+        found["held_back"] = ", ".join(held)
+    return found
+
+
+def _held_back(outcome: RehearsalOutcome) -> tuple[tuple[int, str], ...]:
+    """Return how often a trigger fired and nothing ran, and why."""
+    return (outcome.refused, "a condition was false"), (outcome.blocked, "it was still running")
+
+
+def looks_wrong(outcome: RehearsalOutcome) -> list[str]:
+    """Return what looks wrong."""
+    runs = outcome.runs
+    if not outcome.count:
+        return ["never" + ("; the triggers fired, but a condition was always false" if outcome.refused else "")]
+    found = []
+    gaps = [later.moment - earlier.moment for earlier, later in pairwise(runs)]
+    if len(gaps) >= _SAYS_SOMETHING and median(gaps) < _SOON:
+        found.append("every few seconds")
+    elif soon := sum(gap < _SOON for gap in gaps):
+        found.append(f"{_times(soon)} within {_SOON:g} seconds of the run before")
+    night = [run for run in runs if dt_util.as_local(dt_util.utc_from_timestamp(run.moment)).hour in NIGHT]
+    if night:
+        some = ", ".join(format_minute(run.moment) for run in night[:2])
+        found.append(f"{_times(len(night))} in the night, such as {some}")
+    return found
+
+
+def _times(count: int) -> str:
+    """Return a number of times in words."""
+    return "once" if count == 1 else f"{count} times"
+
+
+def _is_near(run: Ran, moments: Sequence[float]) -> bool:
+    """Return whether a moment lies within a minute of a run."""
+    index = bisect_left(moments, run.moment - _NEAR)
+    return index < len(moments) and moments[index] <= run.moment + _NEAR
+
+
+def _counts(counts: Counter[int], name: Callable[[int], str]) -> str:
+    """Return how often each hour or weekday occurs."""
+    return ", ".join(f"{name(key)}: {counts[key]}" for key in sorted(counts))
+
+
+def _fitted(answer: JsonObjectType) -> JsonObjectType:
+    """Return an answer that has room: what says least goes first."""
+    for key in ("by_weekday", "by_hour", "on_for", "not_replayed"):
+        if size(answer) > MOST:
+            answer.pop(key, None)
+    return answer

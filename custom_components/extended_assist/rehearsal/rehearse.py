@@ -1,0 +1,89 @@
+"""One automation over a span of the recorded past; runs in the recorder's executor."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from time import monotonic
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant, State
+
+from ..exposure import Exposure
+from .automation import RehearsedAutomation
+from .conditions import NotReplayableError
+from .past import RehearsalOutcome, Stretch
+from .replay import OutOfTimeError, Replay
+from .rows import RecordedRows, read_stretches
+
+TIME_LIMIT: Final = 20.0
+"""Seconds of one rehearsal, after which it tells how far it came."""
+_ANY: Final = "sensor.any"
+"""Stands for whatever entity has some attributes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsedSpan:
+    """How much of the past a rehearsal goes through; in seconds since the epoch."""
+
+    start: float
+    end: float
+    limit: float = TIME_LIMIT
+    """Seconds that it may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsed:
+    """What is to be rehearsed."""
+
+    config: Mapping[str, Any]
+    """The automation, as Home Assistant validated it."""
+    reads: frozenset[str]
+    """The entities that its triggers, conditions and templates read."""
+    uses: Mapping[str, frozenset[str]]
+    """All entities in it, those that it only sets too, each with the attributes that the recorder does not keep."""
+    entity_id: str = ""
+    """Its own, where it is there already."""
+
+
+def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
+    """Return what an automation would have done in a span.
+
+    Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.
+    """
+    rows = RecordedRows(hass, subject.uses, lambda attributes: exposure.visible_attributes(State(_ANY, "", attributes)))
+    if missing := sorted(subject.reads - rows.entity_ids):
+        raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
+    replay = Replay(hass, exposure, subject.uses)
+    replay.now, replay.stops_at = span.start, monotonic() + span.limit
+    automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
+    try:
+        for stretch in read_stretches(hass, span.start, span.end):
+            _through(replay, automation, rows, stretch, span)
+    except OutOfTimeError:
+        automation.outcome.is_whole = False
+    return automation.finish()
+
+
+def _through(
+    replay: Replay, automation: RehearsedAutomation, rows: RecordedRows, stretch: Stretch, span: RehearsedSpan
+) -> None:
+    """Go through a time in which Home Assistant ran."""
+    if replay.world:  # It ended before, and began anew.
+        automation.stop()
+        replay.stop()
+    begin, armed = max(span.start, stretch.begin), max(span.start, stretch.armed)
+    if automation.outcome.since is None:
+        automation.outcome.since = begin
+    replay.advance(begin)
+    for _, entity_id, past in rows.at(begin, stretch.begin):
+        replay.feed(entity_id, past)
+    is_armed = False
+    for moment, entity_id, past in chain(rows.between(begin, stretch.end), [(stretch.end, "", None)]):
+        if not is_armed and armed <= moment:
+            is_armed = True
+            replay.advance(armed)
+            replay.is_starting = stretch.armed > begin
+            automation.start()
+            replay.is_starting = False
+        replay.advance(moment)
+        replay.feed(entity_id, past)

@@ -1,0 +1,241 @@
+"""The past, moment by moment: recorded changes and timers in their order, and who waits for them.
+
+It offers what Home Assistant's helpers offer to triggers: to follow entities, to be called later and at times of the day.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from heapq import heapify, heappop, heappush
+from itertools import count
+from math import inf
+from time import monotonic
+from typing import Any, Final
+
+import voluptuous as vol
+
+from homeassistant.core import HomeAssistant, State
+from homeassistant.exceptions import TemplateError
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.template import Template
+from homeassistant.util import dt as dt_util
+
+from ..exposure import Exposure
+from ..templates.past import PastHome, parsed, render_past
+from .past import Past, PastChange
+
+AFTER_THE_SECOND: Final = 0.275
+"""How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
+
+LATE: Final = 5e-6
+"""Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
+_MANY: Final = 1_000
+"""Timers from which on those that were cancelled are looked for."""
+
+type Remove = Callable[[], None]
+type Listener = Callable[[PastChange], None]
+
+
+class OutOfTimeError(Exception):
+    """A rehearsal takes longer than it may."""
+
+
+class Replay:
+    """The home at one moment, which goes on."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        exposure: Exposure,
+        known: Mapping[str, Collection[str]],
+    ) -> None:
+        """Take the entities of which the past is read, each with the attributes that the recorder does not keep."""
+        self.hass = hass
+        self.known = known
+        self.now = 0.0
+        self.stops_at = inf
+        """When the rehearsal has to end, as time.monotonic() tells it."""
+        self.world: dict[str, Past] = {}
+        self.is_starting = False
+        """Whether Home Assistant is just starting."""
+        self._exposure = exposure
+        self._listeners: dict[str, list[Listener]] = {}
+        self._timers: list[tuple[float, int, list[Callable[[], None]]]] = []
+        self._most_timers = _MANY
+        self._count = count()
+        self._set: set[str] = set()
+
+    # What happens
+
+    def advance(self, until: float) -> None:
+        """Let everything happen that is due up to a moment; raises OutOfTimeError."""
+        while self._timers and self._timers[0][0] <= until:
+            moment, _, action = heappop(self._timers)
+            if action:
+                self.now = max(self.now, moment)
+                self._look_at_clock()
+                action.pop()()
+        self.now = max(self.now, until)
+        self._look_at_clock()
+
+    def _look_at_clock(self) -> None:
+        """Raise OutOfTimeError where there is no time left."""
+        if monotonic() > self.stops_at:
+            raise OutOfTimeError
+
+    def feed(self, entity_id: str, new: Past | None) -> None:
+        """Let a recorded change happen."""
+        if entity_id in self._set and new is not None:
+            new = self._after_own(self.world.get(entity_id), new)
+        if new is None and entity_id not in self.world:
+            return
+        self.change(entity_id, new)
+
+    def set(self, entity_id: str, state: str | None, attributes: Mapping[str, Any]) -> None:
+        """Let an entity be as a step of the automation would have set it."""
+        if (old := self.world.get(entity_id)) is None or old.state == "unavailable":
+            return
+        told = {**old.attributes, **attributes}
+        wanted = old.state if state is None else state
+        if wanted == old.state and told == old.attributes:
+            return
+        self._set.add(entity_id)
+        changed = old.changed if wanted == old.state else self.now
+        self.change(entity_id, Past(entity_id, wanted, told, changed, self.now))
+
+    def change(self, entity_id: str, new: Past | None) -> None:
+        """PastChange an entity, and tell those who follow it."""
+        old = self.world.get(entity_id)
+        if new is None:
+            del self.world[entity_id]
+        else:
+            self.world[entity_id] = new
+        if listeners := self._listeners.get(entity_id):
+            change = PastChange(entity_id, old, new)
+            for listener in listeners.copy():
+                listener(change)
+
+    def _after_own(self, old: Past | None, new: Past) -> Past:
+        """Return a recorded state as it would have been where the automation had set the entity before."""
+        if old is None:
+            return new
+        if new.changed < new.updated:
+            return Past(new.entity_id, old.state, new.attributes, old.changed, new.updated)
+        self._set.discard(new.entity_id)
+        changed = old.changed if old.state == new.state else new.changed
+        return Past(new.entity_id, new.state, new.attributes, changed, new.updated)
+
+    def stop(self) -> None:
+        """Let Home Assistant end: nothing waits any more, and nothing is there."""
+        self._timers.clear()
+        self._listeners.clear()
+        self._set.clear()
+        self.world.clear()
+
+    # Who waits for it
+
+    def track(self, entity_ids: Iterable[str], listener: Listener) -> Remove:
+        """Call a listener whenever one of some entities changes."""
+        lists = [self._listeners.setdefault(entity_id, []) for entity_id in entity_ids]
+        for listeners in lists:
+            listeners.append(listener)
+
+        def remove() -> None:
+            for listeners in lists:
+                if listener in listeners:
+                    listeners.remove(listener)
+
+        return remove
+
+    def call_at(self, moment: float, action: Callable[[], None]) -> Remove:
+        """Call a function at a moment."""
+        if len(self._timers) > self._most_timers:  # Those that were cancelled would stay until they are due.
+            self._timers = [timer for timer in self._timers if timer[2]]
+            heapify(self._timers)
+            self._most_timers = 2 * len(self._timers) + _MANY
+        entry = [action]
+        heappush(self._timers, (moment + LATE, next(self._count), entry))
+        return entry.clear
+
+    def call_daily(self, clock: tuple[Any, Any, Any], action: Callable[[], None], *, local: bool) -> Remove:
+        """Call a function whenever hours, minutes and seconds match, as Home Assistant computes it."""
+        hours, minutes, seconds = clock
+        if all(part is None or part == "*" for part in clock):
+            return self._every_second(action)
+        expression = (
+            dt_util.parse_time_expression(seconds, 0, 59),
+            dt_util.parse_time_expression(minutes, 0, 59),
+            dt_util.parse_time_expression(hours, 0, 23),
+        )
+        pending: list[Remove] = []
+
+        def schedule(after: float) -> None:
+            moment = dt_util.utc_from_timestamp(after)
+            following = dt_util.find_next_time_expression_time(
+                dt_util.as_local(moment) if local else moment, *expression
+            )
+            due = following.replace(microsecond=0).timestamp() + AFTER_THE_SECOND
+            pending[:] = [self.call_at(due, fire)]
+
+        def fire() -> None:
+            schedule(self.now + 1)
+            action()
+
+        schedule(self.now)
+        return lambda: _remove_all(pending)
+
+    def _every_second(self, action: Callable[[], None]) -> Remove:
+        """Call a function every second from now on."""
+        pending: list[Remove] = []
+
+        def fire() -> None:
+            pending[:] = [self.call_at(self.now + 1, fire)]
+            action()
+
+        pending[:] = [self.call_at(self.now + 1, fire)]
+        return lambda: _remove_all(pending)
+
+    # What is read
+
+    def state(self, entity_id: str) -> State | None:
+        """Return an entity as Home Assistant's own state."""
+        past = self.world.get(entity_id)
+        return past.as_state() if past else None
+
+    def home(self) -> PastHome:
+        """Return the home as a template sees it now."""
+        moment, left = dt_util.utc_from_timestamp(self.now), self.stops_at - monotonic()
+        return PastHome(self.hass, self._exposure, self.state, self.known, moment, seconds=left)
+
+    def text(self, template: Template, variables: Mapping[str, Any], home: PastHome | None = None) -> str:
+        """Return the text that a template makes; raises TemplateError, and NotOfThePastError with what is not known."""
+        return render_past(home or self.home(), template.template, seen(variables))
+
+    def render(self, value: Any, variables: Mapping[str, Any]) -> Any:
+        """Return a value with its templates rendered; raises as text() does."""
+        if isinstance(value, Template):
+            return parsed(self.hass, self.text(value, variables)) if not value.is_static else value.async_render()
+        if isinstance(value, Mapping):
+            return {self.render(key, variables): self.render(item, variables) for key, item in value.items()}
+        return [self.render(item, variables) for item in value] if isinstance(value, list) else value
+
+    def seconds(self, period: Any, variables: Mapping[str, Any]) -> float:
+        """Return the length of a period that may be a template; raises TemplateError where it is none."""
+        rendered = self.render(period, variables)
+        try:
+            return float(cv.positive_time_period(rendered).total_seconds())
+        except vol.Invalid as err:
+            raise TemplateError(err) from err
+
+
+def _remove_all(pending: list[Remove]) -> None:
+    """Let nothing of some be called any more."""
+    for remove in pending:
+        remove()
+
+
+def seen(value: Any) -> Any:
+    """Return variables with recorded states as Home Assistant's own."""
+    if isinstance(value, Past):
+        return value.as_state()
+    if isinstance(value, Mapping):
+        return {key: seen(item) for key, item in value.items()}
+    return [seen(item) for item in value] if isinstance(value, list) else value

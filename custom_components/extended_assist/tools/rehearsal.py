@@ -1,0 +1,268 @@
+"""Rehearse automations over the recorded past."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import partial
+from time import monotonic
+from typing import Any, Final, override
+
+import voluptuous as vol
+
+from homeassistant.components.automation.config import async_validate_config_item
+from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
+from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
+from homeassistant.components.recorder.entity_options import is_entity_recorded
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import config_validation as cv
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import JsonObjectType
+
+from ..automations.additions import newer
+from ..automations.check import (
+    CheckedAutomation,
+    async_check,
+    async_walk_part,
+    normalized,
+    refuse_untold,
+    walker_for,
+)
+from ..automations.query import Automation, async_exposed_automations, async_find_automation
+from ..exposure import NotExposedError
+from ..recorder import async_read
+from ..rehearsal.account import MOST, told
+from ..rehearsal.conditions import NotReplayableError
+from ..rehearsal.past import RehearsalOutcome
+from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
+from ..rehearsal.rows import switched_elsewhere
+from ..results import ToolError, format_minute, size
+from ..spans import END, START, time_span
+from ..templates.past import NotOfThePastError
+from ..toolbox.call import ToolCall
+from ..toolbox.policy import Tier
+from ..toolbox.tool import READ_ONLY, ExtendedTool
+
+_DAYS: Final = 7
+_ONE: Final = 20.0
+"""Seconds that the rehearsal of one automation may take."""
+_ALL: Final = 40.0
+"""Seconds that those of all automations may take."""
+_READS: Final = ("trigger_variables", "variables", "triggers", "conditions")
+_HIDDEN: Final = (
+    "'{}' uses something that is not exposed or cannot be checked, so it is not rehearsed. Tell the user to look at it in Home "
+    "Assistant."
+)
+
+
+class RehearseAutomationTool(ExtendedTool):
+    """Tell what an automation would have done in the recorded past."""
+
+    name = "extended_assist__rehearse_automation"
+    title = "Rehearse automation"
+    description = (
+        "What an automation would have done in the past, from what is recorded; nothing is done. One that is there, perhaps "
+        "with changes, or a new one. Without either: how often each would have run, to find those that never do."
+    )
+    annotations = READ_ONLY
+    family = "rehearsal"
+    tier = Tier.READ
+    deadline = _ALL + _ONE
+    parameters = vol.Schema(
+        {
+            vol.Optional("automation", description="Id, entity id or name of one."): cv.string,
+            vol.Optional("changes", description="Of that one: parts with new values, as in update_automation."): dict,
+            vol.Optional("config", description="A new one, as in add_automation: triggers, conditions, actions."): dict,
+            vol.Optional("start", description=f"{START} Default: {_DAYS} days before end."): cv.string,
+            vol.Optional("end", description=END): cv.string,
+        }
+    )
+
+    @override
+    @classmethod
+    async def async_available(cls, hass: HomeAssistant) -> bool:
+        """Return whether automations are set up."""
+        return AUTOMATION_DOMAIN in hass.config.components
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Rehearse one or all."""
+        arguments = call.arguments
+        if "config" in arguments and {"automation", "changes"} & arguments.keys():
+            raise ToolError("Give either automation, perhaps with changes, or config.")
+        if "changes" in arguments and "automation" not in arguments:
+            raise ToolError("changes: say which automation, or give a whole new one as config.")
+        start, end = time_span({"hours": _DAYS * 24, **arguments}, dt_util.utcnow())
+        span = RehearsedSpan(start.timestamp(), end.timestamp(), _ONE)
+        await call.exposure.async_prepare()
+        if "automation" in arguments:
+            automation = await async_find_automation(call, arguments["automation"])
+            subject = await _async_existing(call, automation, arguments.get("changes"))
+        elif "config" in arguments:
+            subject = await _async_new(call, arguments["config"])
+        else:
+            return await _async_all(call, span)
+        outcome = await _async_outcome(call, subject, span)
+        answer = _heading(span, outcome) | told(
+            outcome, partial(_name, call), await _async_elsewhere(call, subject, span)
+        )
+        while size(answer) > MOST and (key := next((key for key in ("by_weekday", "by_hour") if key in answer), None)):
+            del answer[key]
+        return answer
+
+
+def _heading(span: RehearsedSpan, outcome: RehearsalOutcome) -> JsonObjectType:
+    """Return which time was gone through."""
+    answer: JsonObjectType = {"start": format_minute(span.start), "end": format_minute(span.end)}
+    if outcome.since is None:
+        raise ToolError("Nothing is recorded of that time. Ask for a later one.")
+    if outcome.since > span.start + 60:
+        answer["recorded_since"] = format_minute(outcome.since)
+    if outcome.until < span.end - 60 and not outcome.is_whole:
+        answer["only_until"] = f"{format_minute(outcome.until)}; it took too long. Ask for a shorter time."
+    return answer
+
+
+def _name(call: ToolCall, entity_id: str) -> str:
+    """Return the name of an entity."""
+    entity = call.exposure.entity(entity_id)
+    return entity.name if entity else entity_id
+
+
+async def _async_new(call: ToolCall, given: Mapping[str, Any]) -> Rehearsed:
+    """Return a new automation, checked as if it were to be added."""
+    config = normalized(given)
+    refuse_untold(config)
+    config.setdefault("alias", "Rehearsal")
+    return await _async_subject(call, "rehearsal", await async_check(call, "rehearsal", config))
+
+
+async def _async_existing(call: ToolCall, automation: Automation, changes: Mapping[str, Any] | None) -> Rehearsed:
+    """Return an automation that is there, with some parts changed, checked as if it were written."""
+    parts = normalized(changes or {})
+    refuse_untold(parts)
+    config = {key: value for key, value in newer(automation.config).items() if key != "id"}
+    config = {key: value for key, value in (config | parts).items() if value is not None}
+    item_id = automation.id or "rehearsal"
+    try:
+        checked = await async_check(call, item_id, deepcopy(config), given=parts.keys())
+    except ToolError as err:
+        if parts:
+            raise
+        raise ToolError(_HIDDEN.format(automation.name)) from err
+    return await _async_subject(call, item_id, checked, automation.entity_id)
+
+
+async def _async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation, entity_id: str = "") -> Rehearsed:
+    """Return what is rehearsed, with what it reads."""
+    hass, whole = call.hass, deepcopy(checked.whole)
+    validated = await async_validate_config_item(hass, item_id, {"id": item_id, **whole})
+    if validated is None:
+        raise ToolError("Home Assistant does not accept this automation. Give all of its parts in full.")
+    walker = walker_for(call, checked.whole)
+    for key in _READS:
+        await async_walk_part(walker, key, checked.whole.get(key))
+    reads = frozenset(walker.entity_ids)
+    unrecorded = sorted(one for one in reads if not is_entity_recorded(hass, one))
+    if unrecorded:
+        names = ", ".join(_name(call, one) for one in unrecorded)
+        raise ToolError(f"{names}: excluded from the recorder, so what this automation would have done is not known.")
+    uses = {one: _unkept(hass, one) for one in checked.entity_ids | reads}
+    _check_attributes(checked.whole, uses)
+    return Rehearsed(config=validated, reads=reads, uses=uses, entity_id=entity_id)
+
+
+def _unkept(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
+    """Return the attributes of an entity that the recorder does not keep."""
+    state = hass.states.get(entity_id)
+    info = state.state_info if state else None
+    unrecorded = frozenset(info["unrecorded_attributes"]) if info else frozenset()
+    if "*" in unrecorded and state:
+        unrecorded = frozenset(state.attributes) - {
+            "device_class",
+            "state_class",
+            "unit_of_measurement",
+            "friendly_name",
+        }
+    return unrecorded | ALL_DOMAIN_EXCLUDE_ATTRS
+
+
+def _check_attributes(config: Any, uses: Mapping[str, frozenset[str]]) -> None:
+    """Refuse triggers and conditions on an attribute that the recorder does not keep."""
+    if isinstance(config, Mapping):
+        named = config.get("entity_id")
+        for entity_id in [named] if isinstance(named, str) else named or ():
+            if config.get("attribute") in uses.get(entity_id, ()):
+                raise ToolError(
+                    f"The attribute '{config['attribute']}' of {entity_id} is not recorded, so nothing is known."
+                )
+    for item in config.values() if isinstance(config, Mapping) else config if isinstance(config, list) else ():
+        _check_attributes(item, uses)
+
+
+async def _async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
+    """Return what a rehearsal found; raises ToolError, with what cannot be replayed, where nothing can be told."""
+    try:
+        return await async_read(call.hass, rehearse, call.exposure, subject, span)
+    except (NotReplayableError, NotOfThePastError) as err:
+        raise ToolError(
+            f"This cannot be told from what is recorded: {err}. Nothing is known of the rest without it."
+        ) from err
+
+
+async def _async_elsewhere(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> list[float]:
+    """Return when something automated switched on what a new automation only sets; of one that is there it was itself."""
+    only_set = subject.uses.keys() - subject.reads
+    if subject.entity_id or not only_set:
+        return []
+    return await async_read(call.hass, switched_elsewhere, only_set, span.start, span.end)
+
+
+async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
+    """Return how often each exposed automation would have run, those that never would first."""
+    ends_at = monotonic() + _ALL
+    counts: dict[str, int] = {}
+    unknown: list[str] = []
+    found = await async_exposed_automations(call)
+    answer: JsonObjectType = {}
+    for automation in found:
+        if (left := ends_at - monotonic()) <= 0:
+            answer["note"] = (
+                f"{len(found) - len(counts) - len(unknown)} more were not looked at. Ask for a shorter time."
+            )
+            break
+        try:
+            subject = await _async_existing(call, automation, None)
+            outcome = await _async_outcome(call, subject, RehearsedSpan(span.start, span.end, left))
+        except NotExposedError, ToolError:
+            unknown.append(automation.name)
+            continue
+        heading = _heading(span, outcome)
+        answer = heading | answer
+        counts[automation.name] = outcome.count
+        if not outcome.count and outcome.refused:
+            counts[automation.name] = -1
+    if not found:
+        raise ToolError("No automation is exposed. Tell the user to expose those that are meant.")
+    return _listed(answer, counts, unknown)
+
+
+def _listed(answer: JsonObjectType, counts: Mapping[str, int], unknown: list[str]) -> JsonObjectType:
+    """Return the answer about all automations."""
+    never = sorted(name for name, count in counts.items() if count <= 0)
+    if never:
+        answer["never"] = ", ".join(
+            f"{name} (a condition was always false)" if counts[name] < 0 else name for name in never
+        )
+    runs = sorted((name for name, count in counts.items() if count > 0), key=lambda name: counts[name])
+    kept: list[str] = []
+    for name in runs:
+        kept.append(f"{name}: {counts[name]}")
+        if size(answer | {"runs": ", ".join(kept)}) > MOST - 200:
+            kept[-1] = f"{len(runs) - len(kept) + 1} more, which run more often"
+            break
+    if kept:
+        answer["runs"] = ", ".join(kept)
+    if unknown:
+        answer["not_rehearsed"] = (
+            f"{len(unknown)}, for what they use, or what cannot be replayed: {', '.join(unknown[:5])}"
+        )
+    return answer

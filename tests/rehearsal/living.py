@@ -1,0 +1,135 @@
+"""A scripted month, lived through by a real Home Assistant whose clock goes from one thing that is due to the next."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+import math
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+from pytest_homeassistant_custom_component.common import async_test_home_assistant
+
+from homeassistant.components.automation import EVENT_AUTOMATION_TRIGGERED
+from homeassistant.core import CoreState, Event, HomeAssistant, callback
+from homeassistant.helpers import frame
+from homeassistant.setup import async_setup_component
+
+from .scripted import Life, Month
+
+LATITUDE, LONGITUDE = 52.5, 13.4
+_LATE = 2e-6
+"""Seconds by which a timer is late at least: what counts the time is rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A run of an automation."""
+
+    moment: float
+    automation: str
+    because: str
+
+
+class Clock:
+    """The frozen clock of a month."""
+
+    def __init__(self, frozen: FrozenDateTimeFactory) -> None:
+        """Take what freezes the clock; the event loop goes by it, too."""
+        self._frozen = frozen
+
+    def set(self, moment: float) -> None:
+        """Let it be a moment, rounded up: no timer is called too early."""
+        whole = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=math.ceil(moment * 1e6))
+        self._frozen.move_to(whole)
+
+    async def advance(self, until: float) -> None:
+        """Let everything happen that is due up to a moment, each at its time."""
+        loop: Any = asyncio.get_running_loop()
+        await settle()
+        while True:
+            # What was cancelled leaves the heap when the loop comes to it.
+            due = loop._scheduled[0].when() if loop._scheduled else math.inf
+            if due > until:
+                break
+            self.set(max(due, loop.time()) + _LATE)
+            await settle()
+        self.set(until)
+        await settle()
+
+
+async def settle() -> None:
+    """Let the event loop do all that can be done now."""
+    loop: Any = asyncio.get_running_loop()
+    rounds = 3
+    while rounds:
+        await asyncio.sleep(0)
+        rounds = max(rounds - 1, bool(loop._ready))
+
+
+@asynccontextmanager
+async def life(month: Month, one: Life, clock: Clock, helpers: dict[str, Any]) -> AsyncGenerator[HomeAssistant]:
+    """Begin a life of Home Assistant, which has not started yet."""
+    clock.set(one.begin)
+    async with async_test_home_assistant(initial_state=CoreState.not_running) as hass:
+        frame.async_setup(hass)
+        await hass.config.async_set_time_zone(month.zone)
+        hass.config.latitude, hass.config.longitude = LATITUDE, LONGITUDE
+        try:
+            yield hass
+        finally:
+            await settle()
+            for task in [*hass._tasks, *hass._background_tasks]:
+                task.cancel()
+            await hass.async_stop(force=True)
+            # A process ends with all that it had still to do.
+            for handle in asyncio.get_running_loop()._scheduled:  # type: ignore[attr-defined] # there is no other way
+                handle.cancel()
+
+
+async def live_through(hass: HomeAssistant, month: Month, one: Life, clock: Clock, busy: Any = None) -> None:
+    """Let a life pass: its entities say what they say, it starts, and it goes on until just before its end."""
+    is_started = False
+    for count, said in enumerate(month.within(one)):
+        if not is_started and said.moment > one.started:
+            is_started = True
+            await clock.advance(one.started)
+            await hass.async_start()
+        await clock.advance(said.moment)
+        if said.state is None:
+            hass.states.async_remove(said.entity_id)
+        else:
+            hass.states.async_set(said.entity_id, said.state, said.attributes, said.force)
+        if busy and is_started and count % 5_000 == 4_999:
+            await busy()
+    if not is_started:
+        await clock.advance(one.started)
+        await hass.async_start()
+    await clock.advance(one.end)
+
+
+async def lived(month: Month, clock: Clock, automations: list[dict[str, Any]]) -> list[LiveRun]:
+    """Return the runs of automations in a month."""
+    runs: list[LiveRun] = []
+
+    @callback
+    def ran(event: Event) -> None:
+        runs.append(LiveRun(hass.loop.time(), event.data["name"], event.data.get("source", "")))
+
+    for one in month.lives:
+        async with life(month, one, clock, {}) as hass:
+            await async_set_up(hass, len(automations))
+            hass.bus.async_listen(EVENT_AUTOMATION_TRIGGERED, ran)
+            assert await async_setup_component(hass, "automation", {"automation": automations})
+            assert len(hass.states.async_entity_ids("automation")) == len(automations)
+            await live_through(hass, month, one, clock)
+    return runs
+
+
+async def async_set_up(hass: HomeAssistant, count: int) -> None:
+    """Set up what automations set: a helper for each."""
+    assert await async_setup_component(hass, "homeassistant", {})
+    helpers = {f"out_{number}": {"initial": False} for number in range(count)}
+    assert await async_setup_component(hass, "input_boolean", {"input_boolean": helpers})
+    await settle()

@@ -1,0 +1,237 @@
+"""Tests of rehearsing automations."""
+
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.tools.rehearsal import RehearseAutomationTool
+from homeassistant.components.recorder import Recorder
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers.json import json_dumps
+from homeassistant.setup import async_setup_component
+from tests.automating import StartHome, start_home
+from tests.conftest import CallTool, expose
+from tests.databases import EVERY_ENGINE
+from tests.tools.test_history import House
+
+__all__ = ["start_home"]
+
+DAMP, FAN, LAMP, DOOR, ZEBRA = (
+    "sensor.bathroom",
+    "switch.fan",
+    "light.lamp",
+    "binary_sensor.door",
+    "binary_sensor.zebra",
+)
+REHEARSE = RehearseAutomationTool(ToolboxOptions())
+PARENT = "01JCX00000000000000000000A"
+TURN_ON = {"action": "switch.turn_on", "target": {"entity_id": FAN}}
+TURN_OFF = {"action": "switch.turn_off", "target": {"entity_id": FAN}}
+ABOVE = {"trigger": "numeric_state", "entity_id": DAMP, "above": 70}
+FAN_CONFIG = {"triggers": [ABOVE], "actions": [TURN_ON]}
+AUTOMATIONS = f"""\
+- id: fan
+  alias: Fan
+  triggers:
+  - {{trigger: numeric_state, entity_id: {DAMP}, above: 70}}
+  actions:
+  - {{action: switch.turn_on, target: {{entity_id: {FAN}}}}}
+- id: never
+  alias: Never
+  triggers:
+  - {{trigger: numeric_state, entity_id: {DAMP}, above: 170}}
+  actions: []
+- id: dark
+  alias: Dark
+  triggers:
+  - {{trigger: state, entity_id: {DOOR}, to: 'on'}}
+  conditions:
+  - {{condition: state, entity_id: {FAN}, state: unavailable}}
+  actions: []
+- id: mixed
+  alias: Mixed
+  triggers:
+  - {{trigger: state, entity_id: [{DOOR}, {ZEBRA}], to: 'on'}}
+  actions: []
+- id: chatty
+  alias: Heard
+  triggers:
+  - {{trigger: conversation, command: open sesame}}
+  actions: []
+"""
+EXPOSED = (DAMP, FAN, LAMP, DOOR, *(f"automation.{name}" for name in ("fan", "never", "dark", "mixed", "heard")))
+
+
+async def fill(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    """Let a week pass in which the bathroom is damp every morning, and once at night."""
+    await hass.config.async_set_time_zone("Europe/Berlin")
+    house = House(hass, freezer)
+    house.at("2026-11-10 00:00:00")
+    for entity_id, state in ((DAMP, "50"), (FAN, "off"), (LAMP, "off"), (DOOR, "off"), (ZEBRA, "off")):
+        house.set("2026-11-10 00:00:01", entity_id, state, friendly_name=entity_id.partition(".")[2].title())
+    for day in range(12, 18):
+        house.set(f"2026-11-{day} 07:00:00", DAMP, "75", friendly_name="Bathroom")
+        if day == 15:
+            house.at(f"2026-11-{day} 07:00:20")
+            hass.states.async_set(FAN, "on", {"friendly_name": "Fan"}, context=Context(parent_id=PARENT))
+        house.set(f"2026-11-{day} 07:20:00", DAMP, "76", friendly_name="Bathroom")
+        house.set(f"2026-11-{day} 07:30:00", DAMP, "60", friendly_name="Bathroom")
+        house.set(f"2026-11-{day} 08:00:00", FAN, "on", friendly_name="Fan")
+        house.set(f"2026-11-{day} 08:00:01", FAN, "off", friendly_name="Fan")
+        house.set(f"2026-11-{day} 09:00:00", DOOR, "on", friendly_name="Door")
+        house.set(f"2026-11-{day} 09:00:05", DOOR, "off", friendly_name="Door")
+    house.set("2026-11-17 03:12:00", DAMP, "80", friendly_name="Bathroom")
+    house.set("2026-11-17 03:40:00", DAMP, "60", friendly_name="Bathroom")
+    house.at("2026-11-18 12:00:00")
+    await async_wait_recording_done(hass)
+
+
+@pytest.fixture
+async def week(
+    hass: HomeAssistant, recorder_mock: Recorder, start_home: StartHome, freezer: FrozenDateTimeFactory
+) -> None:
+    """Set up a home with a week behind it."""
+    await fill(hass, freezer)
+    await start_home(AUTOMATIONS)
+    for domain in ("switch", "light"):
+        assert await async_setup_component(hass, domain, {})
+    expose(hass, *EXPOSED)
+
+
+async def rehearsed(call_tool: CallTool, **arguments: Any) -> dict[str, Any]:
+    """Return the answer about the time from November 11 on."""
+    answer: dict[str, Any] = await call_tool(REHEARSE, **{"start": "2026-11-11"} | arguments)
+    assert len(json_dumps(answer)) <= 1_500
+    return answer
+
+
+@EVERY_ENGINE
+async def test_new(week: None, call_tool: CallTool) -> None:
+    """How often, when, for how long, what was so already, and what looks wrong."""
+    assert await rehearsed(call_tool, config=FAN_CONFIG) == {
+        "start": "2026-11-11 00:00",
+        "end": "2026-11-18 12:00",
+        "runs": 7,
+        "first": "2026-11-12 07:00",
+        "last": "2026-11-17 07:00",
+        "by_hour": "3: 1, 7: 6",
+        "by_weekday": "mon: 1, tue: 2, thu: 1, fri: 1, sat: 1, sun: 1",
+        "on_for": {"Fan": "9:48:06"},
+        "already": "once what it switches first was so already",
+        "also_automated": "once another automation or script did the same within a minute",
+        "looks_wrong": "once in the night, such as 2026-11-17 03:12",
+    }
+
+
+async def test_conditions_and_length(week: None, call_tool: CallTool) -> None:
+    """What was held back is told, and what it would have set is followed where it is read."""
+    config = {
+        "triggers": [{"trigger": "state", "entity_id": DAMP}],
+        "conditions": [{"condition": "state", "entity_id": FAN, "state": "off"}],
+        "actions": [TURN_ON, {"delay": "01:00:00"}, TURN_OFF],
+    }
+    answer = await rehearsed(call_tool, config=config)
+    assert (answer["runs"], answer["held_back"]) == (7, "13 times a condition was false")
+    assert answer["note"].startswith("Nothing was done. It reads what it sets")
+    answer = await rehearsed(call_tool, config={**config, "conditions": []})
+    assert answer["held_back"] == "13 times it was still running"
+
+
+async def test_existing(week: None, call_tool: CallTool) -> None:
+    """One that is there, also with changes; few runs are told one by one."""
+    assert (await rehearsed(call_tool, automation="Fan"))["runs"] == 7
+    changed = await rehearsed(call_tool, automation="fan", changes={"triggers": [{**ABOVE, "above": 78}]})
+    assert (changed["runs"], changed["all"]) == (1, "2026-11-17 03:12")
+    assert (await rehearsed(call_tool, automation="Never"))["looks_wrong"] == "never"
+    assert "always false" in (await rehearsed(call_tool, automation="Dark"))["looks_wrong"]
+
+
+async def test_all(week: None, call_tool: CallTool) -> None:
+    """Which never run; those that use something hidden, or that nothing can be told about, are counted."""
+    assert await rehearsed(call_tool) == {
+        "start": "2026-11-11 00:00",
+        "end": "2026-11-18 12:00",
+        "never": "Dark (a condition was always false), Never",
+        "runs": "Fan: 7",
+        "not_rehearsed": "2, for what they use, or what cannot be replayed: Mixed, Heard",
+    }
+
+
+async def test_often(week: None, call_tool: CallTool) -> None:
+    """What runs every few seconds looks wrong; of many runs, the answer has room."""
+    pattern = {"triggers": [{"trigger": "time_pattern", "seconds": "/5"}], "actions": []}
+    answer = await rehearsed(call_tool, config=pattern, start="2026-11-17")
+    assert answer["runs"] == 36 * 720
+    assert answer["looks_wrong"].startswith("every few seconds; ")
+
+
+@pytest.mark.parametrize(
+    ("config", "error"),
+    [
+        ({"triggers": [{"trigger": "state", "entity_id": ZEBRA}]}, "not found or is not exposed"),
+        ({"triggers": [{"trigger": "state", "entity_id": DAMP, "attribute": "attribution"}]}, "is not recorded"),
+        ({"triggers": [{"trigger": "conversation", "command": "open sesame"}]}, "of the type 'conversation'"),
+        (
+            {"triggers": [{"trigger": "template", "value_template": "{{ states.sensor | list | count > 1 }}"}]},
+            "going through states",
+        ),
+        (
+            {
+                "triggers": [ABOVE],
+                "conditions": ["{{ state_attr('sensor.bathroom', 'supported_features') }}"],
+            },
+            "'supported_features', which is not recorded",
+        ),
+        (
+            {"triggers": [ABOVE], "conditions": [f"{{{{ relative_time(states.{DAMP}.last_changed) == '5' }}}}"]},
+            "'relative_time' in a template",
+        ),
+        ({"triggers": [ABOVE], "actions": [{"parallel": [TURN_ON, {"delay": 5}]}]}, "steps side by side"),
+    ],
+)
+async def test_not_told(week: None, call_tool: CallTool, config: dict[str, Any], error: str) -> None:
+    """What cannot be replayed is named, and nothing is told."""
+    answer = await call_tool(REHEARSE, error=True, config={"actions": [], **config}, start="2026-11-11")
+    assert error in answer["error"]
+    assert "zebra" not in answer["error"].lower() or ZEBRA in str(config)
+
+
+async def test_told_of_the_rest(week: None, call_tool: CallTool) -> None:
+    """A trigger that cannot be replayed is named beside what the others would have done."""
+    config = {**FAN_CONFIG, "triggers": [ABOVE, {"trigger": "conversation", "command": "open sesame"}]}
+    answer = await rehearsed(call_tool, config=config)
+    assert answer["runs"] == 7
+    assert answer["not_replayed"] == "triggers[1]: a trigger of the type 'conversation'"
+
+
+async def test_mixed_arguments(week: None, call_tool: CallTool) -> None:
+    """Arguments that do not belong together are refused; so is what uses something hidden, without its name."""
+    for arguments in ({"config": FAN_CONFIG, "automation": "fan"}, {"changes": {}}, {"automation": "Mixed"}):
+        answer = await call_tool(REHEARSE, error=True, **arguments)
+        assert "zebra" not in answer["error"].lower()
+    nothing = await call_tool(REHEARSE, error=True, config=FAN_CONFIG, start="2026-11-01", end="2026-11-02")
+    assert "Nothing is recorded of that time" in nothing["error"]
+
+
+async def test_hidden_members(
+    hass: HomeAssistant, week: None, call_tool: CallTool, freezer: FrozenDateTimeFactory
+) -> None:
+    """Whether an attribute names something hidden cannot be found out by guessing."""
+    for number in (1, 2):
+        freezer.tick(60)
+        hass.states.async_set(LAMP, "off", {"entity_id": [ZEBRA, FAN], "number": number})
+        freezer.tick(60)
+        hass.states.async_set(LAMP, "off", {"entity_id": [], "number": number})
+    await async_wait_recording_done(hass)
+    freezer.tick(60)
+    for guess, runs in (([ZEBRA, FAN], 0), ([FAN], 2)):
+        condition = {"condition": "state", "entity_id": LAMP, "attribute": "entity_id", "state": [guess]}
+        trigger = {"trigger": "state", "entity_id": LAMP}
+        config = {"triggers": [trigger], "conditions": [condition], "actions": []}
+        if ZEBRA in guess:
+            await call_tool(REHEARSE, error=True, config=config)
+        else:
+            assert (await rehearsed(call_tool, config=config))["runs"] == runs
