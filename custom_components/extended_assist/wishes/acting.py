@@ -14,7 +14,7 @@ from ..results import ToolError
 from ..toolbox.acts import recording
 from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
-from ..toolbox.consent import async_can_ask, async_first_answer
+from ..toolbox.consent import VALID, NoRoomError, async_can_ask, async_first_answer
 from ..toolbox.journal import async_get_journal
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
@@ -28,6 +28,8 @@ type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptio
 """Does what was kept for later under a name of its own, with its data, and says what happened; raises ToolError."""
 type Performers = Mapping[str, Performer]
 
+_PATIENCE: Final = VALID + 20
+"""Seconds that what comes due together with much else waits to be asked about: those asked first are over by then."""
 _CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
@@ -146,7 +148,11 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | Non
         if not users:
             raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
         question = await async_question(call, plan, owner.language, names_asker=wish.is_household)
-        answer = await async_first_answer(hass, users, question, language=owner.language)
+        try:
+            answer = await async_first_answer(hass, users, question, patience=_PATIENCE, language=owner.language)
+        except NoRoomError:
+            reason = "it needs somebody's word, who had too many questions open."
+            raise NotDoneError(reason, "not_done_nobody_agreed") from None
         if answer is None or not answer.agreed:
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
         try:
