@@ -218,3 +218,34 @@ async def test_no_room(
     results = sorted(str(wish.progress.result) for wish in wishes)
     assert results[0] == "not done: it needs somebody's word, who had too many questions open."
     assert results[1:] == ["not done: it needs the user's word, who did not agree."] * MAX_OPEN
+
+
+@pytest.mark.parametrize("actions", [[UNLOCK], SEQUENCE], ids=["action", "sequence"])
+@pytest.mark.parametrize("change", ["none", "not held", "hidden"])
+async def test_conditions_at_the_answer(
+    hass: HomeAssistant,
+    add: Add,
+    phone: CompanionApp,
+    anna: User,
+    told: Told,
+    freezer: FrozenDateTimeFactory,
+    actions: list[dict[str, object]],
+    change: str,
+) -> None:
+    """What must hold is asked again once somebody has agreed, for minutes may have gone by; where it does not, that is told."""
+    hass.states.async_set("binary_sensor.rain", "on")
+    async_expose_entity(hass, "conversation", "binary_sensor.rain", True)
+    raining = {"condition": "state", "entity_id": "binary_sensor.rain", "state": "on"}
+    unlocking = Unlocking(hass)
+    wish = await add(600, say=None, actions=actions, user_id=anna.id, conditions=[raining])
+    await async_come(hass, freezer, phone)
+    if change == "not held":
+        hass.states.async_set("binary_sensor.rain", "off")
+    elif change == "hidden":
+        async_expose_entity(hass, "conversation", "binary_sensor.rain", False)
+    await phone.async_press(YES)
+    await hass.async_block_till_done()
+    assert unlocking.users == ([anna.id] if change == "none" else [])
+    assert len(told.words) == (change != "none")
+    assert ("did not hold any more" in str(wish.progress.result)) is (change == "not held")
+    assert "rain" not in f"{wish.progress.result} {told.words}"

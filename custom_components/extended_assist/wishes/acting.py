@@ -22,6 +22,7 @@ from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
 from ..toolbox.telling import step_for
 from .calling import HIDDEN, NotDoneError, async_valid_call, check_standing
+from .conditions import async_holds
 from .wish import Owner, Wish
 
 type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
@@ -61,8 +62,7 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
     action = await _async_checked(call, step, target)
     planned = step_for(call, action.name, action.entity_ids, action.data)
     if (agreed := await _async_agree(call, wish, Plan((planned,), planned.words))) is not None:
-        # Minutes may have gone by.
-        await async_valid_call(call.hass, wish)
+        await _async_still(call.hass, wish)
         call, asked = agreed, action
         action = await _async_checked(call, step, target)
         if action.entity_ids != asked.entity_ids:
@@ -104,7 +104,7 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     planned = planned_steps(call, walker)
     agreed = await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
     if agreed is not None:
-        await async_valid_call(call.hass, wish)
+        await _async_still(call.hass, wish)
         call = agreed
         walker, walked = await _async_walked(call, sequence)
         if planned_steps(call, walker) != planned:
@@ -130,6 +130,17 @@ async def _async_walked(call: ToolCall, sequence: list[dict[str, Any]]) -> tuple
         return walker, await walker.async_actions(sequence, "actions")
     except ToolError as err:
         raise NotDoneError(str(err), HIDDEN) from err
+
+
+async def _async_still(hass: HomeAssistant, wish: Wish) -> None:
+    """Check anew what was so when somebody was asked, minutes ago; raises NotDoneError."""
+    await async_valid_call(hass, wish)
+    try:
+        holds = await async_holds(hass, wish)
+    except ToolError as err:
+        raise NotDoneError(str(err), HIDDEN) from err
+    if not holds:
+        raise NotDoneError("its conditions did not hold any more when it was agreed to.")
 
 
 async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | None:
