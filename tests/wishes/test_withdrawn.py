@@ -100,3 +100,21 @@ async def test_phones(
     await hass.async_block_till_done()
     assert [len(phone.shown) for phone in phones] == [2, 2]
     assert not one.progress.answers
+
+
+async def test_button_of_a_user_who_is_turned_off(
+    hass: HomeAssistant, home: MockConfigEntry, add_phone: AddPhone, anna: User
+) -> None:
+    """The buttons on the phone of a user who may not use Home Assistant any more do nothing."""
+    phone = await add_phone(anna, "Phone")
+    one = wish(home, "Milk", user_id=anna.id, until=Until(done=True), progress=said())
+    await async_add(hass, one)
+    assert await async_deliver(hass, one, "Milk.", answerable=True)
+    await hass.auth.async_update_user(anna, is_active=False)
+    await phone.async_press("Done")
+    await hass.async_block_till_done()
+    assert one.is_standing
+    await hass.auth.async_update_user(anna, is_active=True)
+    await phone.async_press("Done")
+    await hass.async_block_till_done()
+    assert not one.is_standing

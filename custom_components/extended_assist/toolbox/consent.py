@@ -16,7 +16,17 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from .hearing import say
-from .phones import ANSWERED, Button, Phone, PhoneMessage, async_clear, async_phones, async_send, pressed
+from .phones import (
+    ANSWERED,
+    Button,
+    Phone,
+    PhoneMessage,
+    async_clear,
+    async_is_active,
+    async_phones,
+    async_send,
+    pressed,
+)
 
 VALID: Final = 180.0
 """Seconds in which a question can be answered."""
@@ -45,7 +55,7 @@ class PhoneAnswer:
 
 async def async_can_ask(hass: HomeAssistant, user_id: str | None) -> bool:
     """Return whether a user has a phone on which they can be asked."""
-    return bool(await _async_phones(hass, user_id))
+    return bool(user_id and await async_phones(hass, {user_id}))
 
 
 @callback
@@ -79,7 +89,7 @@ async def async_first_answer(
     open_questions = hass.data.setdefault(_OPEN, Counter())
     open_questions.update(asked)
     try:
-        phones = [phone for user_id in asked for phone in await _async_phones(hass, user_id)]
+        phones = await async_phones(hass, asked)
         if not phones or not can_be_shown(question):
             return None
         answer = await _async_answer(hass, phones, question, valid, language or hass.config.language)
@@ -88,7 +98,7 @@ async def async_first_answer(
         for freed in hass.data.get(_WAITING, ()):
             if not freed.done():
                 freed.set_result(None)
-    return answer if answer is not None and await _async_is_active(hass, answer.user_id) else None
+    return answer if answer is not None and await async_is_active(hass, answer.user_id) else None
 
 
 async def _async_with_room(hass: HomeAssistant, user_ids: list[str], patience: float) -> list[str]:
@@ -160,14 +170,3 @@ async def _async_answer(
 def can_be_shown(question: str) -> bool:
     """Return whether a question is shown on a phone whole."""
     return len(question.encode()) <= MAX_QUESTION
-
-
-async def _async_phones(hass: HomeAssistant, user_id: str | None) -> list[Phone]:
-    """Return the phones of a user who may still use Home Assistant."""
-    return await async_phones(hass, {user_id}) if user_id and await _async_is_active(hass, user_id) else []
-
-
-async def _async_is_active(hass: HomeAssistant, user_id: str | None) -> bool:
-    """Return whether a user is there and may use Home Assistant."""
-    user = await hass.auth.async_get_user(user_id) if user_id else None
-    return user is not None and user.is_active

@@ -15,7 +15,16 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.util import dt as dt_util
 
 from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN
-from ..toolbox.phones import ANSWERED, Button, PhoneMessage, async_clear, async_phones, async_send, pressed
+from ..toolbox.phones import (
+    ANSWERED,
+    Button,
+    PhoneMessage,
+    async_clear,
+    async_is_active,
+    async_phones,
+    async_send,
+    pressed,
+)
 from ..toolbox.satellites import ANNOUNCES, CONVERSES, SATELLITE, async_call, async_get_locks, async_idle
 from .wish import Hearer, When, Wish
 from .words import say
@@ -101,7 +110,7 @@ def async_listen_answers(hass: HomeAssistant, wishes: Answerable) -> CALLBACK_TY
             return
         key, user_id = answer
         verb, _, token = key.removeprefix(f"{DOMAIN}_").partition("_")
-        if verb not in (_DONE, _SNOOZE) or key != _key(verb, token):
+        if verb not in (_DONE, _SNOOZE) or key != _key(verb, token) or not await async_is_active(hass, user_id):
             return
         wish = next((wish for wish in wishes.standing if wish.progress.answers.get(token) == user_id), None)
         if wish is None:
