@@ -5,7 +5,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.extended_assist.wishes.delivery import async_deliver
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
-from custom_components.extended_assist.wishes.wish import Audience, Hearer, Progress, Until, Wish
+from custom_components.extended_assist.wishes.wish import Audience, Hearer, Progress, Until, What, Wish
 from homeassistant.auth.models import User
 from homeassistant.core import HomeAssistant
 
@@ -118,3 +118,14 @@ async def test_button_of_a_user_who_is_turned_off(
     await phone.async_press("Done")
     await hass.async_block_till_done()
     assert not one.is_standing
+
+
+@pytest.mark.parametrize("actions", [[], [{"action": "light.turn_on"}]])
+async def test_done_before_it_could_be_told(
+    hass: HomeAssistant, home: MockConfigEntry, actions: list[dict[str, str]]
+) -> None:
+    """What nobody could be told of is not told any more once it is done; what became of actions still is."""
+    one = wish(home, "Milk", until=Until(done=True), progress=said("10:00: Milk"), what=What(actions, "Milk"))
+    await async_add(hass, one)
+    await async_take_back(hass, home, one, "done")
+    assert one.progress.untold == ("10:00: Milk" if actions else None)
