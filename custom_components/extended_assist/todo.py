@@ -18,7 +18,7 @@ from .memory.keeper import async_get_memory
 from .results import ToolError
 from .wish_entity import WishEntity, shows_wishes
 from .wishes.keeper import async_get_wishes
-from .wishes.wish import MAX_STANDING, Audience, Hearer, Owner, Until, What, When, Wish
+from .wishes.wish import MAX_STANDING, MAX_WORDS, Audience, Hearer, Owner, Until, What, When, Wish
 
 PARALLEL_UPDATES = 1
 
@@ -59,6 +59,7 @@ class WishList(WishEntity, TodoListEntity):
         """Make a reminder of a title and a time, which everybody is told."""
         if not item.summary or not isinstance(item.due, datetime) or item.due <= dt_util.utcnow():
             raise _refusal("wish_needs_time")
+        _check_length(item)
         wish = Wish(
             name=item.summary,
             owner=Owner(
@@ -89,6 +90,7 @@ class WishList(WishEntity, TodoListEntity):
         if (_second(item.due), item.description) != (_second(before.due), before.description):
             raise _refusal("wish_fixed")
         if item.summary and item.summary != wish.name:
+            _check_length(item)
             await self._wishes.async_rename(wish.id, item.summary)
         if item.status == TodoItemStatus.COMPLETED:
             await self._wishes.async_done(wish.id)
@@ -117,6 +119,12 @@ def _item(wish: Wish) -> TodoItem:
         due=None if moment is None else dt_util.as_local(dt_util.utc_from_timestamp(moment)),
         description=wish.what.say or wish.what.ask,
     )
+
+
+def _check_length(item: TodoItem) -> None:
+    """Raise ServiceValidationError where more is to be said than the assistant itself may plan."""
+    if max(len(item.summary or ""), len(item.description or "")) > MAX_WORDS:
+        raise _refusal("wish_too_long", limit=MAX_WORDS)
 
 
 def _second(due: object) -> object:

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -11,8 +12,9 @@ from pytest_homeassistant_custom_component.common import (
     async_fire_time_changed,
 )
 
-from custom_components.extended_assist.toolbox.consent import VALID
+from custom_components.extended_assist.toolbox.consent import MAX_OPEN, VALID
 from custom_components.extended_assist.toolbox.journal import async_get_journal
+from custom_components.extended_assist.wishes import acting
 from custom_components.extended_assist.wishes.wish import Wish
 from homeassistant.auth.models import User
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -34,6 +36,17 @@ SEQUENCE = [{"action": "lock.unlock", "target": {"entity_id": LOCK}}, {"delay": 
 async def phone(add_phone: AddPhone, anna: User) -> CompanionApp:
     """Return Anna's phone."""
     return await add_phone(anna, "Phone")
+
+
+def asked(phone: CompanionApp) -> list[dict[str, Any]]:
+    """Return the questions that were shown, oldest first."""
+    return [push for push in phone.shown if push.get("data", {}).get("actions")]
+
+
+async def async_asked(phone: CompanionApp, count: int) -> None:
+    """Wait until so many questions were shown."""
+    async with phone.pushed:
+        await phone.pushed.wait_for(lambda: len(asked(phone)) >= count)
 
 
 class Unlocking:
@@ -163,3 +176,76 @@ async def test_forged(
     await phone.async_press(YES)
     await hass.async_block_till_done()
     assert unlocking.users == [anna.id]
+
+
+async def test_many_at_once(
+    hass: HomeAssistant, add: Add, phone: CompanionApp, anna: User, told: Told, freezer: FrozenDateTimeFactory
+) -> None:
+    """What comes due together beyond the questions that one person is asked waits for them, and is asked about then."""
+    unlocking = Unlocking(hass)
+    wishes = [await add(600, say=None, actions=[UNLOCK], user_id=anna.id) for _ in range(MAX_OPEN + 2)]
+    await async_come(hass, freezer, phone)
+    for count in range(1, len(wishes) + 1):
+        least = min(MAX_OPEN + count - 1, len(wishes))
+        await async_asked(phone, least)
+        assert len(asked(phone)) == least
+        yes = asked(phone)[count - 1]["data"]["actions"][0]["action"]
+        await phone.async_fire(ANSWERED, {"action": yes})
+    await hass.async_block_till_done()
+    assert unlocking.users == [anna.id] * len(wishes)
+    assert told.words == []
+
+
+async def test_no_room(
+    hass: HomeAssistant,
+    add: Add,
+    phone: CompanionApp,
+    anna: User,
+    told: Told,
+    freezer: FrozenDateTimeFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What cannot be asked about in time is not done, which is told, and nobody is said to have refused."""
+    monkeypatch.setattr(acting, "_PATIENCE", 60)
+    wishes = [await add(600, say=None, actions=[UNLOCK], user_id=anna.id) for _ in range(MAX_OPEN + 1)]
+    await async_come(hass, freezer, phone)
+    await async_asked(phone, MAX_OPEN)
+    freezer.tick(61)
+    await phone.async_fire("meanwhile", {})
+    for push in asked(phone):
+        await phone.async_fire(ANSWERED, {"action": push["data"]["actions"][1]["action"]})
+    await hass.async_block_till_done()
+    results = sorted(str(wish.progress.result) for wish in wishes)
+    assert results[0] == "not done: it needs somebody's word, who had too many questions open."
+    assert results[1:] == ["not done: it needs the user's word, who did not agree."] * MAX_OPEN
+
+
+@pytest.mark.parametrize("actions", [[UNLOCK], SEQUENCE], ids=["action", "sequence"])
+@pytest.mark.parametrize("change", ["none", "not held", "hidden"])
+async def test_conditions_at_the_answer(
+    hass: HomeAssistant,
+    add: Add,
+    phone: CompanionApp,
+    anna: User,
+    told: Told,
+    freezer: FrozenDateTimeFactory,
+    actions: list[dict[str, object]],
+    change: str,
+) -> None:
+    """What must hold is asked again once somebody has agreed, for minutes may have gone by; where it does not, that is told."""
+    hass.states.async_set("binary_sensor.rain", "on")
+    async_expose_entity(hass, "conversation", "binary_sensor.rain", True)
+    raining = {"condition": "state", "entity_id": "binary_sensor.rain", "state": "on"}
+    unlocking = Unlocking(hass)
+    wish = await add(600, say=None, actions=actions, user_id=anna.id, conditions=[raining])
+    await async_come(hass, freezer, phone)
+    if change == "not held":
+        hass.states.async_set("binary_sensor.rain", "off")
+    elif change == "hidden":
+        async_expose_entity(hass, "conversation", "binary_sensor.rain", False)
+    await phone.async_press(YES)
+    await hass.async_block_till_done()
+    assert unlocking.users == ([anna.id] if change == "none" else [])
+    assert len(told.words) == (change != "none")
+    assert ("did not hold any more" in str(wish.progress.result)) is (change == "not held")
+    assert "rain" not in f"{wish.progress.result} {told.words}"

@@ -310,3 +310,18 @@ async def test_nothing_is_logged(
     assert len(ours) == 2
     assert not [record for record in ours if WORDS in record.getMessage() or record.exc_info]
     assert phone.shown == []
+
+
+async def test_user_who_is_turned_off(
+    hass: HomeAssistant, assist: None, add_phone: AddPhone, anna: User, ben: User
+) -> None:
+    """Nothing is shown on the phones of a user who may not use Home Assistant any more, whatever it is and whoever made it."""
+    phones = [await add_phone(user, str(user.name)) for user in (anna, ben)]
+    await add_people(hass, Anna=anna, Ben=ben)
+    await hass.auth.async_update_user(anna, is_active=False)
+    own = a_wish(owner={"user_id": anna.id})
+    assert not await async_deliver(hass, own, WORDS, answerable=False)
+    for_anna = a_wish(owner={"user_id": ben.id}, audience=Audience(Hearer.PERSON, "person.anna"))
+    assert not await async_deliver(hass, for_anna, WORDS, answerable=True)
+    assert await async_deliver(hass, a_wish(audience=Audience(Hearer.EVERYONE)), WORDS, answerable=True)
+    assert [len(phone.shown) for phone in phones] == [0, 1]

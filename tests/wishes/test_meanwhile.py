@@ -406,3 +406,19 @@ async def test_waits_in_vain_after_the_start(
     assert len(told.words) == 1
     (found,) = (await async_get_wishes(hass)).standing
     assert (found.id, found.progress.in_vain) == (wish.id, True)
+
+
+async def test_integrations_that_load_late_have_their_time(
+    hass: HomeAssistant, home: MockConfigEntry, add: Add, later: Later, told: Told
+) -> None:
+    """What another integration adds after a start lets nobody look before the rest had its time."""
+    await add(when=When(triggers=[{"trigger": "state", "entity_id": "sensor.yaml", "to": "on"}]))
+    await async_restart(hass, home)
+    await later(5)
+    er.async_get(hass).async_get_or_create("sensor", "early", "early")
+    await later(10)
+    hass.states.async_set("sensor.yaml", "off")
+    async_expose_entity(hass, ASSISTANT, "sensor.yaml", True)
+    await later(61)
+    await later(61)
+    assert told.words == []

@@ -10,6 +10,7 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 from custom_components.extended_assist.wishes.keeper import Wishes
 from custom_components.extended_assist.wishes.wish import (
     MAX_STANDING,
+    MAX_WORDS,
     Hearer,
     Progress,
     Until,
@@ -187,6 +188,28 @@ async def test_reminder_without_a_time(hass: HomeAssistant, home: MockConfigEntr
     with pytest.raises((ServiceValidationError, ServiceNotSupported)):
         await call(hass, "add_item", item="Bins", due_date="2031-01-01")
     assert keeper.standing == []
+
+
+@pytest.mark.parametrize("key", ["item", "description"])
+async def test_reminder_that_is_too_long(hass: HomeAssistant, home: MockConfigEntry, key: str) -> None:
+    """What is said, and by what it is called, has the length that it may have in a conversation, and not a character more."""
+    keeper = await async_add(hass)
+    given = {"item": "Bins", "description": "The bins", "due_datetime": "2031-01-01 07:00:00"}
+    with pytest.raises(ServiceValidationError, match="at most 500 characters"):
+        await call(hass, "add_item", **given | {key: "x" * (MAX_WORDS + 1)})
+    assert keeper.standing == []
+    await call(hass, "add_item", **given | {key: "x" * MAX_WORDS})
+    assert len(keeper.standing) == 1
+
+
+async def test_new_name_that_is_too_long(hass: HomeAssistant, home: MockConfigEntry) -> None:
+    """A name that is given later is as long at most; what is too long already can still be completed."""
+    bins, essay = wish(home, "Bins"), wish(home, "x" * (MAX_WORDS + 1))
+    keeper = await async_add(hass, bins, essay)
+    with pytest.raises(ServiceValidationError, match="at most 500 characters"):
+        await call(hass, "update_item", item=bins.id, rename="x" * (MAX_WORDS + 1))
+    await call(hass, "update_item", item=essay.id, status="completed")
+    assert [one.name for one in keeper.standing] == ["Bins"]
 
 
 async def test_one_too_many(hass: HomeAssistant, home: MockConfigEntry) -> None:

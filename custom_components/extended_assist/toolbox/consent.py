@@ -16,7 +16,17 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from .hearing import say
-from .phones import ANSWERED, Button, Phone, PhoneMessage, async_clear, async_phones, async_send, pressed
+from .phones import (
+    ANSWERED,
+    Button,
+    Phone,
+    PhoneMessage,
+    async_clear,
+    async_is_active,
+    async_phones,
+    async_send,
+    pressed,
+)
 
 VALID: Final = 180.0
 """Seconds in which a question can be answered."""
@@ -27,6 +37,12 @@ MAX_OPEN: Final = 3
 
 _OPEN: HassKey[Counter[str]] = HassKey(f"{DOMAIN}_open_questions")
 """How many questions wait for each user's answer."""
+_WAITING: HassKey[set[asyncio.Future[None]]] = HassKey(f"{DOMAIN}_waiting_questions")
+"""What wants to be asked, and waits until a question is over."""
+
+
+class NoRoomError(Exception):
+    """Nobody was asked: too many questions wait for the answers of all who could be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +55,7 @@ class PhoneAnswer:
 
 async def async_can_ask(hass: HomeAssistant, user_id: str | None) -> bool:
     """Return whether a user has a phone on which they can be asked."""
-    return bool(await _async_phones(hass, user_id))
+    return bool(user_id and await async_phones(hass, {user_id}))
 
 
 @callback
@@ -57,20 +73,52 @@ async def async_ask_from_afar(
 
 
 async def async_first_answer(
-    hass: HomeAssistant, user_ids: Iterable[str], question: str, *, valid: float = VALID, language: str | None = None
+    hass: HomeAssistant,
+    user_ids: Iterable[str],
+    question: str,
+    *,
+    valid: float = VALID,
+    patience: float = 0.0,
+    language: str | None = None,
 ) -> PhoneAnswer | None:
-    """Ask users on their phones and return what the first of them says in time; None at once where none can be asked."""
-    asked = [user_id for user_id in user_ids if has_room(hass, user_id)]
+    """Ask users on their phones and return what the first of them says in time; None at once where none can be asked.
+
+    With patience, in seconds, it waits that long until one of them can be asked one thing more; raises NoRoomError after that.
+    """
+    asked = await _async_with_room(hass, [*user_ids], patience)
     open_questions = hass.data.setdefault(_OPEN, Counter())
     open_questions.update(asked)
     try:
-        phones = [phone for user_id in asked for phone in await _async_phones(hass, user_id)]
+        phones = await async_phones(hass, asked)
         if not phones or not can_be_shown(question):
             return None
         answer = await _async_answer(hass, phones, question, valid, language or hass.config.language)
     finally:
         open_questions.subtract(asked)
-    return answer if answer is not None and await _async_is_active(hass, answer.user_id) else None
+        for freed in hass.data.get(_WAITING, ()):
+            if not freed.done():
+                freed.set_result(None)
+    return answer if answer is not None and await async_is_active(hass, answer.user_id) else None
+
+
+async def _async_with_room(hass: HomeAssistant, user_ids: list[str], patience: float) -> list[str]:
+    """Return those of users who can be asked one thing more, once there is one; raises NoRoomError after some seconds.
+
+    Whoever calls it takes the room before anything else is waited for.
+    """
+    deadline = hass.loop.time() + patience
+    waiting = hass.data.setdefault(_WAITING, set())
+    while not (asked := [user_id for user_id in user_ids if has_room(hass, user_id)]) and user_ids and patience:
+        freed: asyncio.Future[None] = hass.loop.create_future()
+        waiting.add(freed)
+        try:
+            async with asyncio.timeout_at(deadline):
+                await freed
+        except TimeoutError:
+            raise NoRoomError from None
+        finally:
+            waiting.discard(freed)
+    return asked
 
 
 async def _async_answer(
@@ -122,14 +170,3 @@ async def _async_answer(
 def can_be_shown(question: str) -> bool:
     """Return whether a question is shown on a phone whole."""
     return len(question.encode()) <= MAX_QUESTION
-
-
-async def _async_phones(hass: HomeAssistant, user_id: str | None) -> list[Phone]:
-    """Return the phones of a user who may still use Home Assistant."""
-    return await async_phones(hass, {user_id}) if user_id and await _async_is_active(hass, user_id) else []
-
-
-async def _async_is_active(hass: HomeAssistant, user_id: str | None) -> bool:
-    """Return whether a user is there and may use Home Assistant."""
-    user = await hass.auth.async_get_user(user_id) if user_id else None
-    return user is not None and user.is_active

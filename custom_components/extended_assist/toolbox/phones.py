@@ -80,8 +80,8 @@ class PhoneMessage:
 
 
 async def async_phones(hass: HomeAssistant, user_ids: Iterable[str]) -> list[Phone]:
-    """Return the phones of users that can be reached now."""
-    wanted = set(user_ids)
+    """Return the phones that can be reached now of those users who may use Home Assistant."""
+    wanted = {user_id for user_id in set(user_ids) if await async_is_active(hass, user_id)}
     entries = [entry for entry in hass.config_entries.async_loaded_entries(PHONE) if entry.data.get(_USER_ID) in wanted]
     if not entries:
         return []
@@ -98,6 +98,12 @@ async def async_phones(hass: HomeAssistant, user_ids: Iterable[str]) -> list[Pho
         if action is not None:
             phones.append(Phone(entry.data[_USER_ID], action, entry.data.get(_MANUFACTURER) != _APPLE))
     return phones
+
+
+async def async_is_active(hass: HomeAssistant, user_id: str) -> bool:
+    """Return whether a user is there and may use Home Assistant: their phone stays known when they are turned off."""
+    user = await hass.auth.async_get_user(user_id)
+    return user is not None and user.is_active
 
 
 async def async_send(hass: HomeAssistant, phone: Phone, message: PhoneMessage, context: Context | None = None) -> bool:

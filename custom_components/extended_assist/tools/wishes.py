@@ -35,11 +35,9 @@ from ..wishes.reading import (
     async_read_until,
     async_read_when,
 )
-from ..wishes.wish import What, Wish
+from ..wishes.wish import MAX_WORDS, What, Wish
 from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 
-MAX_WORDS = 500
-"""Characters of what is said or asked: about half a minute of speech."""
 MAX_SNOOZE = 24 * 3600
 _LIKE_NOW: Final[Mapping[type, str]] = {list: "execute_script", dict: "perform_action"}
 """The tools that do the same now with one action or several steps: where these ask first, so does doing it later."""

@@ -14,7 +14,7 @@ from ..results import ToolError
 from ..toolbox.acts import recording
 from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
-from ..toolbox.consent import async_can_ask, async_first_answer
+from ..toolbox.consent import VALID, NoRoomError, async_can_ask, async_first_answer
 from ..toolbox.journal import async_get_journal
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
@@ -22,12 +22,15 @@ from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
 from ..toolbox.telling import step_for
 from .calling import HIDDEN, NotDoneError, async_valid_call, check_standing
+from .conditions import async_holds
 from .wish import Owner, Wish
 
 type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
 """Does what was kept for later under a name of its own, with its data, and says what happened; raises ToolError."""
 type Performers = Mapping[str, Performer]
 
+_PATIENCE: Final = VALID + 20
+"""Seconds that what comes due together with much else waits to be asked about: those asked first are over by then."""
 _CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
@@ -59,8 +62,7 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
     action = await _async_checked(call, step, target)
     planned = step_for(call, action.name, action.entity_ids, action.data)
     if (agreed := await _async_agree(call, wish, Plan((planned,), planned.words))) is not None:
-        # Minutes may have gone by.
-        await async_valid_call(call.hass, wish)
+        await _async_still(call.hass, wish)
         call, asked = agreed, action
         action = await _async_checked(call, step, target)
         if action.entity_ids != asked.entity_ids:
@@ -102,7 +104,7 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     planned = planned_steps(call, walker)
     agreed = await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
     if agreed is not None:
-        await async_valid_call(call.hass, wish)
+        await _async_still(call.hass, wish)
         call = agreed
         walker, walked = await _async_walked(call, sequence)
         if planned_steps(call, walker) != planned:
@@ -130,6 +132,17 @@ async def _async_walked(call: ToolCall, sequence: list[dict[str, Any]]) -> tuple
         raise NotDoneError(str(err), HIDDEN) from err
 
 
+async def _async_still(hass: HomeAssistant, wish: Wish) -> None:
+    """Check anew what was so when somebody was asked, minutes ago; raises NotDoneError."""
+    await async_valid_call(hass, wish)
+    try:
+        holds = await async_holds(hass, wish)
+    except ToolError as err:
+        raise NotDoneError(str(err), HIDDEN) from err
+    if not holds:
+        raise NotDoneError("its conditions did not hold any more when it was agreed to.")
+
+
 async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | None:
     """Ask from afar where a wish needs somebody's word that was not given: the one who made it, or those of the options.
 
@@ -146,7 +159,11 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | Non
         if not users:
             raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
         question = await async_question(call, plan, owner.language, names_asker=wish.is_household)
-        answer = await async_first_answer(hass, users, question, language=owner.language)
+        try:
+            answer = await async_first_answer(hass, users, question, patience=_PATIENCE, language=owner.language)
+        except NoRoomError:
+            reason = "it needs somebody's word, who had too many questions open."
+            raise NotDoneError(reason, "not_done_nobody_agreed") from None
         if answer is None or not answer.agreed:
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
         try:

@@ -148,6 +148,9 @@ def done(wish: Wish, now: float) -> None:
     progress = wish.progress
     # What is being said right now is not said again either.
     progress.again, progress.said = None, MAX_SAID
+    if not wish.what.actions:
+        # Who has done it need not be told of it any more; what became of actions is another matter.
+        progress.untold = None
     if _is_single(wish) or (progress.due is None and not waits_for_triggers(wish)):
         end(wish, "done", now)
     else:

@@ -15,7 +15,16 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.util import dt as dt_util
 
 from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN
-from ..toolbox.phones import ANSWERED, Button, PhoneMessage, async_phones, async_send, pressed
+from ..toolbox.phones import (
+    ANSWERED,
+    Button,
+    PhoneMessage,
+    async_clear,
+    async_is_active,
+    async_phones,
+    async_send,
+    pressed,
+)
 from ..toolbox.satellites import ANNOUNCES, CONVERSES, SATELLITE, async_call, async_get_locks, async_idle
 from .wish import Hearer, When, Wish
 from .words import say
@@ -77,7 +86,9 @@ async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerab
         reached = await _async_speak(hass, satellites, wish, words, answerable=answerable) or await _async_send(
             hass, {wish.owner.user_id}, wish, words, answerable=answerable, is_quiet=is_quiet
         )
-    if not reached:
+    if reached:
+        async_dismiss(hass, wish)
+    else:
         is_for_all = wish.is_household or audience.hearer is Hearer.EVERYONE
         _async_notify(hass, wish, words if is_for_all else await _async_seen_by_all(hass, wish, words))
     return reached
@@ -99,19 +110,39 @@ def async_listen_answers(hass: HomeAssistant, wishes: Answerable) -> CALLBACK_TY
             return
         key, user_id = answer
         verb, _, token = key.removeprefix(f"{DOMAIN}_").partition("_")
-        if verb not in (_DONE, _SNOOZE) or key != _key(verb, token):
+        if verb not in (_DONE, _SNOOZE) or key != _key(verb, token) or not await async_is_active(hass, user_id):
             return
         wish = next((wish for wish in wishes.standing if wish.progress.answers.get(token) == user_id), None)
         if wish is None:
             return
         # Each button works once, and what others pressed at the same time is not done again.
-        wish.progress.answers = {}
+        async_withdraw(hass, wish)
         if verb == _DONE:
             await wishes.async_done(wish.id)
         else:
             await wishes.async_snooze(wish.id, SNOOZE)
 
     return hass.bus.async_listen(ANSWERED, hear)
+
+
+@callback
+def async_withdraw(hass: HomeAssistant, wish: Wish) -> None:
+    """Take back what is shown of a wish that is done, ended or put off: the notification, and what asks for an answer on phones."""
+    async_dismiss(hass, wish)
+    users, wish.progress.answers = set(wish.progress.answers.values()), {}
+    if users:
+        hass.async_create_background_task(_async_clear(hass, users, _tag(wish)), f"{DOMAIN} withdraws what was said")
+
+
+@callback
+def async_dismiss(hass: HomeAssistant, wish: Wish) -> None:
+    """Take back the notification of a wish, of which nothing is left to be told."""
+    persistent_notification.async_dismiss(hass, _tag(wish))
+
+
+async def _async_clear(hass: HomeAssistant, users: Iterable[str], tag: str) -> None:
+    """Take a message from the phones of users."""
+    await asyncio.gather(*(async_clear(hass, phone, tag) for phone in await async_phones(hass, users)))
 
 
 @callback
@@ -208,7 +239,7 @@ async def _async_send(
         PhoneMessage,
         text=words,
         title=say("title", language),
-        tag=f"{DOMAIN}_{wish.id}",
+        tag=_tag(wish),
         # What was asked for a time is worth nothing later; phones show it even while they hold back the rest.
         is_urgent=asked_time(wish.when) is not None,
         silent_channel=say("silent", language) if is_quiet else None,
@@ -229,6 +260,11 @@ async def _async_send(
     return any(await asyncio.gather(*sent))
 
 
+def _tag(wish: Wish) -> str:
+    """Return under what a wish is shown: what comes later takes the place of what came before."""
+    return f"{DOMAIN}_{wish.id}"
+
+
 def _key(verb: str, token: str) -> str:
     """Return what the event of a button holds."""
     return f"{DOMAIN}_{verb}_{token}"
@@ -238,4 +274,4 @@ def _key(verb: str, token: str) -> str:
 def _async_notify(hass: HomeAssistant, wish: Wish, words: str) -> None:
     """Leave a notification in Home Assistant, which shows its text as Markdown."""
     title = say("title", wish.owner.language)
-    persistent_notification.async_create(hass, _MARKDOWN.sub(r"\\\1", words), title, f"{DOMAIN}_{wish.id}")
+    persistent_notification.async_create(hass, _MARKDOWN.sub(r"\\\1", words), title, _tag(wish))

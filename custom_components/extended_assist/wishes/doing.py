@@ -2,26 +2,23 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Any
-
-import voluptuous as vol
 
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import condition as condition_helper, config_validation as cv, entity_registry as er
+from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 
 from ..actions.sequences import SequenceWalker
 from ..const import DOMAIN
 from ..exposure import Exposure
 from ..results import ToolError, format_time
-from ..silence import QUIET, UnloggedText, log_unexpected
+from ..silence import log_unexpected
 from ..walk import texts_in
 from . import course
 from .acting import Performers, async_act
 from .asking import async_answer
-from .calling import HIDDEN, NotDoneError, async_call, async_valid_call
+from .calling import HIDDEN, NotDoneError, async_valid_call
+from .conditions import async_holds
 from .delivery import async_deliver
 from .outcome import Ending, WishOutcome
 from .wish import Audience, Hearer, Wish
@@ -118,24 +115,6 @@ def _of_owner(hass: HomeAssistant, wish: Wish) -> Wish:
         case Hearer.PERSON if _is_for_owner(hass, wish):
             return wish
     return replace(wish, audience=Audience())
-
-
-async def async_holds(hass: HomeAssistant, wish: Wish) -> bool:
-    """Return whether the conditions of a wish hold; raises ToolError where they cannot be asked any more."""
-    if not wish.conditions:
-        return True
-    call = await async_call(hass, wish)
-    checker = None
-    try:
-        checked = await SequenceWalker(call, keep=True).async_conditions(wish.conditions)
-        valid: list[Any] = await condition_helper.async_validate_conditions_config(hass, cv.CONDITIONS_SCHEMA(checked))
-        checker = await condition_helper.async_conditions_from_config(hass, valid, QUIET, UnloggedText("a wish"))
-        return checker.async_check()
-    except (vol.Invalid, HomeAssistantError) as err:
-        raise ToolError("its conditions cannot be checked any more.") from err
-    finally:
-        if checker is not None:
-            checker.async_unload()
 
 
 @callback

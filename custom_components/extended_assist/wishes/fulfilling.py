@@ -15,6 +15,7 @@ from ..silence import log_unexpected
 from . import course, doing
 from .acting import Performers
 from .clock_changes import async_watch_clock
+from .conditions import async_holds
 from .course import Occasion
 from .gates import Gates
 from .outcome import Ending, WishOutcome
@@ -184,7 +185,7 @@ class Fulfilling:
     async def _async_holds(self, wish: Wish) -> bool:
         """Return whether the conditions of a wish hold; one that cannot be asked holds, and it is told then."""
         try:
-            return await doing.async_holds(self._hass, wish)
+            return await async_holds(self._hass, wish)
         except ToolError:
             return True
 

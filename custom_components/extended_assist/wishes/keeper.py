@@ -16,7 +16,7 @@ from ..results import ToolError
 from ..toolbox.caller import Caller
 from . import course
 from .acting import Performers
-from .delivery import async_listen_answers
+from .delivery import async_dismiss, async_listen_answers, async_withdraw
 from .fulfilling import Fulfilling, HappenedListener, now
 from .renaming import rename
 from .store import Listener, WishStore
@@ -84,6 +84,7 @@ class Wishes:
             if wish.owner.entry_id == entry_id:
                 # What is begun of it looks whether it still stands.
                 course.end(wish, _REMOVED, now())
+                async_withdraw(self._hass, wish)
                 del self._store.wishes[wish.id]
         await self._store.async_save()
 
@@ -96,11 +97,11 @@ class Wishes:
 
     async def async_end(self, wish_id: str, result: str) -> Wish | None:
         """End a standing wish and return it; None where there is none."""
-        return await self._async_change(wish_id, lambda wish: course.end(wish, result, now()))
+        return await self._async_change(wish_id, lambda wish: course.end(wish, result, now()), withdraws=True)
 
     async def async_done(self, wish_id: str) -> Wish | None:
         """Take it that somebody has done what they were told of: ends the occurrence of a rule, or else the wish."""
-        return await self._async_change(wish_id, lambda wish: course.done(wish, now()))
+        return await self._async_change(wish_id, lambda wish: course.done(wish, now()), withdraws=True)
 
     async def async_snooze(self, wish_id: str, seconds: float) -> Wish | None:
         """Say again later what was said, also of a wish that has ended; return it, or None where there is nothing to say."""
@@ -108,6 +109,7 @@ class Wishes:
             return None
         if not course.snooze(wish, seconds, now()):
             return None
+        async_withdraw(self._hass, wish)
         await self._store.async_save()
         return wish
 
@@ -159,6 +161,8 @@ class Wishes:
         for wish_id, text in told:
             if (wish := self.find(wish_id)) is not None:
                 course.heard(wish, text)
+                if wish.progress.untold is None:
+                    async_dismiss(self._hass, wish)
         await self._store.async_save()
 
     def _of(self, caller: Caller) -> list[Wish]:
@@ -188,11 +192,15 @@ class Wishes:
             self._store.async_tell()
             raise ToolError(_NOT_STORED)
 
-    async def _async_change(self, wish_id: str, change: Callable[[Wish], None]) -> Wish | None:
-        """Change a standing wish and return it; None where there is none."""
+    async def _async_change(
+        self, wish_id: str, change: Callable[[Wish], None], *, withdraws: bool = False
+    ) -> Wish | None:
+        """Change a standing wish and return it, None where there is none; what is shown of it may be withdrawn."""
         if (wish := self.find(wish_id)) is None or not wish.is_standing:
             return None
         change(wish)
+        if withdraws:
+            async_withdraw(self._hass, wish)
         await self._store.async_save()
         return wish
 

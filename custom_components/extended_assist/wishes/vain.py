@@ -31,6 +31,8 @@ class InVain:
         self._store = store
         self._is_fulfilled = is_fulfilled
         self._timer: CALLBACK_TYPE | None = None
+        self._at = 0.0
+        """When it is looked, by the event loop's clock; counts only while there is a timer."""
         self._listening: set[str] = set()
         hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._on_other, _is_other)
 
@@ -48,10 +50,12 @@ class InVain:
 
     @callback
     def async_look_later(self, after: float = SETTLE) -> None:
-        """Look soon, once for all that happens until then."""
+        """Look soon, once for all that happens until then, and never before the time that was left to something else."""
+        now = self._hass.loop.time()
+        self._at = max(now + after, self._at if self._timer is not None else 0.0)
         self.async_stop()
         if any(map(self._is_meant, self._store.standing)):
-            self._timer = ContextVariables().run(async_call_later, self._hass, after, self._async_look)
+            self._timer = ContextVariables().run(async_call_later, self._hass, self._at - now, self._async_look)
 
     @callback
     def async_stop(self) -> None:

@@ -18,6 +18,8 @@ MAX_STANDING = 200
 """Wishes of a home that can stand at the same time."""
 MAX_ENDED = 50
 """Wishes whose end is remembered, so that it can be told."""
+MAX_WORDS = 500
+"""Characters of what is said or asked: about half a minute of speech."""
 
 
 class Hearer(StrEnum):
