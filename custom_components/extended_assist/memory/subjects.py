@@ -9,7 +9,7 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 
 from ..exposure import Exposure, NotExposedError, normalize
 from ..name_index import async_get_names
-from .fact import Fact
+from .fact import Fact, one_line
 
 _LONGEST: Final = 6
 """Words of a name that is looked for."""
@@ -73,7 +73,7 @@ def is_area_told(hass: HomeAssistant, exposure: Exposure, area_id: str) -> bool:
 @callback
 def names_now(exposure: Exposure, fact: Fact) -> str:
     """Return how the things that a fact is about are called now, where its words do not say so."""
-    found = [entity.name for one in fact.entities if (entity := exposure.entity(one))]
+    found = [one_line(entity.name) for one in fact.entities if (entity := exposure.entity(one))]
     return ", ".join(name for name in found if name.casefold() not in fact.words.casefold())
 
 
