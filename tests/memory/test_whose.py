@@ -1,5 +1,6 @@
 """Tests of who is told what, and who may have something remembered: nobody else."""
 
+from asyncio import gather
 from dataclasses import replace
 
 import pytest
@@ -116,7 +117,12 @@ async def test_guests(hass: HomeAssistant, anna: Speaker) -> None:
     guest = replace(SATELLITE, options=GUESTS)
     assert "for the household only" in (await guest.remember(hass, "x", "me"))["error"]
     facts = ["Otto likes tea.", "Snow is white.", "Seven is a prime."]
-    ids = [(await guest.remember(hass, fact, replaces=[]))["id"] for fact in facts]
+    said = await gather(*(guest.remember(hass, fact, replaces=[]) for fact in [*facts, "One too many."]))
+    ids = [one["id"] for one in said[:3]]
+    assert "as the options allow: 3" in said[3]["error"]
+    other = await guest.remember(hass, "Otto likes cocoa.", replaces=[ids[0]])
+    assert other["forgotten"] == ["Otto likes tea."]
+    assert (await guest.call(hass, UndoLastChangeTool)).data["undone"]["remembered_again"] == ["Otto likes tea."]
     assert "as the options allow: 3" in (await guest.remember(hass, "One too many.", replaces=[]))["error"]
     assert "No fact with id" in (await guest.call(hass, RememberTool, forget=[kept["id"]])).data["error"]
     assert (await guest.call(hass, RememberTool, forget=[ids[0]])).data == {"forgotten": ["Otto likes tea."]}
