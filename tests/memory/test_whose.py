@@ -227,6 +227,18 @@ async def test_hidden_things(hass: HomeAssistant, anna: Speaker) -> None:
     assert len(await anna.recall(hass)) == 6
 
 
+async def test_hidden_areas_by_their_other_names(hass: HomeAssistant, anna: Speaker) -> None:
+    """What is said of an area by an alias of it is about that area: not told while all of it is hidden."""
+    attic = ar.async_get(hass).async_create("Attic", aliases={"Treasure room"})
+    entry = er.async_get(hass).async_get_or_create("light", "test", "z", suggested_object_id="zebra")
+    er.async_get(hass).async_update_entity(entry.entity_id, area_id=attic.id)
+    hass.states.async_set("light.zebra", "on")
+    await anna.remember(hass, "The treasure room is behind the wall.", replaces=[])
+    assert await anna.recall(hass) == []
+    async_expose_entity(hass, "conversation", "light.zebra", True)
+    assert await anna.recall(hass, about="treasure room") == ["The treasure room is behind the wall."]
+
+
 async def test_forgotten_entry(hass: HomeAssistant, anna: Speaker) -> None:
     """Tools of a conversation hold to the options as they are now: once memory is off they tell and change nothing."""
     entry = MockConfigEntry(domain=DOMAIN, options={"families": ["memory"]})
