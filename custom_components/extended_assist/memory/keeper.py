@@ -165,10 +165,13 @@ class Memory:
                 del self._facts[fact.id]
         if self._is_blocked:
             raise NotStoredError(_NOT_STORED)
-        if self._facts:
-            await self._store.async_save({"facts": [fact.stored() for fact in self._facts.values()]})
-        else:
-            await self._store.async_remove()
+        try:
+            if self._facts:
+                await self._store.async_save({"facts": [fact.stored() for fact in self._facts.values()]})
+            else:
+                await self._store.async_remove()
+        except OSError as err:
+            raise NotStoredError(_NOT_STORED) from err
         if changed and not self._hass.is_stopping:
             stored = await self._async_stored()
             facts = {one: self.find(one) for one in changed}
