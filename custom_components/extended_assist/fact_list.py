@@ -1,14 +1,16 @@
 """The household's facts as a to-do list; nobody's own are in it, since every user sees a list."""
 
+from collections.abc import Coroutine
+from contextvars import ContextVar
 from datetime import datetime
-from typing import override
+from typing import Any, Final, override
 
 from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS
 from homeassistant.components.todo.const import TodoItemStatus, TodoListEntityFeature
 from homeassistant.components.todo.entity import TodoItem, TodoListEntity
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util import dt as dt_util
 
@@ -24,6 +26,8 @@ from .toolbox.options import MEMORY, ToolboxOptions
 from .tools import DEFAULT_FAMILIES
 
 PLATFORM = Platform.TODO
+_CALLED_BY: Final[ContextVar[Context | None]] = ContextVar(f"{DOMAIN}_fact_list_called_by", default=None)
+"""From whom the action is that runs now; what an assistant changes by itself is no action, and from nobody."""
 
 
 @callback
@@ -76,6 +80,22 @@ class FactList(TodoListEntity):
         await super().async_added_to_hass()
         self.async_on_remove(self._memory.async_listen(self.async_write_ha_state))
 
+    @override
+    async def async_request_call[T](self, coro: Coroutine[Any, Any, T]) -> T:
+        """Run an action; who it is from holds for it alone, and for nothing that comes after."""
+        before = _CALLED_BY.set(None)
+        try:
+            return await super().async_request_call(coro)
+        finally:
+            _CALLED_BY.reset(before)
+
+    @callback
+    @override
+    def async_set_context(self, context: Context) -> None:
+        """Take from whom the action is that runs now."""
+        super().async_set_context(context)
+        _CALLED_BY.set(context)
+
     @property
     @override
     def todo_items(self) -> list[TodoItem]:
@@ -104,6 +124,7 @@ class FactList(TodoListEntity):
             changed.id = fact.id
             if changed.words == fact.words:
                 changed.said, changed.said_by, changed.via = fact.said, fact.said_by, fact.via
+                changed.device_id = fact.device_id
                 changed.entities, changed.areas = fact.entities, fact.areas
             await self._memory.async_change(changed)
 
@@ -117,9 +138,7 @@ class FactList(TodoListEntity):
 
     async def _async_writer(self) -> Writer:
         """Return who changes the list; raises NotAllowedError where they may not."""
-        # Only what came as an action has told who it is from, and one does not speak for the next.
-        context, self._context = self._context, None
-        return await async_writer_of(self.hass, context, self._options.as_of_now(self.hass))
+        return await async_writer_of(self.hass, _CALLED_BY.get(), self._options.as_of_now(self.hass))
 
     def _find(self, uid: str | None, writer: Writer) -> Fact:
         """Return a fact of the list; raises NoFactError when it is gone meanwhile."""

@@ -126,6 +126,11 @@ WRONG = {
     "a secret": ("- fact: !secret password", "line 1"),
     "code": ("- fact: !!python/object/apply:os.system [x]", "line 1"),
     "deep": ("[" * 5_000, "line 2"),
+    "no number": ("- fact: !!int ''", "…"),
+    "no truth": ("- fact: !!bool maybe", "…"),
+    "no date": ("- fact: !!timestamp soon", "…"),
+    "before all time": ("- {fact: x, said: '0001-01-01T00:00:00+14:00'}", "fact 1"),
+    "about too much": ("- {fact: x, about: [" + "light.a," * 101 + "]}", "fact 1"),
     "too many": ("\n".join(f"- fact: n{number}" for number in range(1_001)), "fact 1001"),
     "too large": ("#" * (MAX_FILE + 1), "…"),
 }
@@ -140,6 +145,17 @@ async def test_wrong_files(hass: HomeAssistant, home: MockConfigEntry, anna: str
     assert error.value.translation_key == "fact_unreadable"
     assert place in str((error.value.translation_placeholders or {})["place"])
     assert (await async_memory(hass)).held == []
+
+
+@pytest.mark.parametrize("length", range(60, 90))
+async def test_exported_words(hass: HomeAssistant, home: MockConfigEntry, anna: str, length: int) -> None:
+    """Words are written to a file as they are, wherever its lines break."""
+    said = f"{'x' * length}: null: null : null , ~ && {'y' * length}: null - then: null"
+    memory = await async_memory(hass, Fact(said))
+    exported = (await act(hass, "get_facts", anna))["yaml"]
+    await memory.async_delete(lambda _: True)
+    await act(hass, "import_facts", anna, facts=exported)
+    assert [fact.words for fact in memory.held] == [said]
 
 
 async def test_wrong_facts(hass: HomeAssistant, home: MockConfigEntry, anna: str) -> None:

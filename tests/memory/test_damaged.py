@@ -58,3 +58,18 @@ async def test_damaged_and_in_the_way(hass: HomeAssistant, tmp_path: Path) -> No
         await memory.async_add([Fact("New")])
     assert (folder / KEY).read_text() == text
     assert memory.held == []
+
+
+async def test_not_deleted(hass: HomeAssistant, tmp_path: Path) -> None:
+    """Where the disk does not let go of the last fact, it is told, and the fact is still there."""
+    memory = await _again(hass)
+    await memory.async_add([Fact("Kept")])
+    path = tmp_path / ".storage" / KEY
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(NotStoredError, match="disk may be full"):
+        await memory.async_delete(lambda _: True)
+    assert [fact.words for fact in memory.held] == ["Kept"]
+    path.rmdir()
+    assert await memory.async_delete(lambda _: True) == 1
+    assert (memory.held, (await _again(hass)).held) == ([], [])

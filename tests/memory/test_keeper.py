@@ -129,3 +129,13 @@ async def test_listeners(hass: HomeAssistant, hass_storage: dict[str, Any]) -> N
     stop()
     await memory.async_add([Fact("Two")])
     assert heard == [1]
+
+
+async def test_ids_are_unique(hass: HomeAssistant) -> None:
+    """A fact whose id is another's gets one of its own, so that nobody's is lost."""
+    memory = await async_memory(hass, Fact("Hers", "anna", id="abc123"))
+    mine, third = Fact("His", "ben", id="abc123"), Fact("Theirs", id="abc123")
+    await memory.async_add([mine, third])
+    assert {fact.words for fact in memory.held} == {"Hers", "His", "Theirs"}
+    assert memory.find(mine.id) is mine
+    assert memory.find(third.id) is third

@@ -162,3 +162,34 @@ async def test_removal(hass: HomeAssistant, home: MockConfigEntry, hass_storage:
     await hass.config_entries.async_remove(second.entry_id)
     assert memory.held == []
     assert "extended_assist.memory" not in hass_storage
+
+
+async def test_nobody_speaks_for_the_next(hass: HomeAssistant, home: MockConfigEntry, anna: str) -> None:
+    """Who only looked at the list, or whose change was refused, is not who an assistant changes it for later."""
+    memory = await async_get_memory(hass)
+    listed = hass.data[DATA_COMPONENT].get_entity(LIST)
+    assert isinstance(listed, FactList)
+    await hass.services.async_call(
+        "todo",
+        "get_items",
+        {},
+        blocking=True,
+        return_response=True,
+        target={"entity_id": LIST},
+        context=Context(user_id=anna),
+    )
+    with pytest.raises(ServiceValidationError):
+        await listed.async_create_todo_item(TodoItem(summary="After a look"))
+    with pytest.raises(ServiceValidationError):
+        await change(hass, "remove_item", anna, item="What is not there")
+    with pytest.raises(ServiceValidationError):
+        await listed.async_create_todo_item(TodoItem(summary="After a refusal"))
+    assert not memory.held
+
+
+async def test_where_it_was_said_stays(hass: HomeAssistant, home: MockConfigEntry, anna: str) -> None:
+    """A new date leaves where a fact was said."""
+    memory = await async_memory(hass, Fact("Tea at four", said_by=anna, device_id="tablet"))
+    await change(hass, "update_item", anna, item="Tea at four", due_datetime="2099-01-01 00:00:00")
+    (fact,) = memory.held
+    assert (fact.said_by, fact.device_id, fact.until is None) == (anna, "tablet", False)

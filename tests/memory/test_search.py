@@ -4,9 +4,11 @@ import pytest
 
 from custom_components.extended_assist.memory.search import search
 
+from .held_out import HELD_OUT
 from .questions import ASKED, FACTS, QUESTIONS
 
 GOAL = 0.9
+GOAL_HELD_OUT = 0.85
 FIRST = 5
 
 
@@ -32,12 +34,24 @@ def test_recall_in_the_first_five() -> None:
     assert min(kinds) >= 0.8, (kinds, missed)
 
 
+def test_recall_of_what_was_held_out() -> None:
+    """Questions that neither the words nor the weights were adjusted to are found among 560 facts, if a few less often."""
+    facts = [*FACTS, *(fact for _, fact in HELD_OUT)]
+    missed = [
+        question
+        for question, fact in HELD_OUT
+        if fact not in [facts[place] for place, _ in search(question, facts)[:FIRST]]
+    ]
+    assert 1 - len(missed) / len(HELD_OUT) >= GOAL_HELD_OUT, missed
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
         ("MÜLL", "Die Müllabfuhr kommt"),
         ("mull", "Die Müllabfuhr kommt"),
         ("Wohnzimmerlampe", "Die Lampe im Wohnzimmer"),
+        ("Biomüll", "Die Müllabfuhr kommt"),
         ("keys", "Anna's key"),
         ("Łódź", "Bus to Lodz"),
         ("猫", "我们的猫"),

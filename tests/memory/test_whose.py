@@ -1,5 +1,6 @@
 """Tests of who is told what, and who may have something remembered: nobody else."""
 
+from asyncio import gather
 from dataclasses import replace
 
 import pytest
@@ -116,7 +117,12 @@ async def test_guests(hass: HomeAssistant, anna: Speaker) -> None:
     guest = replace(SATELLITE, options=GUESTS)
     assert "for the household only" in (await guest.remember(hass, "x", "me"))["error"]
     facts = ["Otto likes tea.", "Snow is white.", "Seven is a prime."]
-    ids = [(await guest.remember(hass, fact, replaces=[]))["id"] for fact in facts]
+    said = await gather(*(guest.remember(hass, fact, replaces=[]) for fact in [*facts, "One too many."]))
+    ids = [one["id"] for one in said[:3]]
+    assert "as the options allow: 3" in said[3]["error"]
+    other = await guest.remember(hass, "Otto likes cocoa.", replaces=[ids[0]])
+    assert other["forgotten"] == ["Otto likes tea."]
+    assert (await guest.call(hass, UndoLastChangeTool)).data["undone"]["remembered_again"] == ["Otto likes tea."]
     assert "as the options allow: 3" in (await guest.remember(hass, "One too many.", replaces=[]))["error"]
     assert "No fact with id" in (await guest.call(hass, RememberTool, forget=[kept["id"]])).data["error"]
     assert (await guest.call(hass, RememberTool, forget=[ids[0]])).data == {"forgotten": ["Otto likes tea."]}
@@ -219,6 +225,18 @@ async def test_hidden_things(hass: HomeAssistant, anna: Speaker) -> None:
     for entity_id in ("light.zebra", "light.pony", "sensor.x"):
         async_expose_entity(hass, "conversation", entity_id, True)
     assert len(await anna.recall(hass)) == 6
+
+
+async def test_hidden_areas_by_their_other_names(hass: HomeAssistant, anna: Speaker) -> None:
+    """What is said of an area by an alias of it is about that area: not told while all of it is hidden."""
+    attic = ar.async_get(hass).async_create("Attic", aliases={"Treasure room"})
+    entry = er.async_get(hass).async_get_or_create("light", "test", "z", suggested_object_id="zebra")
+    er.async_get(hass).async_update_entity(entry.entity_id, area_id=attic.id)
+    hass.states.async_set("light.zebra", "on")
+    await anna.remember(hass, "The treasure room is behind the wall.", replaces=[])
+    assert await anna.recall(hass) == []
+    async_expose_entity(hass, "conversation", "light.zebra", True)
+    assert await anna.recall(hass, about="treasure room") == ["The treasure room is behind the wall."]
 
 
 async def test_forgotten_entry(hass: HomeAssistant, anna: Speaker) -> None:

@@ -36,7 +36,7 @@ def now() -> float:
     return dt_util.utcnow().timestamp()
 
 
-def _new_id() -> str:
+def new_id() -> str:
     """Return an id short enough for a model to repeat without mistakes."""
     return ulid_util.ulid_now()[-6:].lower()
 
@@ -63,7 +63,7 @@ class Fact:
     """When, in seconds since the epoch."""
     ended: float | None = None
     """When it was forgotten or replaced; None while it holds."""
-    id: str = field(default_factory=_new_id)
+    id: str = field(default_factory=new_id)
 
     def holds(self, moment: float) -> bool:
         """Return whether it holds at a moment."""

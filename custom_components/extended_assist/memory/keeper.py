@@ -18,7 +18,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..results import ToolError
 from ..storage import async_load
-from .fact import MAX_FACTS, MAX_PAST, Fact, now, read_stored
+from .fact import MAX_FACTS, MAX_PAST, Fact, new_id, now, read_stored
 from .search import forget_texts
 
 KEY = f"{DOMAIN}.memory"
@@ -71,12 +71,24 @@ class Memory:
         """Return a fact, whether it holds or not."""
         return self._facts.get(fact_id.strip().lower())
 
-    async def async_add(self, facts: Collection[Fact], ended: Collection[str] = ()) -> None:
-        """Remember facts in the place of others; raises ToolError where there are too many, or they cannot be stored."""
-        async with self._stored([fact.id for fact in facts]):
+    async def async_add(
+        self, facts: Collection[Fact], ended: Collection[str] = (), check: Callable[[], None] | None = None
+    ) -> None:
+        """Remember facts in the place of others; raises ToolError where there are too many, or they cannot be stored.
+
+        The check is made with all of them in their place, and may raise ToolError. One whose id is taken gets another.
+        """
+        changed: list[str] = []
+        async with self._stored(changed):
             self._end(ended)
-            self._facts |= {fact.id: fact for fact in facts}
+            for fact in facts:
+                while fact.id in self._facts:
+                    fact.id = new_id()
+                self._facts[fact.id] = fact
+                changed.append(fact.id)
             self._check_room()
+            if check is not None:
+                check()
 
     async def async_change(self, fact: Fact) -> None:
         """Store a fact in the place of the one with its id, which is not kept; raises ToolError as async_add does."""
@@ -153,10 +165,13 @@ class Memory:
                 del self._facts[fact.id]
         if self._is_blocked:
             raise NotStoredError(_NOT_STORED)
-        if self._facts:
-            await self._store.async_save({"facts": [fact.stored() for fact in self._facts.values()]})
-        else:
-            await self._store.async_remove()
+        try:
+            if self._facts:
+                await self._store.async_save({"facts": [fact.stored() for fact in self._facts.values()]})
+            else:
+                await self._store.async_remove()
+        except OSError as err:
+            raise NotStoredError(_NOT_STORED) from err
         if changed and not self._hass.is_stopping:
             stored = await self._async_stored()
             facts = {one: self.find(one) for one in changed}

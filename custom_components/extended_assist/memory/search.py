@@ -27,7 +27,7 @@ _LEAST: Final = 3
 """Letters that a stem keeps."""
 _COMPOUND: Final = 4
 """Letters of a stem that is found inside a longer word."""
-_WEIGHTS: Final = {"w": 1.0, "s": 1.0, "c": 1.6, "t": 0.22}
+_WEIGHTS: Final = {"w": 1.0, "s": 1.0, "c": 2.2, "t": 0.22}
 """Of a word, its stem, what it means, and each of its pieces."""
 _LENGTH: Final = 0.35
 """How much a long fact loses against a short one."""
@@ -95,8 +95,15 @@ def _concepts(token: str, root: str) -> frozenset[str]:
     """Return what a word means, of what people call by many names; a compound means what its parts do."""
     found = {_ROOTS[one] for one in (token, root) if one in _ROOTS}
     if not found and len(token) > _COMPOUND + 1:
-        found = {concept for one, concept in _ROOTS.items() if len(one) > _COMPOUND and one in token}
+        found = {concept for one, concept in _ROOTS.items() if _is_part(one, token)}
     return frozenset(found)
+
+
+def _is_part(root: str, token: str) -> bool:
+    """Return whether a word is a part of a longer one; a short one only at its ends, as in between it may be anything."""
+    if len(root) > _COMPOUND:
+        return root in token
+    return len(root) == _COMPOUND <= len(token) - _LEAST and token.startswith(root) | token.endswith(root)
 
 
 def _tokens(text: str) -> Iterable[str]:

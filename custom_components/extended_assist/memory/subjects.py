@@ -9,7 +9,7 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 
 from ..exposure import Exposure, NotExposedError, normalize
 from ..name_index import async_get_names
-from .fact import Fact
+from .fact import Fact, one_line
 
 _LONGEST: Final = 6
 """Words of a name that is looked for."""
@@ -34,21 +34,28 @@ def look_up(hass: HomeAssistant, exposure: Exposure, words: str, about: Iterable
     for name in about:
         if found := [entity_id for entity_id in names.named(normalize(name)) if entity_id.startswith(_PERSON)]:
             entities |= dict.fromkeys(found)
-        elif (area := registry.async_get_area_by_name(name)) and is_area_told(hass, exposure, area.id):
-            areas[area.id] = None
+        elif called := [one for one in _areas(registry, name) if is_area_told(hass, exposure, one)]:
+            areas |= dict.fromkeys(called)
         elif len(one := exposure.resolve(name)) == 1:
             entities[one[0].entity_id] = None
         else:
             listed = ", ".join(entity.entity_id for entity in one[:4])
             raise NotExposedError(f"about: '{name}' may be several: {listed}. Give the id of one.")
     for label in _labels(words):
-        if area := registry.async_get_area_by_name(label):
-            areas[area.id] = None
+        if called := _areas(registry, label):
+            areas |= dict.fromkeys(called)
         else:
             found = sorted(names.named(label))
             is_telling = " " in label or len(label) >= _TELLING
             entities |= dict.fromkeys(one for one in found if is_telling or one.startswith(_PERSON))
     return list(entities), list(areas)
+
+
+def _areas(registry: ar.AreaRegistry, name: str) -> list[str]:
+    """Return the ids of the areas that a name or an alias means."""
+    if area := registry.async_get_area_by_name(name):
+        return [area.id]
+    return [area.id for area in registry.async_get_areas_by_alias(name)]
 
 
 @callback
@@ -73,7 +80,7 @@ def is_area_told(hass: HomeAssistant, exposure: Exposure, area_id: str) -> bool:
 @callback
 def names_now(exposure: Exposure, fact: Fact) -> str:
     """Return how the things that a fact is about are called now, where its words do not say so."""
-    found = [entity.name for one in fact.entities if (entity := exposure.entity(one))]
+    found = [one_line(entity.name) for one in fact.entities if (entity := exposure.entity(one))]
     return ", ".join(name for name in found if name.casefold() not in fact.words.casefold())
 
 

@@ -116,8 +116,8 @@ def automation(options: ToolboxOptions) -> Writer:
 
 
 def check_guests(memory: Memory, writer: Writer, options: ToolboxOptions) -> None:
-    """Raise NotAllowedError where no more may be remembered from where nobody is logged in."""
-    if writer == Writer() and sum(map(writer.may_change, memory.held)) >= options.memory_guests:
+    """Raise NotAllowedError where more is remembered from where nobody is logged in than may be."""
+    if writer == Writer() and sum(map(writer.may_change, memory.held)) > options.memory_guests:
         raise NotAllowedError(_GUESTS_FULL.format(limit=options.memory_guests))
 
 

@@ -10,7 +10,6 @@ import yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.util import dt as dt_util
-from homeassistant.util.yaml import dump
 
 from ..exposure import Exposure, is_secret_text
 from ..results import ToolError
@@ -24,6 +23,8 @@ HOUSEHOLD: Final = "household"
 ME: Final = "me"
 MAX_FILE: Final = 1_000_000
 """Characters of a file."""
+MAX_ABOUT: Final = 100
+"""Things that a fact in a file is about: one short list may be meant by all facts of it."""
 _SLICE: Final = 50
 """Facts whose things are looked up in one go while Home Assistant does other things, too."""
 
@@ -64,7 +65,8 @@ def write(hass: HomeAssistant, writer: Writer, words: str, *, is_own: bool, unti
 
 def to_yaml(facts: list[Fact]) -> str:
     """Return facts as they can be written back."""
-    return dump([_written(fact) for fact in facts])
+    # Home Assistant's own dump takes "null" away wherever a line ends with it, in words as well.
+    return yaml.safe_dump([_written(fact) for fact in facts], allow_unicode=True, sort_keys=False)
 
 
 def _written(fact: Fact) -> dict[str, Any]:
@@ -87,7 +89,7 @@ _FILE = vol.Schema(
         {
             vol.Required("fact"): str,
             vol.Optional("whose", default=HOUSEHOLD): vol.In([HOUSEHOLD, ME]),
-            vol.Optional("about", default=list): [str],
+            vol.Optional("about", default=list): vol.All([str], vol.Length(max=MAX_ABOUT)),
             **dict.fromkeys(map(vol.Optional, ("said", "until")), vol.Any(str, None)),
         }
     ]
@@ -98,7 +100,8 @@ def _rows(text: str) -> list[dict[str, Any]]:
     """Return what is in a file; takes long, off the loop. Raises NoFactError."""
     try:
         rows: list[dict[str, Any]] = _FILE(yaml.load(text, Loader=_Texts) or [])  # noqa: S506 - it is a safe one
-    except (vol.Invalid, yaml.YAMLError, ValueError, RecursionError) as err:
+    # The last ones come from a value that is not what its tag says.
+    except (vol.Invalid, yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError) as err:
         if (mark := getattr(err, "problem_mark", None)) is not None:
             raise NoFactError(f"line {mark.line + 1}") from err
         path = getattr(err, "path", ())
@@ -121,7 +124,7 @@ async def async_read_file(hass: HomeAssistant, text: str, writer: Writer, memory
         try:
             fact = write(hass, writer, row["fact"], is_own=row["whose"] == ME, until=_read_moment(row.get("until")))
             fact.said = min(_read_moment(row.get("said")) or fact.said, now())
-        except ValueError, NoFactError:
+        except ValueError, OverflowError, NoFactError:
             raise NoFactError(f"fact {number}") from None
         key = (fact.words.casefold(), fact.user_id)
         if key not in known and fact.holds(now()):

@@ -1,6 +1,7 @@
 """What the household wants to be remembered: keep it, replace it, forget it, find it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -80,8 +81,8 @@ class RememberTool(ExtendedTool):
         if wanted.fact is None:
             await memory.async_end(ended)
         else:
-            check_guests(memory, wanted.writer, call.options)
-            await memory.async_add([wanted.fact], ended)
+            check = partial(check_guests, memory, wanted.writer, call.options)
+            await memory.async_add([wanted.fact], ended, check)
         details = {"added": wanted.fact.id if wanted.fact else None, "ended": ended}
         call.recording.changes.append(Change(FACT, "remembering or forgetting a fact", details))
         return _answer(call, wanted)
