@@ -24,7 +24,7 @@ from .questions import KINDS, questions
 from .report import kinds, picture, row_of, table, to_json
 from .run import Answered, Interviewer, async_evaluate
 
-FAMILIES = ("entities", "history", "energy", "user", "actions", "automations")
+FAMILIES = ("entities", "history", "energy", "user", "actions", "wishes", "automations")
 """Those that are on by default, and automations."""
 PLANNER = "offline planner"
 _PLANNER_KEY = "evaluate"

@@ -26,16 +26,16 @@ from .const import CONF_ASK_FIRST, CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FAMI
 from .coordinator import ServerCoordinator
 from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .fact_actions import async_register_fact_actions
-from .fact_list import async_forget_list, shows_facts
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
+from .household import async_household_platforms
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
 from .name_index import async_get_names
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
-from .wish_entity import WISH_PLATFORMS, async_forget_entities, shows_wishes
+from .toolbox.options import WISHES
 from .wishes.keeper import async_get_wishes
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
@@ -100,8 +100,8 @@ def _with_later(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options with which what was done by delays of actions is done by the tools for later."""
     changed = {**options}
     families = options.get(CONF_FAMILIES, ())
-    if "actions" in families and "wishes" not in families:
-        changed[CONF_FAMILIES] = [*families, "wishes"]
+    if "actions" in families and WISHES not in families:
+        changed[CONF_FAMILIES] = [*families, WISHES]
     if CONF_ASK_FIRST in options:
         changed[CONF_ASK_FIRST] = list(dict.fromkeys(_OTHER_NAMES.get(name, name) for name in options[CONF_ASK_FIRST]))
     return changed
@@ -152,14 +152,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 async def _async_set_up_platforms(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Set up the platforms of an entry; those of tools that are turned off leave nothing behind."""
     platforms: tuple[Platform, ...] = PLATFORMS if has_connection(entry) else ()
-    if shows_wishes(entry):
-        platforms += WISH_PLATFORMS
-    else:
-        async_forget_entities(hass, entry)
-    if shows_facts(entry):
-        platforms = tuple(dict.fromkeys((*platforms, Platform.TODO)))
-    else:
-        async_forget_list(hass, entry)
+    platforms += tuple(async_household_platforms(hass, entry))
     hass.data.setdefault(_SET_UP, {})[entry.entry_id] = platforms
     await hass.config_entries.async_forward_entry_setups(entry, platforms)
 

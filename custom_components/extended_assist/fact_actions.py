@@ -10,13 +10,13 @@ from homeassistant.util import dt as dt_util
 
 from .const import DOMAIN
 from .fact_errors import refusal, translated
-from .fact_list import shows_facts
+from .household import shows
 from .memory.fact import Fact, now
 from .memory.keeper import Memory, async_get_memory
 from .memory.whose import Ears, Writer, async_known_user, async_writer_of
 from .memory.writing import HOUSEHOLD, ME, NoFactError, async_read_file, to_yaml, write
 from .results import ToolError, format_time
-from .toolbox.options import ToolboxOptions
+from .toolbox.options import MEMORY, ToolboxOptions
 from .toolbox.policy import NotAllowedError
 
 _UNTIL: Final = "until"
@@ -106,7 +106,7 @@ async def _async_writer(call: ServiceCall) -> Writer:
 
 def _options(hass: HomeAssistant) -> ToolboxOptions:
     """Return the options that hold: of the entries in which memory is on, those that allow most to automations."""
-    entries = [entry for entry in hass.config_entries.async_loaded_entries(DOMAIN) if shows_facts(entry)]
+    entries = [entry for entry in hass.config_entries.async_loaded_entries(DOMAIN) if shows(entry, MEMORY)]
     if not entries:
         raise refusal("memory_off")
     options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]

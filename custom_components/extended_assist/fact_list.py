@@ -5,55 +5,29 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any, Final, override
 
-from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS
 from homeassistant.components.todo.const import TodoItemStatus, TodoListEntityFeature
 from homeassistant.components.todo.entity import TodoItem, TodoListEntity
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.const import Platform
-from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
+from homeassistant.core import Context, callback
 from homeassistant.util import dt as dt_util
 
-from .const import CONF_FAMILIES, DOMAIN
-from .device import async_drop_entry_device, entry_device
+from .const import DOMAIN
 from .fact_errors import translated
+from .household import HouseholdEntity
 from .memory.fact import Fact, now
 from .memory.keeper import Memory
 from .memory.whose import Writer, async_writer_of
 from .memory.writing import NoFactError, write
 from .results import ToolError
 from .toolbox.options import MEMORY, ToolboxOptions
-from .tools import DEFAULT_FAMILIES
 
-PLATFORM = Platform.TODO
 _CALLED_BY: Final[ContextVar[Context | None]] = ContextVar(f"{DOMAIN}_fact_list_called_by", default=None)
 """From whom the action is that runs now; what an assistant changes by itself is no action, and from nobody."""
 
 
-@callback
-def shows_facts(entry: ConfigEntry) -> bool:
-    """Return whether an entry has the tools for memory, whose facts are shown."""
-    return MEMORY in entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
-
-
-@callback
-def async_forget_list(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Drop the list of an entry whose tools for memory are turned off, and its device where nothing else is in it."""
-    entities = er.async_get(hass)
-    if entity_id := entities.async_get_entity_id(PLATFORM, DOMAIN, _unique_id(entry)):
-        entities.async_remove(entity_id)
-    async_drop_entry_device(hass, entry)
-
-
-def _unique_id(entry: ConfigEntry) -> str:
-    return f"{entry.entry_id}_memory"
-
-
-class FactList(TodoListEntity):
+class FactList(HouseholdEntity, TodoListEntity):
     """The household's facts that hold, in the order in which they were said; one that is ticked off is forgotten."""
 
-    _attr_has_entity_name = True
-    _attr_should_poll = False
     _attr_translation_key = "memory"
     _attr_supported_features = (
         TodoListEntityFeature.CREATE_TODO_ITEM
@@ -64,15 +38,9 @@ class FactList(TodoListEntity):
 
     def __init__(self, entry: ConfigEntry, memory: Memory) -> None:
         """Take the entry whose options hold, and what keeps the facts."""
+        super().__init__(entry, MEMORY)
         self._options = ToolboxOptions.of(entry.options, entry.entry_id)
         self._memory = memory
-        self._attr_unique_id = _unique_id(entry)
-        self._attr_device_info = entry_device(entry)
-
-    @override
-    def get_initial_entity_options(self) -> er.EntityOptionsType:
-        """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
-        return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
 
     @override
     async def async_added_to_hass(self) -> None:

@@ -13,10 +13,12 @@ from homeassistant.util import dt as dt_util
 
 from . import ExtendedAssistConfigEntry
 from .const import DOMAIN
-from .fact_list import FactList, shows_facts
+from .fact_list import FactList
+from .household import shows
 from .memory.keeper import async_get_memory
 from .results import ToolError
-from .wish_entity import WishEntity, shows_wishes
+from .toolbox.options import MEMORY, WISHES
+from .wish_entity import WishEntity
 from .wishes.keeper import async_get_wishes
 from .wishes.wish import MAX_STANDING, MAX_WORDS, Audience, Hearer, Owner, Until, What, When, Wish
 
@@ -31,8 +33,8 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the to-do lists of an entry."""
-    lists: list[TodoListEntity] = [WishList(entry, await async_get_wishes(hass))] if shows_wishes(entry) else []
-    lists += [FactList(entry, await async_get_memory(hass))] if shows_facts(entry) else []
+    lists: list[TodoListEntity] = [WishList(entry, await async_get_wishes(hass))] if shows(entry, WISHES) else []
+    lists += [FactList(entry, await async_get_memory(hass))] if shows(entry, MEMORY) else []
     async_add_entities(lists)
 
 

@@ -4,62 +4,25 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import override
 
-from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.const import Platform
-from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
-from homeassistant.helpers.entity import Entity
+from homeassistant.core import CALLBACK_TYPE, callback
 
-from .const import CONF_FAMILIES, DOMAIN
-from .device import async_drop_entry_device, entry_device
-from .tools import DEFAULT_FAMILIES
+from .household import HouseholdEntity
+from .toolbox.options import WISHES
 from .wishes.keeper import Wishes
 from .wishes.wish import Wish
 
-WISH_PLATFORMS = (Platform.CALENDAR, Platform.EVENT, Platform.TODO)
-_FAMILY = "wishes"
 
-
-@callback
-def shows_wishes(entry: ConfigEntry) -> bool:
-    """Return whether an entry has the tools whose wishes are shown."""
-    return _FAMILY in entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
-
-
-@callback
-def async_forget_entities(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Drop the entities of an entry whose tools for later are turned off, and their device where nothing else is in it."""
-    entities = er.async_get(hass)
-    for platform in WISH_PLATFORMS:
-        if entity_id := entities.async_get_entity_id(platform, DOMAIN, _unique_id(entry)):
-            entities.async_remove(entity_id)
-    async_drop_entry_device(hass, entry)
-
-
-def _unique_id(entry: ConfigEntry) -> str:
-    """Return the unique id, one for each platform."""
-    return f"{entry.entry_id}_wishes"
-
-
-class WishEntity(Entity):
+class WishEntity(HouseholdEntity):
     """An entity that shows the household's wishes of one entry, and nobody's own."""
 
-    _attr_has_entity_name = True
-    _attr_should_poll = False
     _attr_translation_key = "later"
 
     def __init__(self, entry: ConfigEntry, wishes: Wishes) -> None:
         """Take the entry whose wishes are shown, and what keeps them."""
+        super().__init__(entry, WISHES)
         self._entry_id = entry.entry_id
         self._wishes = wishes
-        self._attr_unique_id = _unique_id(entry)
-        self._attr_device_info = entry_device(entry)
-
-    @override
-    def get_initial_entity_options(self) -> er.EntityOptionsType:
-        """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
-        return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
 
     @override
     async def async_added_to_hass(self) -> None:

@@ -23,6 +23,7 @@ from ..results import DEFAULT_BUDGET, ToolError
 from .policy import Policy
 
 MEMORY = "memory"
+WISHES = "wishes"
 """The family of the tools for memory, which is off unless it is chosen."""
 
 

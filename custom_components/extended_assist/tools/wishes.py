@@ -16,6 +16,7 @@ from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import WISH_CHANGED, Change
+from ..toolbox.options import WISHES
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
@@ -58,7 +59,7 @@ class DoLaterTool(ExtendedTool):
     title = "Do later"
     description = "Reminders, alarms, delayed actions, 'when …, then …, once'. Local times. Plain timers: HassStartTimer, if offered."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
-    family = "wishes"
+    family = WISHES
     tier = Tier.CONTROL
     shows_success = True
     parameters = vol.Schema(
@@ -117,7 +118,7 @@ class PendingTool(ExtendedTool):
     title = "Pending"
     description = "What do_later has yet to do, and what became of the rest. Or end or put off one."
     annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
-    family = "wishes"
+    family = WISHES
     tier = Tier.CONTROL
     shows_success = True
     parameters = vol.Schema(

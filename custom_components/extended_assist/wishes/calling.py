@@ -13,7 +13,7 @@ from ..exposure import Exposure
 from ..results import ToolError
 from ..toolbox.acts import Recording
 from ..toolbox.call import ToolCall
-from ..toolbox.options import ToolboxOptions
+from ..toolbox.options import WISHES, ToolboxOptions
 from ..toolbox.policy import Tier, async_check_speaker
 from .wish import Hearer, Wish
 
@@ -48,7 +48,7 @@ async def async_call(hass: HomeAssistant, wish: Wish, performers: Container[str]
         raise ToolError("the assistant's entry is not loaded.")
     actions, families = wish.what.actions, entry.options.get(CONF_FAMILIES)
     is_own = bool(actions) and all(step.get("action") in performers for step in actions)
-    if not is_own and families is not None and ("wishes" not in families or (actions and "actions" not in families)):
+    if not is_own and families is not None and (WISHES not in families or (actions and "actions" not in families)):
         raise ToolError("it was turned off in the options.")
     caller = owner.caller()
     user = await caller.async_user(hass)
