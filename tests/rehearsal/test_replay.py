@@ -205,6 +205,7 @@ async def test_steps(replay: Replay, rehearse: Rehearse) -> None:
         [{"delay": "{{ 'x' }}"}],
         [{"wait_template": "{{ false }}", "timeout": 0, "continue_on_timeout": False}],
         [{"stop": "enough"}],
+        [{"condition": "numeric_state", "entity_id": LAMP, "above": 5}],
     ],
 )
 async def test_stopped(replay: Replay, rehearse: Rehearse, actions: list[Any]) -> None:
@@ -309,6 +310,14 @@ def test_room() -> None:
         ),
         ({"triggers": [{"trigger": "template", "value_template": "{{ 1 / (states('sensor.room') | int(0)) }}"}]}, 0),
         ({"triggers": [{"trigger": "time_pattern", "seconds": "*"}]}, 20),
+        ({"triggers": [{"trigger": "time_pattern", "hours": "/2"}]}, 0),
+        ({"triggers": [{"trigger": "numeric_state", "entity_id": ROOM, "above": 5, "for": 5}]}, 0),
+        ({"triggers": [{"trigger": "state", "entity_id": ROOM, "from": "1", "for": 5}]}, 1),
+        ({"actions": [{"action": "{{ 5 }}"}, {"action": "homeassistant.turn_on", "target": {"entity_id": LAMP}}]}, 1),
+        (
+            {"actions": [{"repeat": {"count": 2, "sequence": [{"repeat": {"count": 2, "sequence": [{"delay": 1}]}}]}}]},
+            1,
+        ),
         ({"triggers": [{"trigger": "time", "at": "{{ '23:00:00' }}"}]}, 0),
         ({"triggers": [{"trigger": "time", "at": "{{ 'sensor.room' }}"}]}, 0),
     ],
@@ -346,3 +355,54 @@ async def test_sensor_with_a_time(replay: Replay, rehearse: Rehearse) -> None:
         replay.feed(ROOM, past(ROOM, state, device_class="timestamp"))
         replay.advance(replay.now + 65)
     assert automation.finish().count == 1
+
+
+async def test_what_is_gone(replay: Replay, rehearse: Rehearse) -> None:
+    """What ceases to be there is not as it was for any time, and nobody comes into a zone that is not there."""
+    waiting = await rehearse(triggers=[{"trigger": "state", "entity_id": LAMP, "to": "on", "for": 10}])
+    coming = await rehearse(triggers=[{"trigger": "zone", "entity_id": LAMP, "zone": "zone.gone", "event": "enter"}])
+    replay.feed(LAMP, past(LAMP, "on", latitude=1.0, longitude=1.0))
+    replay.advance(START + 5)
+    replay.feed(LAMP, past(LAMP, "on", latitude=2.0, longitude=2.0))
+    replay.feed(LAMP, None)
+    replay.advance(START + 20)
+    assert (waiting.finish().count, coming.finish().count) == (0, 0)
+
+
+async def test_time_with_an_offset(replay: Replay, rehearse: Rehearse) -> None:
+    """A helper's time of the day counts with its offset, and as it was set last."""
+
+    def set_to(seconds: float) -> None:
+        moment = dt_util.as_local(dt_util.utc_from_timestamp(START + seconds))
+        clock = {"hour": moment.hour, "minute": moment.minute, "second": moment.second, "has_time": True}
+        replay.feed(WAKE, past(WAKE, "x", has_date=False, **clock))
+
+    set_to(7200)
+    at = {"entity_id": WAKE, "offset": "-00:30:00"}
+    automation = await rehearse(triggers=[{"trigger": "time", "at": at}])
+    set_to(3600)
+    replay.advance(START + 1790)
+    assert automation.outcome.count == 0
+    replay.advance(START + 1810)
+    replay.advance(START + 6000)
+    assert automation.finish().count == 1
+
+
+async def test_no_sun(hass: HomeAssistant, replay: Replay, rehearse: Rehearse) -> None:
+    """Where the sun does not rise, nothing is after its rise."""
+    hass.config.latitude = 89.0
+    replay.advance(START + 90 * 86_400)
+    automation = await rehearse(conditions=[{"condition": "sun", "after": "sunrise"}])
+    open_door(replay)
+    assert automation.finish().count == 0
+
+
+async def test_stopped_while_it_waits(replay: Replay, rehearse: Rehearse) -> None:
+    """What was armed is let go when Home Assistant stops."""
+    template = {"trigger": "template", "value_template": "{{ is_state('sensor.room', '7') }}", "for": 10}
+    automation = await rehearse(triggers=[template, {"trigger": "sun", "event": "sunset"}])
+    replay.feed(ROOM, past(ROOM, "7", replay.now))
+    automation.stop()
+    replay.stop()
+    replay.advance(START + 86_400)
+    assert automation.finish().count == 0

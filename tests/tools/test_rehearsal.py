@@ -7,13 +7,15 @@ import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.tools import rehearsal
 from custom_components.extended_assist.tools.rehearsal import RehearseAutomationTool
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 from tests.automating import StartHome, start_home
-from tests.conftest import CallTool, expose
+from tests.conftest import ASSISTANT, CallTool, expose
 from tests.databases import EVERY_ENGINE
 from tests.tools.test_history import House
 
@@ -235,3 +237,57 @@ async def test_hidden_members(
             await call_tool(REHEARSE, error=True, config=config)
         else:
             assert (await rehearsed(call_tool, config=config))["runs"] == runs
+
+
+async def test_no_time_left(week: None, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far it came is told where it takes too long, and how many were not looked at."""
+    monkeypatch.setattr(rehearsal, "_ALL", 0.0)
+    answer = await rehearsed(call_tool)
+    assert answer["note"] == "5 more were not looked at. Ask for a shorter time."
+    monkeypatch.setattr(rehearsal, "_ONE", -1.0)  # The clock stands still here.
+    answer = await call_tool(REHEARSE, config=FAN_CONFIG, start="2026-11-11")
+    assert "it took too long. Ask for a shorter time." in answer["only_until"], answer
+
+
+async def test_wrong_changes(week: None, call_tool: CallTool) -> None:
+    """What is wrong in changes is told as when it is written."""
+    changes = {"triggers": [{"trigger": "state", "entity_id": "sensor.nowhere"}]}
+    answer = await call_tool(REHEARSE, error=True, automation="Fan", changes=changes)
+    assert "'sensor.nowhere' was not found or is not exposed" in answer["error"]
+
+
+async def test_not_recorded(
+    week: None, recorder_mock: Recorder, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What reads an entity that the recorder leaves out is not rehearsed."""
+    monkeypatch.setattr(recorder_mock, "entity_filter", lambda entity_id: entity_id != DAMP)
+    answer = await call_tool(REHEARSE, error=True, config=FAN_CONFIG, start="2026-11-11")
+    assert "excluded from the recorder" in answer["error"]
+
+
+async def test_only_one_that_never_runs(hass: HomeAssistant, week: None, call_tool: CallTool) -> None:
+    """Without any that runs, those that never do are told alone; without any exposed, that is said."""
+    for name in ("fan", "dark", "mixed", "heard"):
+        async_expose_entity(hass, ASSISTANT, f"automation.{name}", False)
+    answer = await rehearsed(call_tool)
+    assert (answer["never"], "runs" in answer) == ("Never", False)
+    async_expose_entity(hass, ASSISTANT, "automation.never", False)
+    assert "No automation is exposed." in (await call_tool(REHEARSE, error=True))["error"]
+
+
+async def test_many_automations(
+    hass: HomeAssistant,
+    recorder_mock: Recorder,
+    start_home: StartHome,
+    call_tool: CallTool,
+    freezer: FrozenDateTimeFactory,
+) -> None:
+    """Of many that run, those are told that run least."""
+    await fill(hass, freezer)
+    one = AUTOMATIONS.partition("- id: never")[0]
+    many = [one.replace("id: fan", f"id: fan{n}").replace("alias: Fan", f"alias: {'Fan' * 12} {n}") for n in range(40)]
+    await start_home("".join(many))
+    assert await async_setup_component(hass, "switch", {})
+    expose(hass, DAMP, FAN, *hass.states.async_entity_ids("automation"))
+    answer = await rehearsed(call_tool)
+    assert answer["runs"].endswith("more, which run more often")
