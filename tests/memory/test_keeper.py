@@ -42,6 +42,10 @@ async def test_replaced_forgotten_and_brought_back(hass: HomeAssistant, hass_sto
     await memory.async_end([new.id], [old.id])
     assert [fact.words for fact in (await _again(hass)).held] == ["On Tuesdays"]
     assert memory.find(f" {new.id.upper()} ") is not None
+    # What is gone for good, or past already, stays so.
+    before = hass_storage[KEY]["data"]
+    await memory.async_end([new.id, "gone"], ["gone"])
+    assert hass_storage[KEY]["data"] == before
 
 
 async def test_until(hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory) -> None:
