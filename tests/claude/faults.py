@@ -1,6 +1,10 @@
 """What can go wrong with a response, and what the user hears of it; for every version of the SDK."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import anthropic
 
 from tests.claude_server import Fault, Turn, text, thinking, tool_use
 from tests.claude_server.stream import Issuer, events
@@ -43,7 +47,22 @@ IN_PLACE_OF_A_STREAM: list[tuple[Fault, str, int]] = [
 ]
 """A fault, words of its sentence, and how often it is tried when one further try is allowed."""
 
+SILENCE = 0.3
+"""Seconds without an event after which a server that fell silent on purpose counts as gone."""
+
 
 def tries(after: int, tried_anew: bool) -> int:
     """Return how often a response is asked for that fails after so many events, when one further try is allowed."""
     return 2 if tried_anew and after <= FIRST_SHOWN else 1
+
+
+@contextmanager
+def impatient(client: anthropic.AsyncAnthropic, fault: Fault | None) -> Iterator[None]:
+    """Wait only for SILENCE where a server falls silent on purpose; whatever else may be slow on a loaded machine."""
+    waits = client.timeout
+    if fault is not None and fault.kind == "stall":
+        client.timeout = SILENCE
+    try:
+        yield
+    finally:
+        client.timeout = waits

@@ -1,6 +1,7 @@
 """Every way in which a server can fail a turn: what the user hears, what is tried anew, and what is left behind."""
 
 import asyncio
+from contextlib import nullcontext
 from datetime import timedelta
 from functools import partial
 import logging
@@ -13,39 +14,43 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.extended_assist import coordinator, entity
-from custom_components.extended_assist.claude import client, retry
+from custom_components.extended_assist.claude import retry
 from custom_components.extended_assist.claude.failures import key_of
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import SOURCE_REAUTH
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
-from tests.claude.faults import CONTENT, IN_A_STREAM, IN_PLACE_OF_A_STREAM, WHOLE, tries
+from tests.claude.faults import CONTENT, IN_A_STREAM, IN_PLACE_OF_A_STREAM, WHOLE, impatient, tries
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking
 from tests.conftest import AGENT, Converse
 from tests.talking import FindLog, assert_every_call_has_a_result, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
-SILENCE = 0.3
-"""Seconds without an event in these tests."""
 SLACK = 3.0
 """Seconds that a loaded machine may take for everything that is no waiting."""
 
 
 @pytest.fixture
-async def impatient(hass: HomeAssistant, entry: MockConfigEntry, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten every wait."""
-    monkeypatch.setattr(client, "OWN_EVENT_TIMEOUT", SILENCE)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try anew at once."""
     monkeypatch.setattr(retry, "_PAUSES", dict.fromkeys(retry._PAUSES, (0.0,)))
-    await hass.config_entries.async_reload(entry.entry_id)
 
 
 async def assert_fails_well(
-    converse: Converse, chat_log: FindLog, turn: Turn, said: str, *, times: int, limit: float = SLACK
+    converse: Converse,
+    chat_log: FindLog,
+    turn: Turn,
+    said: str,
+    *,
+    times: int,
+    limit: float = SLACK,
+    client: anthropic.AsyncAnthropic | None = None,
 ) -> None:
     """Check that a turn whose every try fails ends in time with a sentence, and leaves what a next turn can go on from."""
     start = monotonic()
-    result = await converse("Is the lamp on?", *[turn] * times)
+    with impatient(client, turn.fault) if client else nullcontext():
+        result = await converse("Is the lamp on?", *[turn] * times)
     assert monotonic() - start < limit
     assert said in speech(result)
     assert result.response.error_code == "failed_to_handle"
@@ -56,7 +61,7 @@ async def assert_fails_well(
     assert speech(again) == "Fine."
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize(
     ("fault", "said", "tried_anew"),
     IN_A_STREAM,
@@ -64,6 +69,7 @@ async def assert_fails_well(
 )
 async def test_faults_at_each_point_of_a_stream(
     converse: Converse,
+    entry: MockConfigEntry,
     claude_server: ClaudeServer,
     chat_log: FindLog,
     fault: dict[str, Any],
@@ -75,11 +81,11 @@ async def test_faults_at_each_point_of_a_stream(
         before = len(claude_server.message_requests)
         expected = tries(after, tried_anew)
         turn = Turn(CONTENT, fault=Fault(**fault, after=after))
-        await assert_fails_well(converse, chat_log, turn, said, times=expected)
+        await assert_fails_well(converse, chat_log, turn, said, times=expected, client=entry.runtime_data.client)
         assert len(claude_server.message_requests) - before == expected + 1, after
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize(
     ("fault", "said", "expected"),
     IN_PLACE_OF_A_STREAM,

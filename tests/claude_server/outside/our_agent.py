@@ -21,14 +21,13 @@ from homeassistant.components import ai_task, conversation
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
-from tests.claude.faults import CONTENT, IN_A_STREAM, IN_PLACE_OF_A_STREAM, WHOLE, tries
+from tests.claude.faults import CONTENT, IN_A_STREAM, IN_PLACE_OF_A_STREAM, WHOLE, impatient, tries
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
 from tests.e2e.instance import install_integration
 
 from .core_agent import start
 
 AGENT, TASK = "conversation.claude", "ai_task.claude_ai_task"
-SILENCE = 0.3
 PACKAGE = "custom_components.extended_assist"
 CHECKOUT = Path(__file__).parents[3]
 
@@ -51,8 +50,10 @@ class Talk:
     async def fails_well(self, turn: Turn, said: str, times: int) -> None:
         """Check that a turn ends with a sentence, leaves a valid log, and that the next turn works."""
         before = len(self.server.message_requests)
-        async with asyncio.timeout(10):
-            result = await self.say("Is the lamp on?", *[turn] * times)
+        (entry,) = self.hass.config_entries.async_entries("extended_assist")
+        with impatient(entry.runtime_data.client, turn.fault):
+            async with asyncio.timeout(30):
+                result = await self.say("Is the lamp on?", *[turn] * times)
         assert said in speech(result), speech(result)
         assert result.response.error_code == "failed_to_handle"
         log = self.hass.data[DATA_CHAT_LOGS][result.conversation_id]
@@ -154,7 +155,6 @@ async def main(folder: str) -> None:
     async with ClaudeServer(Scenario([])) as server:
         hass = await start(folder)
         assert await async_setup_component(hass, "intent", {})
-        importlib.import_module(f"{PACKAGE}.claude.client").OWN_EVENT_TIMEOUT = SILENCE  # type: ignore[attr-defined]
         retry = importlib.import_module(f"{PACKAGE}.claude.retry")
         retry._PAUSES = dict.fromkeys(retry._PAUSES, (0.0,))  # type: ignore[attr-defined]
         flows = hass.config_entries.flow
