@@ -55,9 +55,20 @@ def told(
         answer["looks_wrong"] = "; ".join(wrong)
     if outcome.followed:
         answer["note"] = "Nothing was done. It reads what it sets: that was taken to be as it would have set it."
+    if outcome.events:
+        answer["calendars"] = _of_calendars(outcome, name_of)
     if outcome.not_replayed:
         answer["not_replayed"] = "; ".join(list(outcome.not_replayed)[:_SHOWN])
     return _fitted(answer)
+
+
+def _of_calendars(outcome: RehearsalOutcome, name_of: Callable[[str], str]) -> str:
+    """Return what is not known of calendars."""
+    empty = [name_of(entity_id) for entity_id, count in outcome.events.items() if not count]
+    note = "Events as they are kept today; what was deleted or moved since is not known."
+    return (
+        f"{note} None of that time: {', '.join(empty[:_SHOWN])}; some calendars forget what is over." if empty else note
+    )
 
 
 def _beside(outcome: RehearsalOutcome, elsewhere: Sequence[float]) -> Mapping[str, str]:

@@ -95,3 +95,5 @@ class RehearsalOutcome:
     """Whether there was time for all of it."""
     followed: bool = False
     """Whether it read what it had set itself."""
+    events: dict[str, int] = field(default_factory=dict)
+    """How many events each calendar that sets it off has of that time."""

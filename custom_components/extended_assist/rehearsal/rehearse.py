@@ -1,11 +1,12 @@
 """One automation over a span of the recorded past; runs in the recorder's executor."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from time import monotonic
 from typing import Any, Final
 
+from homeassistant.components.calendar import CalendarEvent
 from homeassistant.core import HomeAssistant, State
 
 from ..exposure import Exposure
@@ -43,6 +44,8 @@ class Rehearsed:
     """All entities in it, those that it only sets too, each with the attributes that the recorder does not keep."""
     entity_id: str = ""
     """Its own, where it is there already."""
+    events: Mapping[str, Sequence[CalendarEvent]] = field(default_factory=dict)
+    """The events of the calendars that set it off."""
 
 
 def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
@@ -53,9 +56,10 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
     rows = RecordedRows(hass, subject.uses, lambda attributes: exposure.visible_attributes(State(_ANY, "", attributes)))
     if missing := sorted(subject.reads - rows.entity_ids):
         raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
-    replay = Replay(hass, exposure, subject.uses)
+    replay = Replay(hass, exposure, subject.uses, subject.events)
     replay.now, replay.stops_at = span.start, monotonic() + span.limit
     automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
+    automation.outcome.events = {one: len(events) for one, events in subject.events.items()}
     try:
         for stretch in read_stretches(hass, span.start, span.end):
             _through(replay, automation, rows, stretch, span)

@@ -3,7 +3,7 @@
 It offers what Home Assistant's helpers offer to triggers: to follow entities, to be called later and at times of the day.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import count
 from math import inf
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import voluptuous as vol
 
+from homeassistant.components.calendar import CalendarEvent
 from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import config_validation as cv
@@ -46,10 +47,15 @@ class Replay:
         hass: HomeAssistant,
         exposure: Exposure,
         known: Mapping[str, Collection[str]],
+        events: Mapping[str, Sequence[CalendarEvent]] | None = None,
     ) -> None:
-        """Take the entities of which the past is read, each with the attributes that the recorder does not keep."""
+        """Take the entities of which the past is read, each with the attributes that the recorder does not keep.
+
+        Events are those of calendars.
+        """
         self.hass = hass
         self.known = known
+        self.events = events or {}
         self.now = 0.0
         self.stops_at = inf
         """When the rehearsal has to end, as time.monotonic() tells it."""

@@ -1,4 +1,4 @@
-"""Triggers that the clock sets off: time, time_pattern, sun and the start, as Home Assistant's own of these names."""
+"""Triggers that the clock sets off: time, time_pattern, sun, calendar and the start, as Home Assistant's own of these names."""
 
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
@@ -19,6 +19,7 @@ from .state_triggers import Config, Fire, Variables
 
 _MOMENTS: Final = ("timestamp", "uptime")
 """Kinds of sensors whose state is a moment."""
+_CALENDAR: Final = "calendar event state change"
 
 
 class _Times:
@@ -154,6 +155,39 @@ def attach_sun(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remo
         for one in pending:
             one()
 
+    return remove
+
+
+def attach_calendar(replay: Replay, config: Config, fire: Fire, _: Variables) -> Remove:
+    """An event of a calendar that begins or ends; those that are over when it is armed do not count."""
+    entity_id, event, offset = config["entity_id"], config["event"], config["offset"]
+    found = [
+        (
+            (one.start_datetime_local if event == "start" else one.end_datetime_local).timestamp()
+            + offset.total_seconds(),
+            one,
+        )
+        for one in replay.events.get(entity_id, ())
+    ]
+    found = sorted((due for due in found if due[0] >= replay.now), key=lambda due: due[0])[::-1]
+    pending: list[Remove] = []
+
+    def schedule() -> None:
+        pending[:] = [replay.call_at(found[-1][0], due)] if found else []
+
+    def due() -> None:
+        moment = found[-1][0]
+        while found and found[-1][0] == moment:
+            one = found.pop()[1]
+            fire(_CALENDAR, {"event": event, "offset": offset, "entity_id": entity_id, "calendar_event": one.as_dict()})
+        schedule()
+
+    def remove() -> None:
+        found.clear()
+        for one in pending:
+            one()
+
+    schedule()
     return remove
 
 

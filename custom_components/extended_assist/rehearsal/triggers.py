@@ -16,7 +16,7 @@ from .state_triggers import (
     attach_template,
     attach_zone,
 )
-from .time_triggers import attach_homeassistant, attach_sun, attach_time, attach_time_pattern
+from .time_triggers import attach_calendar, attach_homeassistant, attach_sun, attach_time, attach_time_pattern
 
 
 def check_trigger(config: Config, place: str) -> None:
@@ -35,6 +35,7 @@ def attach(replay: Replay, config: Config, fire: Fire, variables: Variables) -> 
 
 
 _ATTACH: Final[Mapping[str, Callable[[Replay, Config, Fire, Variables], Remove]]] = {
+    "calendar": attach_calendar,
     "homeassistant": attach_homeassistant,
     "numeric_state": attach_numeric_state,
     "state": attach_state,

@@ -8,45 +8,33 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 
-from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
-from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
-from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.additions import newer
-from ..automations.check import (
-    CheckedAutomation,
-    async_check,
-    async_walk_part,
-    normalized,
-    refuse_untold,
-    walker_for,
-)
+from ..automations.check import async_check, normalized, refuse_untold
 from ..automations.query import Automation, async_exposed_automations, async_find_automation
 from ..exposure import NotExposedError
 from ..recorder import async_read
 from ..rehearsal.account import MOST, told
-from ..rehearsal.conditions import NotReplayableError
 from ..rehearsal.past import RehearsalOutcome
-from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
+from ..rehearsal.rehearse import Rehearsed, RehearsedSpan
 from ..rehearsal.rows import switched_elsewhere
 from ..results import ToolError, format_minute, size
 from ..spans import END, START, time_span
-from ..templates.past import NotOfThePastError
 from ..toolbox.call import ToolCall
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
+from .rehearsal_subject import async_outcome, async_subject, name_of
 
 _DAYS: Final = 7
 _ONE: Final = 20.0
 """Seconds that the rehearsal of one automation may take."""
 _ALL: Final = 40.0
 """Seconds that those of all automations may take."""
-_READS: Final = ("trigger_variables", "variables", "triggers", "conditions")
 _HIDDEN: Final = (
     "'{}' uses something that is not exposed or cannot be checked, so it is not rehearsed. Tell the user to look at it in Home "
     "Assistant."
@@ -100,9 +88,9 @@ class RehearseAutomationTool(ExtendedTool):
             subject = await _async_new(call, arguments["config"])
         else:
             return await _async_all(call, span)
-        outcome = await _async_outcome(call, subject, span)
+        outcome = await async_outcome(call, subject, span)
         answer = _heading(span, outcome) | told(
-            outcome, partial(_name, call), await _async_elsewhere(call, subject, span)
+            outcome, partial(name_of, call), await _async_elsewhere(call, subject, span)
         )
         while size(answer) > MOST and (key := next((key for key in ("by_weekday", "by_hour") if key in answer), None)):
             del answer[key]
@@ -121,18 +109,12 @@ def _heading(span: RehearsedSpan, outcome: RehearsalOutcome) -> JsonObjectType:
     return answer
 
 
-def _name(call: ToolCall, entity_id: str) -> str:
-    """Return the name of an entity."""
-    entity = call.exposure.entity(entity_id)
-    return entity.name if entity else entity_id
-
-
 async def _async_new(call: ToolCall, given: Mapping[str, Any]) -> Rehearsed:
     """Return a new automation, checked as if it were to be added."""
     config = normalized(given)
     refuse_untold(config)
     config.setdefault("alias", "Rehearsal")
-    return await _async_subject(call, "rehearsal", await async_check(call, "rehearsal", config))
+    return await async_subject(call, "rehearsal", await async_check(call, "rehearsal", config))
 
 
 async def _async_existing(call: ToolCall, automation: Automation, changes: Mapping[str, Any] | None) -> Rehearsed:
@@ -148,64 +130,7 @@ async def _async_existing(call: ToolCall, automation: Automation, changes: Mappi
         if parts:
             raise
         raise ToolError(_HIDDEN.format(automation.name)) from err
-    return await _async_subject(call, item_id, checked, automation.entity_id)
-
-
-async def _async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation, entity_id: str = "") -> Rehearsed:
-    """Return what is rehearsed, with what it reads."""
-    hass, whole = call.hass, deepcopy(checked.whole)
-    validated = await async_validate_config_item(hass, item_id, {"id": item_id, **whole})
-    if validated is None:
-        raise ToolError("Home Assistant does not accept this automation. Give all of its parts in full.")
-    walker = walker_for(call, checked.whole)
-    for key in _READS:
-        await async_walk_part(walker, key, checked.whole.get(key))
-    reads = frozenset(walker.entity_ids)
-    unrecorded = sorted(one for one in reads if not is_entity_recorded(hass, one))
-    if unrecorded:
-        names = ", ".join(_name(call, one) for one in unrecorded)
-        raise ToolError(f"{names}: excluded from the recorder, so what this automation would have done is not known.")
-    uses = {one: _unkept(hass, one) for one in checked.entity_ids | reads}
-    _check_attributes(checked.whole, uses)
-    return Rehearsed(config=validated, reads=reads, uses=uses, entity_id=entity_id)
-
-
-def _unkept(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
-    """Return the attributes of an entity that the recorder does not keep."""
-    state = hass.states.get(entity_id)
-    info = state.state_info if state else None
-    unrecorded = frozenset(info["unrecorded_attributes"]) if info else frozenset()
-    if "*" in unrecorded and state:
-        unrecorded = frozenset(state.attributes) - {
-            "device_class",
-            "state_class",
-            "unit_of_measurement",
-            "friendly_name",
-        }
-    return unrecorded | ALL_DOMAIN_EXCLUDE_ATTRS
-
-
-def _check_attributes(config: Any, uses: Mapping[str, frozenset[str]]) -> None:
-    """Refuse triggers and conditions on an attribute that the recorder does not keep."""
-    if isinstance(config, Mapping):
-        named = config.get("entity_id")
-        for entity_id in [named] if isinstance(named, str) else named or ():
-            if config.get("attribute") in uses.get(entity_id, ()):
-                raise ToolError(
-                    f"The attribute '{config['attribute']}' of {entity_id} is not recorded, so nothing is known."
-                )
-    for item in config.values() if isinstance(config, Mapping) else config if isinstance(config, list) else ():
-        _check_attributes(item, uses)
-
-
-async def _async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
-    """Return what a rehearsal found; raises ToolError, with what cannot be replayed, where nothing can be told."""
-    try:
-        return await async_read(call.hass, rehearse, call.exposure, subject, span)
-    except (NotReplayableError, NotOfThePastError) as err:
-        raise ToolError(
-            f"This cannot be told from what is recorded: {err}. Nothing is known of the rest without it."
-        ) from err
+    return await async_subject(call, item_id, checked, automation.entity_id)
 
 
 async def _async_elsewhere(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> list[float]:
@@ -231,9 +156,12 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
             break
         try:
             subject = await _async_existing(call, automation, None)
-            outcome = await _async_outcome(call, subject, RehearsedSpan(span.start, span.end, left))
+            outcome = await async_outcome(call, subject, RehearsedSpan(span.start, span.end, left))
         except NotExposedError, ToolError:
             unknown.append(automation.name)
+            continue
+        if outcome.events and not outcome.count and not any(outcome.events.values()):
+            unknown.append(automation.name)  # Its calendars may keep nothing of what is over.
             continue
         heading = _heading(span, outcome)
         answer = heading | answer

@@ -1,0 +1,78 @@
+"""What calendars hold of the past: they are asked on the event loop, before a rehearsal goes through it."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from homeassistant.components.calendar import CalendarEntity, CalendarEvent
+from homeassistant.components.calendar.const import DATA_COMPONENT
+from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
+
+from ..exposure import Exposure
+from ..results import ToolError
+from ..silence import log_unexpected
+
+TIME_LIMIT: Final = 10.0
+"""Seconds in which all calendars have to answer; some ask a server far away."""
+MAX_EVENTS: Final = 20_000
+"""Events of one calendar that are gone through."""
+
+
+def calendar_triggers(config: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield what the triggers by calendars say, as Home Assistant validated them, wherever in an automation they are."""
+    if isinstance(config, Mapping):
+        if config.get("platform") == "calendar" and "options" in config:
+            yield config["options"]
+            return
+        for item in config.values():
+            yield from calendar_triggers(item)
+    elif isinstance(config, list):
+        for item in config:
+            yield from calendar_triggers(item)
+
+
+async def async_events(
+    hass: HomeAssistant, exposure: Exposure, config: Mapping[str, Any], start: float, end: float
+) -> dict[str, list[CalendarEvent]]:
+    """Return the events that can set an automation off in a span, by calendar, oldest first.
+
+    Raises ToolError where a calendar cannot tell.
+    """
+    spans: dict[str, tuple[float, float]] = {}
+    for options in calendar_triggers(config):
+        entity_id, offset = options["entity_id"], options["offset"].total_seconds()
+        first, last = spans.get(entity_id, (start, end))
+        spans[entity_id] = min(first, start - offset), max(last, end - offset)
+    try:
+        async with asyncio.timeout(TIME_LIMIT):
+            return {one: await _async_events(hass, exposure, one, *span) for one, span in spans.items()}
+    except TimeoutError as err:
+        raise ToolError(
+            f"The calendar did not tell its past events within {TIME_LIMIT:g} seconds. Ask for a shorter time, or later."
+        ) from err
+
+
+async def _async_events(
+    hass: HomeAssistant, exposure: Exposure, entity_id: str, start: float, end: float
+) -> list[CalendarEvent]:
+    """Return the events of one calendar that touch a span."""
+    component = hass.data.get(DATA_COMPONENT)
+    entity = component.get_entity(entity_id) if component and exposure.is_exposed(entity_id) else None
+    if not isinstance(entity, CalendarEntity):
+        raise ToolError(f"{entity_id} is not there now, so its past events are not known.")
+    first, last = (dt_util.as_local(dt_util.utc_from_timestamp(moment)) for moment in (start, end))
+    try:
+        # One second more, because what ends with the span ends in it.
+        found = await entity.async_get_events(hass, first, last + timedelta(seconds=1))
+    except TimeoutError:
+        raise
+    except Exception as err:  # anybody's integration
+        log_unexpected("while a calendar told its past events")
+        raise ToolError(
+            f"{entity_id} could not tell its past events; the details are in Home Assistant's log."
+        ) from err
+    if len(found) > MAX_EVENTS:
+        raise ToolError(f"{entity_id} has more than {MAX_EVENTS} events in that time. Ask for a shorter one.")
+    return found

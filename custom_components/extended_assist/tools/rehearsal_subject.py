@@ -1,0 +1,97 @@
+"""What tools rehearse: an automation that was checked, with what it reads."""
+
+from collections import Counter
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Final
+
+from homeassistant.components.automation.config import async_validate_config_item
+from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
+from homeassistant.components.recorder.entity_options import is_entity_recorded
+from homeassistant.core import HomeAssistant
+
+from ..automations.check import CheckedAutomation, async_walk_part, walker_for
+from ..recorder import async_read
+from ..rehearsal.calendars import async_events, calendar_triggers
+from ..rehearsal.conditions import NotReplayableError
+from ..rehearsal.past import RehearsalOutcome
+from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
+from ..results import ToolError
+from ..templates.past import NotOfThePastError
+from ..toolbox.call import ToolCall
+from ..walk import texts_in
+
+_READS: Final = ("trigger_variables", "variables", "triggers", "conditions")
+
+
+def name_of(call: ToolCall, entity_id: str) -> str:
+    """Return the name of an entity."""
+    entity = call.exposure.entity(entity_id)
+    return entity.name if entity else entity_id
+
+
+async def async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation, entity_id: str = "") -> Rehearsed:
+    """Return what is rehearsed, with what it reads."""
+    hass, whole = call.hass, deepcopy(checked.whole)
+    validated = await async_validate_config_item(hass, item_id, {"id": item_id, **whole})
+    if validated is None:
+        raise ToolError("Home Assistant does not accept this automation. Give all of its parts in full.")
+    walker = walker_for(call, checked.whole)
+    for key in _READS:
+        await async_walk_part(walker, key, checked.whole.get(key))
+    reads = frozenset(walker.entity_ids) - _only_asked(validated, checked.whole)
+    unrecorded = sorted(one for one in reads if not is_entity_recorded(hass, one))
+    if unrecorded:
+        names = ", ".join(name_of(call, one) for one in unrecorded)
+        raise ToolError(f"{names}: excluded from the recorder, so what this automation would have done is not known.")
+    uses = {one: _unkept(hass, one) for one in checked.entity_ids | reads}
+    _check_attributes(checked.whole, uses)
+    return Rehearsed(config=validated, reads=reads, uses=uses, entity_id=entity_id)
+
+
+def _only_asked(validated: Mapping[str, Any], whole: Mapping[str, Any]) -> frozenset[str]:
+    """Return the calendars that only tell their events: of what they were as entities nothing has to be recorded."""
+    asked = Counter(options["entity_id"] for options in calendar_triggers(validated))
+    texts = [text for text, _ in texts_in(whole)]
+    return frozenset(one for one, count in asked.items() if sum(one in text for text in texts) <= count)
+
+
+def _unkept(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
+    """Return the attributes of an entity that the recorder does not keep."""
+    state = hass.states.get(entity_id)
+    info = state.state_info if state else None
+    unrecorded = frozenset(info["unrecorded_attributes"]) if info else frozenset()
+    if "*" in unrecorded and state:
+        unrecorded = frozenset(state.attributes) - {
+            "device_class",
+            "state_class",
+            "unit_of_measurement",
+            "friendly_name",
+        }
+    return unrecorded | ALL_DOMAIN_EXCLUDE_ATTRS
+
+
+def _check_attributes(config: Any, uses: Mapping[str, frozenset[str]]) -> None:
+    """Refuse triggers and conditions on an attribute that the recorder does not keep."""
+    if isinstance(config, Mapping):
+        named = config.get("entity_id")
+        for entity_id in [named] if isinstance(named, str) else named or ():
+            if config.get("attribute") in uses.get(entity_id, ()):
+                raise ToolError(
+                    f"The attribute '{config['attribute']}' of {entity_id} is not recorded, so nothing is known."
+                )
+    for item in config.values() if isinstance(config, Mapping) else config if isinstance(config, list) else ():
+        _check_attributes(item, uses)
+
+
+async def async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
+    """Return what a rehearsal found; raises ToolError, with what cannot be replayed, where nothing can be told."""
+    start, end = span.start, span.end
+    events = await async_events(call.hass, call.exposure, subject.config, start, end)
+    try:
+        return await async_read(call.hass, rehearse, call.exposure, replace(subject, events=events), span)
+    except (NotReplayableError, NotOfThePastError) as err:
+        raise ToolError(
+            f"This cannot be told from what is recorded: {err}. Nothing is known of the rest without it."
+        ) from err
