@@ -1,22 +1,26 @@
 """Whether the rehearsals of automations over a recorded month agree with what they did in the same month."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.recorder import async_read
+from custom_components.extended_assist.rehearsal.calendars import async_events
 from custom_components.extended_assist.rehearsal.past import RehearsalOutcome
 from custom_components.extended_assist.rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from custom_components.extended_assist.walk import texts_in
 from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder, get_instance
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import async_initialize_recorder
 from homeassistant.setup import async_setup_component
 
-from .living import Clock, LiveRun, async_set_up, life, live_through, lived, settle
+from .living import Clock, LiveRun, async_set_up, async_set_up_calendar, life, live_through, lived, settle
 from .random_automations import Maker
-from .scripted import ENTITIES, month
+from .scripted import CALENDAR, ENTITIES, month
 
 ASSISTANT = "conversation"
 SAME = 0.01
@@ -25,17 +29,18 @@ NEAR = 0.6
 """Seconds by which Home Assistant's clocks may be late."""
 
 
-async def disagreements(seed: int, count: int, days: float, clock: Clock, url: str) -> tuple[int, list[str]]:
+async def disagreements(seed: int, count: int, days: float, clock: Clock, home: Path) -> tuple[int, list[str]]:
     """Return how many runs were compared, and what differs between rehearsal and life."""
     scripted = month(seed, days)
     maker = Maker(seed)
     automations = [maker.automation(number) for number in range(count)]
-    runs = await lived(scripted, clock, automations)
+    runs = await lived(scripted, clock, automations, home)
     outcomes: dict[str, RehearsalOutcome] = {}
     for index, one in enumerate(scripted.lives):
-        async with life(scripted, one, clock, {}) as hass:
-            recorder = await _async_recorder(hass, url)
+        async with life(scripted, one, clock, home) as hass:
+            recorder = await _async_recorder(hass, f"sqlite:///{home}/home.db")
             await async_set_up(hass, count)
+            await async_set_up_calendar(hass, scripted)
             await live_through(hass, scripted, one, clock, recorder.async_block_till_done)
             await recorder.async_block_till_done()
             if index == len(scripted.lives) - 1:
@@ -63,6 +68,7 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
     """Return the rehearsal of an automation."""
     await async_setup_component(hass, "homeassistant", {})
     hass.data[DATA_EXPOSED_ENTITIES].async_set_expose_new_entities(ASSISTANT, True)
+    async_expose_entity(hass, ASSISTANT, CALENDAR, should_expose=True)
     validated = await async_validate_config_item(hass, config["id"], config)
     assert validated is not None
     known = {text for text, _ in texts_in(config, keys=True)}
@@ -70,7 +76,8 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
     uses = frozenset(ENTITIES) | own
     subject = Rehearsed(config=validated, reads=uses, uses=dict.fromkeys(uses, frozenset()))
     exposure = Exposure(hass, ASSISTANT)
-    return await async_read(hass, rehearse, exposure, subject, RehearsedSpan(start, end, 900))
+    events = await async_events(hass, exposure, validated, start, end)
+    return await async_read(hass, rehearse, exposure, replace(subject, events=events), RehearsedSpan(start, end, 900))
 
 
 def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: RehearsalOutcome) -> list[str]:

@@ -1,22 +1,25 @@
 """A scripted month, lived through by a real Home Assistant whose clock goes from one thing that is due to the next."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import Future, wait
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 import math
+from pathlib import Path
+from socket import socket
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant
 
 from homeassistant.components.automation import EVENT_AUTOMATION_TRIGGERED
 from homeassistant.core import CoreState, Event, HomeAssistant, callback
 from homeassistant.helpers import frame
 from homeassistant.setup import async_setup_component
 
-from .scripted import Life, Month
+from .scripted import CALENDAR, Life, Month
 
 LATITUDE, LONGITUDE = 52.5, 13.4
 _LATE = 2e-6
@@ -68,11 +71,29 @@ async def settle() -> None:
         rounds = max(rounds - 1, bool(loop._ready))
 
 
+@contextmanager
+def no_time_in_threads() -> Iterator[None]:
+    """Wait for whatever is done in a thread: it takes no time of a clock that stands still."""
+    executor: Any = asyncio.get_running_loop()._default_executor  # type: ignore[attr-defined] # it may not be set
+    submit = executor.submit
+
+    def submitted(*args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = submit(*args, **kwargs)
+        wait([future])
+        return future
+
+    executor.submit = submitted
+    try:
+        yield
+    finally:
+        del executor.submit
+
+
 @asynccontextmanager
-async def life(month: Month, one: Life, clock: Clock, helpers: dict[str, Any]) -> AsyncGenerator[HomeAssistant]:
-    """Begin a life of Home Assistant, which has not started yet."""
+async def life(month: Month, one: Life, clock: Clock, home: Path) -> AsyncGenerator[HomeAssistant]:
+    """Begin a life of Home Assistant, which has not started yet, in a folder of its own."""
     clock.set(one.begin)
-    async with async_test_home_assistant(initial_state=CoreState.not_running) as hass:
+    async with async_test_home_assistant(config_dir=str(home), initial_state=CoreState.not_running) as hass:
         frame.async_setup(hass)
         await hass.config.async_set_time_zone(month.zone)
         hass.config.latitude, hass.config.longitude = LATITUDE, LONGITUDE
@@ -109,7 +130,7 @@ async def live_through(hass: HomeAssistant, month: Month, one: Life, clock: Cloc
     await clock.advance(one.end)
 
 
-async def lived(month: Month, clock: Clock, automations: list[dict[str, Any]]) -> list[LiveRun]:
+async def lived(month: Month, clock: Clock, automations: list[dict[str, Any]], home: Path) -> list[LiveRun]:
     """Return the runs of automations in a month."""
     runs: list[LiveRun] = []
 
@@ -118,12 +139,14 @@ async def lived(month: Month, clock: Clock, automations: list[dict[str, Any]]) -
         runs.append(LiveRun(hass.loop.time(), event.data["name"], event.data.get("source", "")))
 
     for one in month.lives:
-        async with life(month, one, clock, {}) as hass:
+        async with life(month, one, clock, home) as hass:
             await async_set_up(hass, len(automations))
+            await async_set_up_calendar(hass, month)
             hass.bus.async_listen(EVENT_AUTOMATION_TRIGGERED, ran)
             assert await async_setup_component(hass, "automation", {"automation": automations})
             assert len(hass.states.async_entity_ids("automation")) == len(automations)
-            await live_through(hass, month, one, clock)
+            with no_time_in_threads():
+                await live_through(hass, month, one, clock)
     return runs
 
 
@@ -133,3 +156,24 @@ async def async_set_up(hass: HomeAssistant, count: int) -> None:
     helpers = {f"out_{number}": {"initial": False} for number in range(count)}
     assert await async_setup_component(hass, "input_boolean", {"input_boolean": helpers})
     await settle()
+
+
+async def async_set_up_calendar(hass: HomeAssistant, month: Month) -> None:
+    """Set up a calendar of Home Assistant's own, which is not looked at every half a minute."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert await async_setup_component(hass, "http", {"http": {"server_host": "127.0.0.1", "server_port": port}})
+    _write(Path(hass.config.path(".storage/home.ics")), month.events)
+    data = {"calendar_name": "Home", "storage_key": "home"}
+    entry = MockConfigEntry(domain="local_calendar", data=data, pref_disable_polling=True)
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await settle()
+    assert hass.states.get(CALENDAR)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file of a home."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -3,7 +3,23 @@
 import random
 from typing import Any
 
-from .scripted import ALARM, ANNA, DOOR, HOME, HUMIDITY, LAMP, LIMIT, MODE, MOTION, TEMPERATURE, TRACKER, TV, WAKE, WORK
+from .scripted import (
+    ALARM,
+    ANNA,
+    CALENDAR,
+    DOOR,
+    HOME,
+    HUMIDITY,
+    LAMP,
+    LIMIT,
+    MODE,
+    MOTION,
+    TEMPERATURE,
+    TRACKER,
+    TV,
+    WAKE,
+    WORK,
+)
 
 _STATES = {
     MOTION: ("on", "off", "unavailable"),
@@ -82,7 +98,7 @@ class Maker:
 
     def trigger(self, own: str) -> dict[str, Any]:
         """Return a trigger."""
-        kinds = "state state state attribute numeric numeric numeric time at pattern sun zone template template own"
+        kinds = "state state state attribute numeric numeric numeric time at pattern sun zone template template own calendar"
         kind = self._chance.choice(kinds.split())
         made: dict[str, Any] = getattr(self, f"_{kind}")(own)
         return made
@@ -168,6 +184,12 @@ class Maker:
             trigger["for"] = self._length()
         return trigger
 
+    def _calendar(self, _: str) -> dict[str, Any]:
+        trigger = {"trigger": "calendar", "entity_id": CALENDAR, "event": self._chance.choice(("start", "end"))}
+        if self._chance.random() < 0.5:
+            trigger["offset"] = self._chance.choice(("-00:30:00", "02:00:07", 613))
+        return trigger
+
     def _own(self, own: str) -> dict[str, Any]:
         trigger: dict[str, Any] = {"trigger": "state", "entity_id": [own, DOOR], "to": "on"}
         if self._chance.random() < 0.5:
@@ -193,7 +215,7 @@ class Maker:
     def condition(self, own: str, depth: int = 2) -> Any:
         """Return a condition."""
         chance = self._chance
-        kinds = ["state", "numeric", "time", "sun", "template", "text", "zone", "trigger", "own", "off"]
+        kinds = ["state", "numeric", "time", "sun", "template", "text", "zone", "trigger", "own", "event", "off"]
         kind = chance.choice(kinds + (["and", "or", "not"] if depth else []))
         if kind in ("and", "or", "not"):
             return {kind: [self.condition(own, depth - 1) for _ in range(2)]}
@@ -208,6 +230,7 @@ class Maker:
             "zone": {"condition": "zone", "entity_id": ANNA, "zone": chance.choice((HOME, [HOME, WORK]))},
             "trigger": {"condition": "trigger", "id": chance.choice(("t0", "0", ["t1", "1"]))},
             "own": {"condition": "state", "entity_id": own, "state": "off"},
+            "event": "{{ trigger.calendar_event.summary != 'b' if trigger.calendar_event is defined else true }}",
             "off": {"condition": "state", "entity_id": MOTION, "state": "on", "enabled": False},
         }[kind]
 
@@ -248,7 +271,7 @@ class Maker:
                 step: dict[str, Any] = {"wait_template": self.template()}
                 return step | ({"timeout": self._length()} if chance.random() < 0.7 else {})
             case "wait_for_trigger":
-                step = {"wait_for_trigger": [self._state(own)]}
+                step = {"wait_for_trigger": [self._state(own) if chance.random() < 0.8 else self._calendar(own)]}
                 if chance.random() < 0.7:
                     step |= {"timeout": self._length(), "continue_on_timeout": chance.random() < 0.5}
                 return step

@@ -21,6 +21,7 @@ MOTION, DOOR, TEMPERATURE, HUMIDITY = (
 )
 LAMP, TV, ANNA, TRACKER = "light.lamp", "media_player.tv", "person.anna", "device_tracker.phone"
 HOME, WORK = "zone.around", "zone.work"
+CALENDAR = "calendar.home"
 WAKE, ALARM, LIMIT, MODE = "input_datetime.wake", "sensor.next_alarm", "sensor.limit", "input_select.mode"
 ENTITIES = (MOTION, DOOR, TEMPERATURE, HUMIDITY, LAMP, TV, ANNA, TRACKER, HOME, WORK, WAKE, ALARM, LIMIT, MODE)
 
@@ -54,6 +55,8 @@ class Month:
     zone: str
     lives: tuple[Life, ...]
     said: tuple[Said, ...]
+    events: str = ""
+    """The file of a calendar."""
 
     def within(self, life: Life) -> list[Said]:
         """Return what is said while Home Assistant runs."""
@@ -77,7 +80,24 @@ def month(seed: int, days: float = 30) -> Month:
     said = [one for entity_id in ENTITIES for one in _says(random.Random(f"{seed} {entity_id}"), entity_id, start, end)]
     for life in lives:
         said += _loaded(chance, life, said)
-    return Month(zone, tuple(lives), tuple(sorted(said, key=lambda one: one.moment)))
+    events = _events(random.Random(f"calendar {seed}"), datetime.fromtimestamp(start, ZoneInfo(zone)), days)
+    return Month(zone, tuple(lives), tuple(sorted(said, key=lambda one: one.moment)), events)
+
+
+def _events(chance: random.Random, first: datetime, days: float) -> str:
+    """Return the file of a calendar: events of hours and of whole days, some in UTC, some that come again."""
+    lines = ["BEGIN:VCALENDAR", "PRODID:test", "VERSION:2.0"]
+    for number in range(int(days * 2) + 4):
+        start = first.replace(tzinfo=None, microsecond=0) + timedelta(seconds=chance.randint(0, int(days * 86_400)))
+        length = timedelta(minutes=chance.choice((0, 1, 30, 61, 1500)))
+        begin, end = (f":{moment:%Y%m%dT%H%M%S}{'Z' * (number % 5 == 0)}" for moment in (start, start + length))
+        if number % 4 == 1:
+            begin, end = (f";VALUE=DATE:{day:%Y%m%d}" for day in (start, start + timedelta(days=number % 3)))
+        lines += ["BEGIN:VEVENT", f"UID:{number}", f"DTSTAMP:{start:%Y%m%dT%H%M%S}Z", f"SUMMARY:{chance.choice('abc')}"]
+        lines += [f"DTSTART{begin}", f"DTEND{end}"]
+        lines += [f"RRULE:FREQ={chance.choice(('DAILY', 'WEEKLY'))};COUNT=9"] if number % 7 == 2 else []
+        lines.append("END:VEVENT")
+    return "\r\n".join([*lines, "END:VCALENDAR", ""])
 
 
 def _fraction(moment: float) -> float:

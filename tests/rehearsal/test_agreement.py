@@ -22,6 +22,6 @@ AUTOMATIONS, DAYS = "REHEARSED_AUTOMATIONS", "REHEARSED_DAYS"
 async def test_agreement(seed: int, freezer: FrozenDateTimeFactory, tmp_path: Path) -> None:
     """Every single run agrees, over restarts and whatever sensors say."""
     automations, days = int(os.environ.get(AUTOMATIONS, "30")), float(os.environ.get(DAYS, "3"))
-    count, wrong = await disagreements(seed, automations, days, Clock(freezer), f"sqlite:///{tmp_path}/home.db")
+    count, wrong = await disagreements(seed, automations, days, Clock(freezer), tmp_path)
     assert not wrong, "\n".join(wrong)
     assert count > automations

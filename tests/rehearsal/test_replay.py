@@ -8,8 +8,7 @@ import pytest
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.rehearsal.account import looks_wrong, told
 from custom_components.extended_assist.rehearsal.automation import RehearsedAutomation
-from custom_components.extended_assist.rehearsal.conditions import NotReplayableError
-from custom_components.extended_assist.rehearsal.past import Past, Ran, RehearsalOutcome
+from custom_components.extended_assist.rehearsal.past import NotReplayableError, Past, Ran, RehearsalOutcome
 from custom_components.extended_assist.rehearsal.replay import Replay
 from custom_components.extended_assist.templates.past import NotOfThePastError
 from homeassistant.components.automation.config import async_validate_config_item

@@ -9,8 +9,8 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.util import dt as dt_util
 
 from ..templates.past import NotOfThePastError
-from .conditions import Check, NotReplayableError, all_hold, condition
-from .past import PastChange, Ran, RehearsalOutcome
+from .conditions import Check, all_hold, condition
+from .past import NotReplayableError, PastChange, Ran, RehearsalOutcome
 from .replay import Remove, Replay
 from .steps import Pause, Steps, trigger_data
 from .triggers import attach, check_trigger
@@ -73,7 +73,6 @@ class RehearsedAutomation:
         self._current: Run | None = None
         self._last: float | None = None
         self._on_since: dict[str, float] = {}
-        self._is_setting = False
         self._watched: set[str] = set()
 
     # Home Assistant starts and ends
@@ -147,8 +146,10 @@ class RehearsedAutomation:
         if self._mode == "restart":
             for other in others:
                 self._end(other)
-        if self._mode != "queued" or not others:
+        if not others or self._mode == "parallel":
             self._go_on(run, None)
+        elif self._mode == "restart":
+            self._go_on_soon(run, None)
 
     def _go_on(self, run: Run, found: Any) -> None:
         """Let a run take its steps up to the next pause."""
@@ -170,6 +171,15 @@ class RehearsedAutomation:
         else:
             self._wait(run, pause)
 
+    def _go_on_soon(self, run: Run, found: Any) -> None:
+        """Let a run take its steps when all have heard of what happens now, unless it ends before."""
+
+        def go_on() -> None:
+            if run in self._runs and not run.is_executing:
+                self._go_on(run, found)
+
+        self._replay.soon(go_on)
+
     def _unknown(self, err: Exception) -> None:
         """Take a step of which nothing can be known for the end of the run, where that changes nothing else."""
         if self._mode in ("single", "queued"):
@@ -180,8 +190,8 @@ class RehearsedAutomation:
         """Let a run go on after its pause."""
 
         def go_on(found: Any) -> None:
-            if run in self._runs and not run.is_executing:
-                self._go_on(run, found)
+            run.end_waits()
+            self._go_on_soon(run, found)
 
         if pause.wait is not None:
             run.waits.append(pause.wait(go_on))
@@ -200,7 +210,7 @@ class RehearsedAutomation:
             if run.steps:
                 run.steps.close()
             if self._mode == "queued" and first and self._runs:
-                self._go_on(self._runs[0], None)
+                self._go_on_soon(self._runs[0], None)
 
     # What it sets and tells
 
@@ -217,11 +227,7 @@ class RehearsedAutomation:
         if entity_id not in self._watched:
             self._watched.add(entity_id)
             self._replay.track([entity_id], self._heard)
-        was_setting, self._is_setting = self._is_setting, True
-        try:
-            self._replay.set(entity_id, state, attributes)
-        finally:
-            self._is_setting = was_setting
+        self._replay.set(entity_id, state, attributes)
 
     def _note_state(self, entity_id: str, before: str, state: str) -> None:
         """Note since when an entity would have been on because of this automation."""
@@ -238,7 +244,7 @@ class RehearsedAutomation:
 
     def _heard(self, change: PastChange) -> None:
         """Note that an entity was really turned off, or went away."""
-        if not self._is_setting and (change.new is None or change.new.state not in _ON):
+        if not change.is_own and (change.new is None or change.new.state not in _ON):
             self._is_off(change.entity_id)
 
     def _this(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
-from .past import Past
+from .past import NotReplayableError, Past
 from .replay import Replay
 
 type Variables = Mapping[str, Any]
@@ -22,10 +22,6 @@ type Check = Callable[[Variables], bool | None]
 _SILENT: Final = (STATE_UNAVAILABLE, STATE_UNKNOWN)
 _MOMENTS: Final = ("timestamp", "uptime")
 """Kinds of sensors whose state is a moment."""
-
-
-class NotReplayableError(Exception):
-    """A part of an automation that the recorded past cannot tell about; the message names it."""
 
 
 def all_hold(checks: list[Check], variables: Variables) -> bool:

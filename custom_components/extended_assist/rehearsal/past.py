@@ -45,6 +45,12 @@ class PastChange:
     entity_id: str
     old: Past | None
     new: Past | None
+    is_own: bool = False
+    """Whether the automation itself would have done it."""
+
+
+class NotReplayableError(Exception):
+    """A part of an automation that the recorded past cannot tell about; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)

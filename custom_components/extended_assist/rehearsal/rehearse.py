@@ -11,8 +11,7 @@ from homeassistant.core import HomeAssistant, State
 
 from ..exposure import Exposure
 from .automation import RehearsedAutomation
-from .conditions import NotReplayableError
-from .past import RehearsalOutcome, Stretch
+from .past import NotReplayableError, RehearsalOutcome, Stretch
 from .replay import OutOfTimeError, Replay
 from .rows import RecordedRows, read_stretches
 

@@ -3,9 +3,10 @@
 It offers what Home Assistant's helpers offer to triggers: to follow entities, to be called later and at times of the day.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import count
+from itertools import count as counted
 from math import inf
 from time import monotonic
 from typing import Any, Final
@@ -21,13 +22,15 @@ from homeassistant.util import dt as dt_util
 
 from ..exposure import Exposure
 from ..templates.past import PastHome, parsed, render_past
-from .past import Past, PastChange
+from .past import NotReplayableError, Past, PastChange
 
 AFTER_THE_SECOND: Final = 0.275
 """How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
 
 LATE: Final = 5e-6
 """Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
+MOST_AT_ONCE: Final = 10_000
+"""Changes of a moment, after which what leads to the next one is taken to have no end."""
 _MANY: Final = 1_000
 """Timers from which on those that were cancelled are looked for."""
 
@@ -66,8 +69,11 @@ class Replay:
         self._listeners: dict[str, list[Listener]] = {}
         self._timers: list[tuple[float, int, list[Callable[[], None]]]] = []
         self._most_timers = _MANY
-        self._count = count()
+        self._count = counted()
         self._set: set[str] = set()
+        self._heard: deque[PastChange] = deque()
+        self._soon: deque[Callable[[], None]] = deque()
+        self._is_telling = False
 
     # What happens
 
@@ -79,6 +85,7 @@ class Replay:
                 self.now = max(self.now, moment)
                 self._look_at_clock()
                 action.pop()()
+                self._settle()
         self.now = max(self.now, until)
         self._look_at_clock()
 
@@ -93,7 +100,19 @@ class Replay:
             new = self._after_own(self.world.get(entity_id), new)
         if new is None and entity_id not in self.world:
             return
-        self.change(entity_id, new)
+        self._change(entity_id, new)
+        if self._soon:
+            self._settle()
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Call a function when all have heard of what happens now, as what waits for something goes on."""
+        self._soon.append(action)
+
+    def _settle(self) -> None:
+        """Let everything go on that does so now."""
+        while self._soon:
+            self._look_at_clock()
+            self._soon.popleft()()
 
     def set(self, entity_id: str, state: str | None, attributes: Mapping[str, Any]) -> None:
         """Let an entity be as a step of the automation would have set it."""
@@ -105,19 +124,33 @@ class Replay:
             return
         self._set.add(entity_id)
         changed = old.changed if wanted == old.state else self.now
-        self.change(entity_id, Past(entity_id, wanted, told, changed, self.now))
+        self._change(entity_id, Past(entity_id, wanted, told, changed, self.now), is_own=True)
 
-    def change(self, entity_id: str, new: Past | None) -> None:
-        """PastChange an entity, and tell those who follow it."""
+    def _change(self, entity_id: str, new: Past | None, *, is_own: bool = False) -> None:
+        """Change an entity, and tell those who follow it, after all that happened before was told."""
         old = self.world.get(entity_id)
         if new is None:
             del self.world[entity_id]
         else:
             self.world[entity_id] = new
-        if listeners := self._listeners.get(entity_id):
-            change = PastChange(entity_id, old, new)
-            for listener in listeners.copy():
-                listener(change)
+        if not self._listeners.get(entity_id):
+            return
+        self._heard.append(PastChange(entity_id, old, new, is_own))
+        if self._is_telling:
+            return
+        self._is_telling = True
+        try:
+            for count in counted(1):
+                if not self._heard:
+                    break
+                if count > MOST_AT_ONCE:
+                    self._heard.clear()
+                    raise NotReplayableError("it would set itself off again and again")
+                change = self._heard.popleft()
+                for listener in self._listeners[change.entity_id].copy():
+                    listener(change)
+        finally:
+            self._is_telling = False
 
     def _after_own(self, old: Past | None, new: Past) -> Past:
         """Return a recorded state as it would have been where the automation had set the entity before."""
@@ -134,6 +167,7 @@ class Replay:
         self._timers.clear()
         self._listeners.clear()
         self._set.clear()
+        self._soon.clear()
         self.world.clear()
 
     # Who waits for it

@@ -12,8 +12,8 @@ from homeassistant.helpers.template import Template, result_as_boolean
 
 from ..effects.aims import ANOTHER, wanted_of
 from ..effects.aspects import STATE
-from .conditions import Check, NotReplayableError, all_hold, condition
-from .past import PastChange
+from .conditions import Check, all_hold, condition
+from .past import NotReplayableError, PastChange
 from .replay import Remove, Replay
 from .template_tracker import TemplateTracker
 from .triggers import attach, check_trigger

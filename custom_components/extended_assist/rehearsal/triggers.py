@@ -5,7 +5,7 @@ from typing import Final
 
 from homeassistant.helpers.template import Template
 
-from .conditions import NotReplayableError
+from .past import NotReplayableError
 from .replay import Remove, Replay
 from .state_triggers import (
     Config,

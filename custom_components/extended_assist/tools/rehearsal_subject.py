@@ -14,8 +14,7 @@ from homeassistant.core import HomeAssistant
 from ..automations.check import CheckedAutomation, async_walk_part, walker_for
 from ..recorder import async_read
 from ..rehearsal.calendars import async_events, calendar_triggers
-from ..rehearsal.conditions import NotReplayableError
-from ..rehearsal.past import RehearsalOutcome
+from ..rehearsal.past import NotReplayableError, RehearsalOutcome
 from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from ..results import ToolError
 from ..templates.past import NotOfThePastError
