@@ -1,6 +1,7 @@
 """Whether the rehearsals of automations over a recorded month agree with what they did in the same month."""
 
 from dataclasses import replace
+import math
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,9 @@ async def _rehearsed(hass: HomeAssistant, config: dict[str, Any], start: float, 
     subject = Rehearsed(config=validated, reads=uses, uses=dict.fromkeys(uses, frozenset()))
     exposure = Exposure(hass, ASSISTANT)
     events = await async_events(hass, exposure, validated, start, end)
-    return await async_read(hass, rehearse, exposure, replace(subject, events=events), RehearsedSpan(start, end, 900))
+    return await async_read(
+        hass, rehearse, exposure, replace(subject, events=events), RehearsedSpan(start, end, math.inf)
+    )
 
 
 def compared(name: str, config: dict[str, Any], runs: list[LiveRun], outcome: RehearsalOutcome) -> list[str]:

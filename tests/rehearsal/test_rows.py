@@ -118,7 +118,7 @@ async def test_restart_and_time(hass: HomeAssistant, past: None) -> None:
     exposure = Exposure(hass, "conversation")
     whole = await async_read(hass, rehearse, exposure, subject, RehearsedSpan(START, START + 10 * DAY))
     assert [round((run.moment - START) / DAY, 2) for run in whole.runs] == [2.83, 8.83]
-    cut = await async_read(hass, rehearse, exposure, subject, RehearsedSpan(START, START + 10 * DAY, -1))
+    cut = await async_read(hass, rehearse, exposure, subject, RehearsedSpan(START, START + 10 * DAY, -1.0))
     assert (cut.is_whole, cut.count) == (False, 0)
     assert cut.until < START + 10 * DAY
 

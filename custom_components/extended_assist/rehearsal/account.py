@@ -100,11 +100,15 @@ def looks_wrong(outcome: RehearsalOutcome) -> list[str]:
         found.append("every few seconds")
     elif soon := sum(gap < _SOON for gap in gaps):
         found.append(f"{_times(soon)} within {_SOON:g} seconds of the run before")
-    night = [run for run in runs if dt_util.as_local(dt_util.utc_from_timestamp(run.moment)).hour in NIGHT]
-    if night:
+    if night := at_night(runs):
         some = ", ".join(format_minute(run.moment) for run in night[:2])
         found.append(f"{_times(len(night))} in the night, such as {some}")
     return found
+
+
+def at_night(runs: Sequence[Ran]) -> list[Ran]:
+    """Return the runs at which somebody may be asleep."""
+    return [run for run in runs if dt_util.as_local(dt_util.utc_from_timestamp(run.moment)).hour in NIGHT]
 
 
 def _times(count: int) -> str:

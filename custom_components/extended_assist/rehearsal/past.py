@@ -49,6 +49,10 @@ class PastChange:
     """Whether the automation itself would have done it."""
 
 
+class OutOfTimeError(Exception):
+    """A rehearsal takes longer than it may."""
+
+
 class NotReplayableError(Exception):
     """A part of an automation that the recorded past cannot tell about; the message names it."""
 

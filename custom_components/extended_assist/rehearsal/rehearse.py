@@ -11,8 +11,8 @@ from homeassistant.core import HomeAssistant, State
 
 from ..exposure import Exposure
 from .automation import RehearsedAutomation
-from .past import NotReplayableError, RehearsalOutcome, Stretch
-from .replay import OutOfTimeError, Replay
+from .past import NotReplayableError, OutOfTimeError, RehearsalOutcome, Stretch
+from .replay import Replay
 from .rows import RecordedRows, read_stretches
 
 TIME_LIMIT: Final = 20.0
@@ -27,8 +27,8 @@ class RehearsedSpan:
 
     start: float
     end: float
-    limit: float = TIME_LIMIT
-    """Seconds that it may take."""
+    stops_at: float = field(default_factory=lambda: monotonic() + TIME_LIMIT)
+    """When it has to end, as time.monotonic() tells it, however long it had to wait for its turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +52,19 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
 
     Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.
     """
-    rows = RecordedRows(hass, subject.uses, lambda attributes: exposure.visible_attributes(State(_ANY, "", attributes)))
-    if missing := sorted(subject.reads - rows.entity_ids):
-        raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
     replay = Replay(hass, exposure, subject.uses, subject.events)
-    replay.now, replay.stops_at = span.start, monotonic() + span.limit
+    replay.now, replay.stops_at = span.start, span.stops_at
     automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
     automation.outcome.events = {one: len(events) for one, events in subject.events.items()}
     try:
+        rows = RecordedRows(
+            hass,
+            subject.uses,
+            lambda attributes: exposure.visible_attributes(State(_ANY, "", attributes)),
+            span.stops_at,
+        )
+        if missing := sorted(subject.reads - rows.entity_ids):
+            raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
         for stretch in read_stretches(hass, span.start, span.end):
             _through(replay, automation, rows, stretch, span)
     except OutOfTimeError:
@@ -71,12 +76,12 @@ def _through(
     replay: Replay, automation: RehearsedAutomation, rows: RecordedRows, stretch: Stretch, span: RehearsedSpan
 ) -> None:
     """Go through a time in which Home Assistant ran."""
-    if replay.world:  # It ended before, and began anew.
-        automation.stop()
-        replay.stop()
     begin, armed = max(span.start, stretch.begin), max(span.start, stretch.armed)
     if automation.outcome.since is None:
         automation.outcome.since = begin
+    else:  # It ended before, and began anew.
+        automation.stop()
+        replay.stop()
     replay.advance(begin)
     for _, entity_id, past in rows.at(begin, stretch.begin):
         replay.feed(entity_id, past)

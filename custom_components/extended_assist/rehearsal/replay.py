@@ -22,7 +22,7 @@ from homeassistant.util import dt as dt_util
 
 from ..exposure import Exposure
 from ..templates.past import PastHome, parsed, render_past
-from .past import NotReplayableError, Past, PastChange
+from .past import NotReplayableError, OutOfTimeError, Past, PastChange
 
 AFTER_THE_SECOND: Final = 0.275
 """How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
@@ -36,10 +36,6 @@ _MANY: Final = 1_000
 
 type Remove = Callable[[], None]
 type Listener = Callable[[PastChange], None]
-
-
-class OutOfTimeError(Exception):
-    """A rehearsal takes longer than it may."""
 
 
 class Replay:

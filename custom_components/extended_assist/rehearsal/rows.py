@@ -1,12 +1,16 @@
 """The recorded rows of some entities in their order, read a part of the time at once, so that few are held."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from itertools import batched
+from math import inf
+from time import monotonic
 from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from homeassistant.components.recorder.db_schema import Events, EventTypes, RecorderRuns
@@ -15,9 +19,9 @@ from homeassistant.helpers.recorder import get_instance
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
-from ..recorder import read_session
+from ..recorder import TIME_LIMIT, read_session
 from ..recorder.states import ATTRIBUTES, STATES, oldest_moment
-from .past import Past, Stretch
+from .past import OutOfTimeError, Past, Stretch
 
 ROWS_AT_ONCE: Final = 20_000
 """About how many rows are held."""
@@ -36,14 +40,20 @@ type Row = tuple[float, str, Past | None]
 class RecordedRows:
     """Reads the rows of some entities, in a session for each part: one that lasts would be given up, and be in the way."""
 
-    def __init__(self, hass: HomeAssistant, entity_ids: Collection[str], visible: Visible = dict) -> None:
-        """Find the entities in the database; visible returns what may be seen of attributes."""
+    def __init__(
+        self, hass: HomeAssistant, entity_ids: Collection[str], visible: Visible = dict, stops_at: float = inf
+    ) -> None:
+        """Find the entities in the database; visible returns what may be seen of attributes.
+
+        Nothing is read any more when time.monotonic() has come to stops_at: OutOfTimeError is raised.
+        """
         self._visible = visible
+        self._stops_at = stops_at
+        self._hass = hass
         manager = get_instance(hass).states_meta_manager
-        with read_session(hass) as session:
+        with self._session() as session:
             found = manager.get_many(list(entity_ids), session, from_recorder=False)
         self._names = {number: entity_id for entity_id, number in found.items() if number is not None}
-        self._hass = hass
         self._attributes: dict[int | None, Mapping[str, Any]] = {None: {}}
 
     @property
@@ -67,9 +77,22 @@ class RecordedRows:
             wanted = width * (ROWS_AT_ONCE / max(len(rows), 1))
             width = min(max(min(wanted, width * 4), _WIDTHS[0]), _WIDTHS[1])
 
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        """Yield a session whose statements end when there is no time left; a second is the least that all databases know."""
+        if (left := self._stops_at - monotonic()) <= 0:
+            raise OutOfTimeError
+        try:
+            with read_session(self._hass, min(max(left, 1.0), TIME_LIMIT)) as session:
+                yield session
+        except SQLAlchemyError as err:
+            if monotonic() < self._stops_at:
+                raise
+            raise OutOfTimeError from err
+
     def _read(self, statement: Select[Any], **given: Any) -> list[Row]:
         """Return rows with their attributes."""
-        with read_session(self._hass) as session:
+        with self._session() as session:
             rows = session.connection().execute(statement, given).all()
             self._read_attributes(session, {row[4] for row in rows})
         known, names = self._attributes, self._names

@@ -23,8 +23,9 @@ from ..results import DEFAULT_BUDGET, ToolError
 from .policy import Policy
 
 MEMORY = "memory"
-WISHES = "wishes"
 """The family of the tools for memory, which is off unless it is chosen."""
+REHEARSAL = "rehearsal"
+WISHES = "wishes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,8 @@ class ToolboxOptions:
     """Hosts of the home's own network, as host or host:port, that may be fetched from."""
     web_ports: frozenset[int] = frozenset()
     """Ports that may be fetched from beside the usual ones."""
+    rehearses: bool = False
+    """Whether the tool that rehearses automations is on."""
     has_memory: bool = True
     """Whether the tools for memory are on: what they were told before must not work on."""
     memory_guests: int = 0
@@ -82,6 +85,7 @@ class ToolboxOptions:
             database_files=frozenset(options.get(CONF_DATABASE_FILES, ())),
             web_hosts=frozenset(options.get(CONF_WEB_HOSTS, ())),
             web_ports=frozenset(map(int, options.get(CONF_WEB_PORTS, ()))),
+            rehearses=REHEARSAL in options.get(CONF_FAMILIES, ()),
             has_memory=MEMORY in options.get(CONF_FAMILIES, ()),
             memory_guests=int(options.get(CONF_MEMORY_GUESTS, 0)),
             memory_automations=options.get(CONF_MEMORY_AUTOMATIONS, False),

@@ -1,11 +1,12 @@
 """What a call would do, resolved: what is told, asked about, and then done."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 import hashlib
 import json
 from typing import Any
 
+type Remark = Callable[[str | None], Awaitable[str]]
 type Frame = tuple[tuple[str, str], ...]
 """What a line is framed with, outermost first: which words, and their value, such as when it would be done."""
 
@@ -58,6 +59,8 @@ class Plan:
 
     bound_to: str = ""
     """What else it is about, beside its steps, such as the very change that is undone."""
+    remark: Remark | None = field(default=None, compare=False)
+    """Returns one more sentence for a question, in a language; it is no part of what is agreed to."""
 
     @property
     def words(self) -> str:

@@ -47,16 +47,20 @@ def question_of(
     *,
     title: str,
     room: int,
+    remark: str = "",
 ) -> PortionedQuestion:
-    """Return the question whether all of this is to be done: told whole where it has room, otherwise in portions."""
-    whole = _whole(says, before, lines)
+    """Return the question whether all of this is to be done: told whole where it has room, otherwise in portions.
+
+    A remark is said right before it is asked whether to do it.
+    """
+    whole = _whole(says, before, lines, remark)
     if length(whole) <= room:
         return PortionedQuestion((whole,), 1)
     opening = [says["changed"].format(before=_cut("; ".join(before), room // _SHARE))] if before else []
     opening += [_cut(title, room // _SHARE)] if title else []
     opening.append(says["parts"].format(count=len(items)))
     ordered = sorted(items, key=lambda item: not item.matters)
-    endings = max(length(says["more"]), length(says["rest"]) + length(says["shall"]))
+    endings = max(length(says["more"]), length(says["rest"]) + length(remark) + length(says["shall"]))
     first = max(_LEAST, room - endings - length("\n".join(opening)))
     packed = [*_packed(ordered, first, max(_LEAST, room - endings))]
     needed = max(
@@ -68,7 +72,8 @@ def question_of(
         if number < needed:
             ending = [says["more"].format(count=sum(item.matters for item in left))]
         else:
-            ending = [*([says["rest"].format(count=len(left))] if left else []), says["shall"]]
+            ending = [says["rest"].format(count=len(left))] if left else []
+            ending += [*([remark] if remark and number == needed else []), says["shall"]]
         portions.append(
             "\n".join([*(opening if number == 1 else ()), *(f"- {words}" for words, _, _ in told), *ending])
         )
@@ -80,7 +85,7 @@ def length(text: str) -> int:
     return sum(_DENSE if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def _whole(says: Mapping[str, str], before: Sequence[str], lines: Sequence[str]) -> str:
+def _whole(says: Mapping[str, str], before: Sequence[str], lines: Sequence[str], remark: str) -> str:
     """Return the question in one."""
     told = list(lines)
     parts = [says["changed"].format(before="; ".join(before))] if before else []
@@ -89,7 +94,7 @@ def _whole(says: Mapping[str, str], before: Sequence[str], lines: Sequence[str])
         told = [f"- {line}" for line in told]
     elif told[0][-1:].isalnum():
         told = [f"{told[0]}."]
-    return "\n".join([*parts, *told, says["shall"]])
+    return "\n".join([*parts, *told, *([remark] if remark else []), says["shall"]])
 
 
 def _packed(items: Sequence[Item], first: int, room: int) -> Iterator[list[tuple[str, Item, bool]]]:

@@ -61,6 +61,8 @@ class AskedCall:
     title: str
     items: list[Item]
     """All of it, one by one, where it is too much to be told at once."""
+    remark: str = ""
+    """One more sentence, in the user's language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,9 @@ class Hearing:
                 for asked in calls
                 for item in asked.items
             ]
-            self.question = question_of(says, before, lines, items, title=title, room=self.room)
+            # Of several calls, nobody would know which one is meant.
+            remark = calls[0].remark if len(calls) == 1 else ""
+            self.question = question_of(says, before, lines, items, title=title, room=self.room, remark=remark)
         self.told += 1
         return self.question.portions[self.told - 1]
 
@@ -244,8 +248,12 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     lines = await async_lines(call.hass, call.exposure, plan, hearing.language, is_read=is_read)
     title = plan.steps[0].title if len(plan.steps) == 1 else plan.sentence
     before = told.lines if told else []
-    hearing.asked[_key(call)] = AskedCall(call_id, plan, lines, before, title, items_of(call, plan, lines))
-    return _waiting(plan, told.plan if told else None, _SPOKEN if words_for(hearing.language) else _TO_BE_WORDED)
+    is_spoken = words_for(hearing.language) is not None
+    remark = await plan.remark(hearing.language) if plan.remark else ""
+    hearing.asked[_key(call)] = AskedCall(call_id, plan, lines, before, title, items_of(call, plan, lines), remark)
+    return _waiting(
+        plan, told.plan if told else None, _SPOKEN if is_spoken else _TO_BE_WORDED, "" if is_spoken else remark
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +288,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
     elif await async_reason_to_ask(call, plan) is None:
         return None
     told_calls[_key(call)] = _Told(plan, call.tool_input.id if call.tool_input else "", spoken, now)
-    return _waiting(plan, told.plan if told else None, _CALL_AGAIN)
+    return _waiting(plan, told.plan if told else None, _CALL_AGAIN, await plan.remark("en") if plan.remark else "")
 
 
 @callback
@@ -294,10 +302,11 @@ def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
     )
 
 
-def _waiting(plan: Plan, before: Plan | None, then: str) -> llm.ToolResult:
+def _waiting(plan: Plan, before: Plan | None, then: str, remark: str) -> llm.ToolResult:
     """Return the result of a call that waits for the user's word."""
+    told = {"besides": remark} if remark else {}
     changed = {"changed": _CHANGED.format(before=before.words)} if before else {}
-    return OwnResult(data={"done": False, "would": plan.words, **changed, "next": then})
+    return OwnResult(data={"done": False, "would": plan.words, **told, **changed, "next": then})
 
 
 def _messages(chat_log: ChatLog | None) -> int:

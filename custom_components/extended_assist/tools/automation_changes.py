@@ -37,11 +37,13 @@ from ..automations.store import VerifiedChange, async_get_store
 from ..automations.units import as_told, put_back, without_kept_recipients
 from ..results import ToolError, cut
 from ..toolbox.call import ToolCall
-from ..toolbox.plan import Plan
+from ..toolbox.plan import Plan, Remark
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
 from .planned_change import PlannedChange, asking, exposing, loaded, noted
+from .rehearsal import RehearseAutomationTool
+from .rehearsal_subject import async_remark
 from .scene_changes import plan_new_scene, plan_scene
 
 DEADLINE = 60.0
@@ -64,6 +66,8 @@ _SCRIPT_SYNTAX = (
 _SCENE_SYNTAX = "Instead: {'name', 'entities': [ids]}, which keeps the present states of these."
 
 _TOLD_APART_BY = frozenset({"triggers", "actions", "alias"})
+_DECIDES = frozenset({"triggers", "conditions", "actions", "mode", "use_blueprint"})
+"""What decides when and for how long an automation runs."""
 _WHICH = vol.Required("automation", description="Id, entity id or name of an automation, script or scene.")
 
 
@@ -90,7 +94,8 @@ class ChangingTool(ExtendedTool):
         change = await self.async_change(call)
         # What the text of the file does not allow is told before anybody is asked.
         await call.hass.async_add_executor_job(try_change, async_get_store(call.hass, change.file).path, change.make)
-        return Plan((change.step(call, self.name.replace("__", ".", 1)),), change.account)
+        remark = await _async_remark(call, change)
+        return Plan((change.step(call, self.name.replace("__", ".", 1)),), change.account, remark=remark)
 
     async def async_make(self, call: ToolCall, plan: PlannedChange, *, expose: bool | None = None) -> VerifiedChange:
         """Make a planned change."""
@@ -169,6 +174,7 @@ class AddAutomationTool(ChangingTool):
             rules.file,
             _asks(call, checked, kind),
             blueprint=checked.blueprint,
+            rehearsed=checked if rules is AUTOMATION_RULES else None,
         )
 
     @override
@@ -243,6 +249,8 @@ class UpdateAutomationTool(ChangingTool):
             _asks(call, checked, automation.kind),
             told=told,
             blueprint=checked.blueprint,
+            rehearsed=checked if rules is AUTOMATION_RULES and _DECIDES & changes.keys() else None,
+            entity_id=automation.entity_id,
             is_broken=not automation.loaded.available,
         )
 
@@ -291,6 +299,15 @@ class RemoveAutomationTool(ChangingTool):
         plan = await self.async_change(call)
         made = await self.async_make(call, plan)
         return {"removed": made.entity_id, "what": cut(plan.account, MAX_WHAT, _UNDONE)}
+
+
+async def _async_remark(call: ToolCall, change: PlannedChange) -> Remark | None:
+    """Return what tells in a question what an automation would have done, where the caller may have it rehearsed."""
+    if change.rehearsed is None or not call.options.rehearses:
+        return None
+    if not await RehearseAutomationTool(call.options).async_may(call.hass, call.caller):
+        return None
+    return partial(async_remark, call, change.rehearsed, change.automation_id, change.entity_id)
 
 
 def _name(automation: Automation) -> str:

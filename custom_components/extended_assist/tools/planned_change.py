@@ -8,6 +8,7 @@ from homeassistant.core import callback
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.account import parts_of, shown
+from ..automations.check import CheckedAutomation
 from ..automations.config_file import ConfigFile
 from ..automations.edit import Edit
 from ..automations.loading import AUTOMATIONS
@@ -62,6 +63,10 @@ class PlannedChange:
     """The same without secrets, where it may hold some."""
     blueprint: UsedBlueprint | None = None
     """What it was checked with."""
+    rehearsed: CheckedAutomation | None = None
+    """The automation, where a question about it says what it would have done."""
+    entity_id: str = ""
+    """The automation's own, where it is there already."""
     is_removal: bool = False
     is_broken: bool = False
     """Whether Home Assistant could not load it as it is, so that it need not be able to afterwards."""

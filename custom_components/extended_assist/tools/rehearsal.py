@@ -26,6 +26,7 @@ from ..rehearsal.rows import switched_elsewhere
 from ..results import ToolError, format_minute, size
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
+from ..toolbox.options import REHEARSAL
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .rehearsal_subject import async_outcome, async_subject, name_of
@@ -51,7 +52,7 @@ class RehearseAutomationTool(ExtendedTool):
         "with changes, or a new one. Without either: how often each would have run, to find those that never do."
     )
     annotations = READ_ONLY
-    family = "rehearsal"
+    family = REHEARSAL
     tier = Tier.READ
     deadline = _ALL + _ONE
     parameters = vol.Schema(
@@ -79,7 +80,7 @@ class RehearseAutomationTool(ExtendedTool):
         if "changes" in arguments and "automation" not in arguments:
             raise ToolError("changes: say which automation, or give a whole new one as config.")
         start, end = time_span({"hours": _DAYS * 24, **arguments}, dt_util.utcnow())
-        span = RehearsedSpan(start.timestamp(), end.timestamp(), _ONE)
+        span = RehearsedSpan(start.timestamp(), end.timestamp(), monotonic() + _ONE)
         await call.exposure.async_prepare()
         if "automation" in arguments:
             automation = await async_find_automation(call, arguments["automation"])
@@ -149,14 +150,16 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
     found = await async_exposed_automations(call)
     answer: JsonObjectType = {}
     for automation in found:
-        if (left := ends_at - monotonic()) <= 0:
+        if monotonic() >= ends_at:
             answer["note"] = (
                 f"{len(found) - len(counts) - len(unknown)} more were not looked at. Ask for a shorter time."
             )
             break
         try:
             subject = await _async_existing(call, automation, None)
-            outcome = await async_outcome(call, subject, RehearsedSpan(span.start, span.end, left))
+            outcome = await async_outcome(
+                call, subject, RehearsedSpan(span.start, span.end, min(ends_at, monotonic() + _ONE))
+            )
         except NotExposedError, ToolError:
             unknown.append(automation.name)
             continue

@@ -1,26 +1,37 @@
 """What tools rehearse: an automation that was checked, with what it reads."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
+from datetime import timedelta
+from time import monotonic
 from typing import Any, Final
 
 from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
 from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
 
 from ..automations.check import CheckedAutomation, async_walk_part, walker_for
 from ..recorder import async_read
 from ..rehearsal.calendars import async_events, calendar_triggers
 from ..rehearsal.past import NotReplayableError, RehearsalOutcome
 from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
+from ..rehearsal.remark import remark_of
 from ..results import ToolError
+from ..silence import log_unexpected
 from ..templates.past import NotOfThePastError
 from ..toolbox.call import ToolCall
 from ..walk import texts_in
 
+REMARKED_DAYS: Final = 7
+REMARK_TIME: Final = 2.0
+"""Seconds that a question waits for what the rehearsal says."""
+_SLACK: Final = 3600.0
+"""Seconds by which the records may begin later than what is said of them."""
 _READS: Final = ("trigger_variables", "variables", "triggers", "conditions")
 
 
@@ -94,3 +105,28 @@ async def async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan)
         raise ToolError(
             f"This cannot be told from what is recorded: {err}. Nothing is known of the rest without it."
         ) from err
+
+
+async def async_remark(
+    call: ToolCall, checked: CheckedAutomation, item_id: str, entity_id: str, language: str | None
+) -> str:
+    """Return in one sentence what an automation would have done in the last days, for a question before it is written.
+
+    Empty where this is not to be told: it takes too long, not all of it can be replayed, or the records do not go back that far.
+    """
+    end = dt_util.utcnow()
+    start = end - timedelta(days=REMARKED_DAYS)
+    span = RehearsedSpan(start.timestamp(), end.timestamp(), monotonic() + REMARK_TIME)
+    try:
+        async with asyncio.timeout(REMARK_TIME):
+            outcome = await async_outcome(call, await async_subject(call, item_id, checked, entity_id), span)
+    except ToolError, TimeoutError:
+        return ""
+    except Exception:  # noqa: BLE001 - the question is asked without it
+        log_unexpected("while an automation was rehearsed for a question")
+        return ""
+    is_known = outcome.since is not None and outcome.since <= span.start + _SLACK and outcome.is_whole
+    is_all = not outcome.not_replayed and (not outcome.events or any(outcome.events.values()))
+    if not (is_known and is_all):
+        return ""
+    return remark_of(outcome, {one: name_of(call, one) for one in outcome.on_time}, language)
