@@ -1,11 +1,14 @@
 """Tests of rehearsing automations."""
 
+from itertools import count
+from time import monotonic
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.rehearsal import replay
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import rehearsal
 from custom_components.extended_assist.tools.rehearsal import RehearseAutomationTool
@@ -244,7 +247,17 @@ async def test_no_time_left(week: None, call_tool: CallTool, monkeypatch: pytest
     monkeypatch.setattr(rehearsal, "_ALL", 0.0)
     answer = await rehearsed(call_tool)
     assert answer["note"] == "5 more were not looked at. Ask for a shorter time."
+    monkeypatch.setattr(rehearsal, "_ALL", 40.0)
     monkeypatch.setattr(rehearsal, "_ONE", -1.0)  # The clock stands still here.
+    answer = await call_tool(REHEARSE, error=True, config=FAN_CONFIG, start="2026-11-11")
+    assert answer["error"] == "It took too long. Ask for a shorter time."
+    # It is not said that one never runs of which a part was gone through.
+    seconds = count(monotonic())
+    monkeypatch.setattr(replay, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(rehearsal, "_ONE", 15.0)
+    answer = await rehearsed(call_tool)
+    assert (answer["note"][:6], "never" in answer) == ("3 more", False)
+    seconds = count(monotonic())
     answer = await call_tool(REHEARSE, config=FAN_CONFIG, start="2026-11-11")
     assert "it took too long. Ask for a shorter time." in answer["only_until"], answer
 

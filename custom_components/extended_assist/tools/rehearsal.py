@@ -36,6 +36,7 @@ _ONE: Final = 20.0
 """Seconds that the rehearsal of one automation may take."""
 _ALL: Final = 40.0
 """Seconds that those of all automations may take."""
+_NO_TIME: Final = "It took too long. Ask for a shorter time."
 _HIDDEN: Final = (
     "'{}' uses something that is not exposed or cannot be checked, so it is not rehearsed. Tell the user to look at it in Home "
     "Assistant."
@@ -102,7 +103,7 @@ def _heading(span: RehearsedSpan, outcome: RehearsalOutcome) -> JsonObjectType:
     """Return which time was gone through."""
     answer: JsonObjectType = {"start": format_minute(span.start), "end": format_minute(span.end)}
     if outcome.since is None:
-        raise ToolError("Nothing is recorded of that time. Ask for a later one.")
+        raise ToolError(_NO_TIME if not outcome.is_whole else "Nothing is recorded of that time. Ask for a later one.")
     if outcome.since > span.start + 60:
         answer["recorded_since"] = format_minute(outcome.since)
     if outcome.until < span.end - 60 and not outcome.is_whole:
@@ -147,30 +148,30 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
     ends_at = monotonic() + _ALL
     counts: dict[str, int] = {}
     unknown: list[str] = []
+    unseen = 0
     found = await async_exposed_automations(call)
     answer: JsonObjectType = {}
     for automation in found:
         if monotonic() >= ends_at:
-            answer["note"] = (
-                f"{len(found) - len(counts) - len(unknown)} more were not looked at. Ask for a shorter time."
-            )
-            break
+            unseen += 1
+            continue
         try:
             subject = await _async_existing(call, automation, None)
-            outcome = await async_outcome(
-                call, subject, RehearsedSpan(span.start, span.end, min(ends_at, monotonic() + _ONE))
-            )
+            one = RehearsedSpan(span.start, span.end, min(ends_at, monotonic() + _ONE))
+            outcome = await async_outcome(call, subject, one)
         except NotExposedError, ToolError:
             unknown.append(automation.name)
+            continue
+        if not outcome.is_whole:  # What comes first says nothing of the rest.
+            unseen += 1
             continue
         if outcome.events and not outcome.count and not any(outcome.events.values()):
             unknown.append(automation.name)  # Its calendars may keep nothing of what is over.
             continue
-        heading = _heading(span, outcome)
-        answer = heading | answer
-        counts[automation.name] = outcome.count
-        if not outcome.count and outcome.refused:
-            counts[automation.name] = -1
+        answer = _heading(span, outcome) | answer
+        counts[automation.name] = -1 if not outcome.count and outcome.refused else outcome.count
+    if unseen:
+        answer["note"] = f"{unseen} more were not looked at. Ask for a shorter time."
     if not found:
         raise ToolError("No automation is exposed. Tell the user to expose those that are meant.")
     return _listed(answer, counts, unknown)
