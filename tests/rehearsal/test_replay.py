@@ -405,3 +405,25 @@ async def test_stopped_while_it_waits(replay: Replay, rehearse: Rehearse) -> Non
     replay.stop()
     replay.advance(START + 86_400)
     assert automation.finish().count == 0
+
+
+async def test_at_once(replay: Replay, rehearse: Rehearse) -> None:
+    """Of what is due at the same moment, triggers fire before runs go on, and a run ends before its own changes are heard."""
+    own = {"trigger": "state", "entity_id": LAMP, "to": "on", "for": 7}
+    switch = [{"action": f"light.turn_{state}", "target": {"entity_id": LAMP}} for state in ("on", "off")]
+    lasting = await rehearse(triggers=[OPENED, own], mode="parallel", actions=[switch[0], {"delay": 7}, switch[1]])
+    open_door(replay)
+    replay.advance(START + 8.5)
+    assert lasting.finish().count == 2
+    replay.advance(START + 60)
+    again = await rehearse(triggers=[OPENED, {**own, "for": 0}], actions=[switch[0]])
+    open_door(replay)
+    assert again.finish().count == 2
+
+
+async def test_no_end(replay: Replay, rehearse: Rehearse) -> None:
+    """What sets itself off without any time in between is not gone through for ever."""
+    toggle = {"action": "light.toggle", "target": {"entity_id": LAMP}}
+    await rehearse(triggers=[OPENED, {"trigger": "state", "entity_id": LAMP}], actions=[toggle])
+    with pytest.raises(NotReplayableError, match="again and again"):
+        open_door(replay)

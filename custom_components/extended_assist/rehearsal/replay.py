@@ -31,6 +31,8 @@ LATE: Final = 5e-6
 """Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
 MOST_AT_ONCE: Final = 10_000
 """Changes of a moment, after which what leads to the next one is taken to have no end."""
+_AT_ONCE: Final = 0.001
+"""Seconds within which timers are due at once: Home Assistant calls them all before what waited for one of them goes on."""
 _MANY: Final = 1_000
 """Timers from which on those that were cancelled are looked for."""
 
@@ -81,7 +83,9 @@ class Replay:
                 self.now = max(self.now, moment)
                 self._look_at_clock()
                 action.pop()()
+            if self._soon and not (self._timers and self._timers[0][0] <= moment + _AT_ONCE):
                 self._settle()
+        self._settle()
         self.now = max(self.now, until)
         self._look_at_clock()
 
