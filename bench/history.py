@@ -1,11 +1,9 @@
 """The history of a chatty sensor and of a door, ours beside what others do, on a database of ten million rows."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 import gc
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -25,6 +23,7 @@ from homeassistant.util import dt as dt_util
 from .database import DATABASE, DOOR, SENSOR, SENSORS, ensure_database
 from .hass import running_home_assistant
 from .table import Row
+from .watch import forget_peak, heartbeat, peak
 
 _SPANS = (1, 7, 30)
 _SECONDS = 3.0
@@ -159,7 +158,7 @@ async def _measure(hass: HomeAssistant, entity_id: str, case: str, end: float, d
     gc.disable()
     while perf_counter() < stop or len(times["ours"]) < _ROUNDS:
         for name in [*kinds] if len(times["ours"]) % 2 else reversed([*kinds]):
-            async with _heartbeat() as beat:
+            async with heartbeat() as beat:
                 begin = perf_counter()
                 await kinds[name]()
                 times[name].append((perf_counter() - begin) * 1000)
@@ -191,45 +190,15 @@ def _ratio(case: str, ours: list[float], other: list[float], goal: float | None)
     return Row("history, ms", case, median(ours), median(other), ratio, goal, met)
 
 
-@asynccontextmanager
-async def _heartbeat() -> AsyncGenerator[list[float]]:
-    """Yield a list whose first item becomes the longest time, in milliseconds, between two beats of the event loop."""
-    longest = [0.0]
-
-    async def beat() -> None:
-        last = perf_counter()
-        while True:
-            await asyncio.sleep(0.001)
-            now = perf_counter()
-            longest[0] = max(longest[0], (now - last) * 1000 - 1)
-            last = now
-
-    task = asyncio.create_task(beat())
-    await asyncio.sleep(0.003)
-    longest[0] = 0.0
-    try:
-        yield longest
-        await asyncio.sleep(0.002)
-    finally:
-        task.cancel()
-
-
 async def _memory(hass: HomeAssistant, entity_id: str, name: str, end: float) -> list[Row]:
     """Compare the highest size of the process during answers for 30 and for 7 days."""
     rows = []
     for kind, goal in (("ours", _FLAT), ("dump", None)):
         peaks = {}
         for days in (1, 7, 7, 30):
-            gc.collect()
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+            forget_peak()
             await _kinds(hass, entity_id, end, days)[kind]()
-            peaks[days] = _memory_of("VmHWM")
+            peaks[days] = peak()
         case = f"{name}, {kind}, 30 days, other: 7 days"
         rows.append(Row.of("history, peak memory, MiB", case, peaks[30], peaks[7], goal=goal))
     return rows
-
-
-def _memory_of(field: str) -> float:
-    """Return a size of this process in MiB."""
-    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in status if line.startswith(field)) / 1024

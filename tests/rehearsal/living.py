@@ -6,6 +6,7 @@ from concurrent.futures import Future, wait
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 import math
 from pathlib import Path
 from socket import socket
@@ -22,8 +23,11 @@ from homeassistant.setup import async_setup_component
 from .scripted import CALENDAR, Life, Month
 
 LATITUDE, LONGITUDE = 52.5, 13.4
-_LATE = 2e-6
+_LATE = 3e-4
 """Seconds by which a timer is late at least: what counts the time is rounded."""
+_APART = 2.5e-7
+"""Seconds between timers that are set for the same moment, one after the other: time goes on in a real life."""
+_MOST_APART = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ async def life(month: Month, one: Life, clock: Clock, home: Path) -> AsyncGenera
     async with async_test_home_assistant(config_dir=str(home), initial_state=CoreState.not_running) as hass:
         frame.async_setup(hass)
         await hass.config.async_set_time_zone(month.zone)
+        _set_timers_apart(hass)
         hass.config.latitude, hass.config.longitude = LATITUDE, LONGITUDE
         try:
             yield hass
@@ -109,10 +114,21 @@ async def life(month: Month, one: Life, clock: Clock, home: Path) -> AsyncGenera
                 handle.cancel()
 
 
+def _set_timers_apart(hass: HomeAssistant) -> None:
+    """Let what is set first be due first."""
+    loop: Any = hass.loop
+    call_at, numbers = type(loop).call_at, count()
+
+    def called_at(when: float, *args: Any, **kwargs: Any) -> Any:
+        return call_at(loop, when + next(numbers) % _MOST_APART * _APART, *args, **kwargs)
+
+    loop.call_at = called_at
+
+
 async def live_through(hass: HomeAssistant, month: Month, one: Life, clock: Clock, busy: Any = None) -> None:
     """Let a life pass: its entities say what they say, it starts, and it goes on until just before its end."""
     is_started = False
-    for count, said in enumerate(month.within(one)):
+    for number, said in enumerate(month.within(one)):
         if not is_started and said.moment > one.started:
             is_started = True
             await clock.advance(one.started)
@@ -122,7 +138,7 @@ async def live_through(hass: HomeAssistant, month: Month, one: Life, clock: Cloc
             hass.states.async_remove(said.entity_id)
         else:
             hass.states.async_set(said.entity_id, said.state, said.attributes, said.force)
-        if busy and is_started and count % 5_000 == 4_999:
+        if busy and is_started and number % 5_000 == 4_999:
             await busy()
     if not is_started:
         await clock.advance(one.started)
