@@ -154,35 +154,44 @@ def _known(replay: Replay, entity_id: str, kind: str) -> Past:
 
 def _numeric_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[str, Variables], bool]:
     """Return whether the number of an entity is within limits."""
-    return lambda entity_id, variables: is_number_within(
-        replay, _known(replay, entity_id, "numeric_state"), config, variables
-    )
+    is_within = number_check(replay, config)
+    return lambda entity_id, variables: is_within(_known(replay, entity_id, "numeric_state"), variables)
 
 
-def is_number_within(replay: Replay, past: Past, config: Mapping[str, Any], variables: Variables) -> bool:
-    """Return whether a number is above and below what a condition or trigger says; raises ConditionError for no number."""
+def number_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[Past, Variables], bool]:
+    """Return what tells whether a number is above and below what a condition or trigger says.
+
+    That raises ConditionError where there is no number.
+    """
     attribute, template = config.get("attribute"), config.get("value_template")
-    if attribute is not None and attribute not in past.attributes:
-        return False
-    value: Any = past.state if attribute is None else past.attributes[attribute]
-    if template is not None:
-        try:
-            value = replay.render(template, {**variables, "state": past})
-        except TemplateError as err:
-            raise ConditionErrorMessage("numeric_state", str(err)) from err
-    if value in (None, *_SILENT):
-        return False
-    number = _number(value)
-    for key, sign in (("below", 1), ("above", -1)):
-        limit = config.get(key)
-        if isinstance(limit, str):
-            other = _known(replay, limit, "numeric_state").state
-            if other in _SILENT:
+    limits = [(config[key], sign) for key, sign in (("below", 1), ("above", -1)) if config.get(key) is not None]
+
+    def is_within(past: Past, variables: Variables) -> bool:
+        value: Any = past.state
+        if attribute is not None:
+            if attribute not in past.attributes:
                 return False
-            limit = _number(other)
-        if limit is not None and number * sign >= limit * sign:
+            value = past.attributes[attribute]
+        if template is not None:
+            try:
+                value = replay.render(template, {**variables, "state": past})
+            except TemplateError as err:
+                raise ConditionErrorMessage("numeric_state", str(err)) from err
+        if value is None or value in _SILENT:
             return False
-    return True
+        number = _number(value)
+        for limit, sign in limits:
+            bound = limit
+            if isinstance(limit, str):
+                other = _known(replay, limit, "numeric_state").state
+                if other in _SILENT:
+                    return False
+                bound = _number(other)
+            if number * sign >= bound * sign:
+                return False
+        return True
+
+    return is_within
 
 
 def _number(value: Any) -> float:

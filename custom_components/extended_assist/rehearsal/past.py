@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, override
 
-from homeassistant.core import State
+from homeassistant.core import Context, State
 from homeassistant.util import dt as dt_util
 
+from ..templates.past import RecordedState
 
-class Past:
+_NOBODY: Final = Context()
+"""What the recorder keeps of who did it is not read, nor shown; to make one for each state takes time."""
+
+
+class Past(RecordedState):
     """A recorded state; made for every row, so that it holds little and makes the rest when it is asked for."""
 
     __slots__ = ("_state", "attributes", "changed", "entity_id", "state", "updated")
@@ -24,6 +29,7 @@ class Past:
         self.updated = updated
         self._state: State | None = None
 
+    @override
     def as_state(self) -> State:
         """Return it as Home Assistant's own state."""
         if self._state is None:
@@ -33,20 +39,23 @@ class Past:
                 self.attributes,
                 dt_util.utc_from_timestamp(self.changed),
                 last_updated=dt_util.utc_from_timestamp(self.updated),
+                context=_NOBODY,
                 validate_entity_id=False,
             )
         return self._state
 
 
-@dataclass(frozen=True, slots=True)
 class PastChange:
-    """An entity that changed, as Home Assistant tells it; None where it was not there, or is no more."""
+    """An entity that changed, as Home Assistant tells it; made for every row."""
 
-    entity_id: str
-    old: Past | None
-    new: Past | None
-    is_own: bool = False
-    """Whether the automation itself would have done it."""
+    __slots__ = ("entity_id", "is_own", "new", "old")
+
+    def __init__(self, entity_id: str, old: Past | None, new: Past | None, *, is_own: bool = False) -> None:
+        """Take what it was and is, None where it was not there or is no more, and whether the automation would have done it."""
+        self.entity_id = entity_id
+        self.old = old
+        self.new = new
+        self.is_own = is_own
 
 
 class OutOfTimeError(Exception):
@@ -55,6 +64,10 @@ class OutOfTimeError(Exception):
 
 class NotReplayableError(Exception):
     """A part of an automation that the recorded past cannot tell about; the message names it."""
+
+
+type Row = tuple[float, str, Past | None]
+"""A moment, an entity, and what it was from then on; None where it was no more."""
 
 
 @dataclass(frozen=True, slots=True)

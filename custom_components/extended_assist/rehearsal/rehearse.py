@@ -11,7 +11,7 @@ from homeassistant.core import HomeAssistant, State
 
 from ..exposure import Exposure
 from .automation import RehearsedAutomation
-from .past import NotReplayableError, OutOfTimeError, RehearsalOutcome, Stretch
+from .past import NotReplayableError, OutOfTimeError, RehearsalOutcome, Row, Stretch
 from .replay import Replay
 from .rows import RecordedRows, read_stretches
 
@@ -85,13 +85,20 @@ def _through(
     replay.advance(begin)
     for _, entity_id, past in rows.at(begin, stretch.begin):
         replay.feed(entity_id, past)
-    is_armed = False
-    for moment, entity_id, past in chain(rows.between(begin, stretch.end), [(stretch.end, "", None)]):
-        if not is_armed and armed <= moment:
-            is_armed = True
-            replay.advance(armed)
-            replay.is_starting = stretch.armed > begin
-            automation.start()
-            replay.is_starting = False
-        replay.advance(moment)
-        replay.feed(entity_id, past)
+    # The first rows are of the time in which Home Assistant still starts.
+    rows_of_it = rows.between(begin, stretch.end)
+    following: Row | None = None
+    for row in rows_of_it:
+        if row[0] >= armed:
+            following = row
+            break
+        replay.go_on([row])
+    if armed > stretch.end:
+        return
+    replay.advance(armed)
+    replay.is_starting = stretch.armed > begin
+    automation.start()
+    replay.is_starting = False
+    if following is not None:
+        replay.go_on(chain([following], rows_of_it))
+    replay.advance(stretch.end)

@@ -5,6 +5,7 @@ It offers what Home Assistant's helpers offer to triggers: to follow entities, t
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
 from heapq import heapify, heappop, heappush
 from itertools import count as counted
 from math import inf
@@ -22,7 +23,7 @@ from homeassistant.util import dt as dt_util
 
 from ..exposure import Exposure
 from ..templates.past import PastHome, parsed, render_past
-from .past import NotReplayableError, OutOfTimeError, Past, PastChange
+from .past import NotReplayableError, OutOfTimeError, Past, PastChange, Row
 
 AFTER_THE_SECOND: Final = 0.275
 """How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
@@ -31,6 +32,8 @@ LATE: Final = 5e-6
 """Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
 MOST_AT_ONCE: Final = 10_000
 """Changes of a moment, after which what leads to the next one is taken to have no end."""
+_LOOK_EVERY: Final = 64
+"""Rows from one look at the clock to the next."""
 _AT_ONCE: Final = 0.001
 """Seconds within which timers are due at once: Home Assistant calls them all before what waited for one of them goes on."""
 _MANY: Final = 1_000
@@ -74,6 +77,17 @@ class Replay:
         self._is_telling = False
 
     # What happens
+
+    def go_on(self, rows: Iterable[Row]) -> None:
+        """Let recorded changes happen, oldest first, and in between what is due; raises OutOfTimeError."""
+        for number, (moment, entity_id, new) in enumerate(rows):
+            if self._timers and self._timers[0][0] <= moment:
+                self.advance(moment)
+            elif moment > self.now:
+                self.now = moment
+            if number % _LOOK_EVERY == 0:
+                self._look_at_clock()
+            self.feed(entity_id, new)
 
     def advance(self, until: float) -> None:
         """Let everything happen that is due up to a moment; raises OutOfTimeError."""
@@ -135,7 +149,7 @@ class Replay:
             self.world[entity_id] = new
         if not self._listeners.get(entity_id):
             return
-        self._heard.append(PastChange(entity_id, old, new, is_own))
+        self._heard.append(PastChange(entity_id, old, new, is_own=is_own))
         if self._is_telling:
             return
         self._is_telling = True
@@ -247,7 +261,7 @@ class Replay:
 
     def text(self, template: Template, variables: Mapping[str, Any], home: PastHome | None = None) -> str:
         """Return the text that a template makes; raises TemplateError, and NotOfThePastError with what is not known."""
-        return render_past(home or self.home(), template.template, seen(variables))
+        return render_past(home or self.home(), template.template, variables)
 
     def render(self, value: Any, variables: Mapping[str, Any]) -> Any:
         """Return a value with its templates rendered; raises as text() does."""
@@ -259,6 +273,8 @@ class Replay:
 
     def seconds(self, period: Any, variables: Mapping[str, Any]) -> float:
         """Return the length of a period that may be a template; raises TemplateError where it is none."""
+        if isinstance(period, timedelta):
+            return period.total_seconds()
         rendered = self.render(period, variables)
         try:
             return float(cv.positive_time_period(rendered).total_seconds())
@@ -270,12 +286,3 @@ def _remove_all(pending: list[Remove]) -> None:
     """Let nothing of some be called any more."""
     for remove in pending:
         remove()
-
-
-def seen(value: Any) -> Any:
-    """Return variables with recorded states as Home Assistant's own."""
-    if isinstance(value, Past):
-        return value.as_state()
-    if isinstance(value, Mapping):
-        return {key: seen(item) for key, item in value.items()}
-    return [seen(item) for item in value] if isinstance(value, list) else value

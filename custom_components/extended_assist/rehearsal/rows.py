@@ -1,6 +1,6 @@
 """The recorded rows of some entities in their order, read a part of the time at once, so that few are held."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
@@ -21,7 +21,7 @@ from homeassistant.util.json import json_loads_object
 
 from ..recorder import TIME_LIMIT, read_session
 from ..recorder.states import ATTRIBUTES, STATES, oldest_moment
-from .past import OutOfTimeError, Past, Stretch
+from .past import OutOfTimeError, Past, Row, Stretch
 
 ROWS_AT_ONCE: Final = 20_000
 """About how many rows are held."""
@@ -33,8 +33,6 @@ _MOST_ATTRIBUTES: Final = 20_000
 _STARTED: Final = "homeassistant_started"
 
 type Visible = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-type Row = tuple[float, str, Past | None]
-"""A moment, an entity, and what it was from then on; None where it was no more."""
 
 
 class RecordedRows:
@@ -64,7 +62,7 @@ class RecordedRows:
     def at(self, moment: float, since: float) -> Iterator[Row]:
         """Yield the newest row of each entity up to a moment, unless that is older than since."""
         for number in self._names:
-            yield from self._read(_newest(), metadata_id=number, moment=moment, since=since)
+            yield from self._made(self._read(_newest(), metadata_id=number, moment=moment, since=since))
 
     def between(self, start: float, end: float) -> Iterator[Row]:
         """Yield the rows after start and up to end, oldest first."""
@@ -72,7 +70,7 @@ class RecordedRows:
         while start < end and self._names:
             stop = min(start + width, end)
             rows = self._read(_between(), ids=list(self._names), start=start, end=stop)
-            yield from rows
+            yield from self._made(rows)
             start = stop
             wanted = width * (ROWS_AT_ONCE / max(len(rows), 1))
             width = min(max(min(wanted, width * 4), _WIDTHS[0]), _WIDTHS[1])
@@ -90,21 +88,23 @@ class RecordedRows:
                 raise
             raise OutOfTimeError from err
 
-    def _read(self, statement: Select[Any], **given: Any) -> list[Row]:
-        """Return rows with their attributes."""
+    def _read(self, statement: Select[Any], **given: Any) -> Sequence[Any]:
+        """Return rows of the table, of which the attributes are known then."""
         with self._session() as session:
             rows = session.connection().execute(statement, given).all()
             self._read_attributes(session, {row[4] for row in rows})
+        return rows
+
+    def _made(self, rows: Sequence[Any]) -> Iterator[Row]:
+        """Yield what rows say, made one by one: many at once would be looked through for garbage again and again."""
         known, names = self._attributes, self._names
-        made: list[Row] = []
         for number, state, updated, changed, attributes_id in rows:
             attributes = known[attributes_id]
             entity_id = names[number]
             # What is removed is written as a state without a text.
             is_gone = state is None or (state == "" and not attributes)
             past = None if is_gone else Past(entity_id, state, attributes, changed or updated, updated)
-            made.append((updated, entity_id, past))
-        return made
+            yield updated, entity_id, past
 
     def _read_attributes(self, session: Session, wanted: set[int | None]) -> None:
         """Read the attributes that are not known yet."""

@@ -12,7 +12,7 @@ from homeassistant.helpers.event import process_state_match
 from homeassistant.helpers.location import has_location
 from homeassistant.helpers.template import result_as_boolean
 
-from .conditions import is_number_within
+from .conditions import number_check
 from .past import Past, PastChange
 from .replay import Remove, Replay
 from .template_tracker import TemplateTracker
@@ -113,6 +113,8 @@ class _Range:
         self._variables = variables
         self._limits = {key: config.get(key) for key in ("below", "above")}
         self._armed: set[str] = set()
+        self._is_within = number_check(replay, config)
+        self._has_template = "value_template" in config
         self.cancels: dict[str, Remove] = {}
         for entity_id in config["entity_id"]:
             with suppress(ConditionError):
@@ -126,8 +128,8 @@ class _Range:
 
     def _holds(self, past: Past) -> bool:
         """Return whether the number of an entity is within the range; raises ConditionError where it is none."""
-        given = self._given(past.entity_id) if "value_template" in self._config else {}
-        return is_number_within(self._replay, past, self._config, given)
+        given = self._given(past.entity_id) if self._has_template else {}
+        return self._is_within(past, given)
 
     def _is_same(self, past: Past | None) -> bool:
         """Return whether an entity is still within the range."""

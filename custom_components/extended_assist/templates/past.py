@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any, Final, override
 
 import jinja2
-from jinja2 import pass_context
+from jinja2 import meta, pass_context
 
 from homeassistant.core import HomeAssistant, State
 from homeassistant.exceptions import TemplateError
@@ -33,6 +33,16 @@ _OF_THE_PRESENT: Final = frozenset({state_translated, state_attr_translated})
 
 class NotOfThePastError(Exception):
     """What a template asks for is not known of a moment of the past; the message names it."""
+
+
+class RecordedState:
+    """What a variable may hold of the past."""
+
+    __slots__ = ()
+
+    def as_state(self) -> State:
+        """Return it as Home Assistant's own state."""
+        raise NotImplementedError
 
 
 class KeptAttributes(dict[str, Any]):
@@ -164,10 +174,11 @@ def render_past(home: PastHome, template: str, variables: Mapping[str, Any]) -> 
     here = environment().for_rendering(home)
     here.globals |= _CLOCK
     here.filters = here.filters | {name: _CLOCK[name] for name in _CLOCK.keys() & here.filters.keys()}
-    given = {name: as_seen(home, value) for name, value in variables.items()}
+    code, names = _compiled(template.strip())
+    given = {name: as_seen(home, variables[name]) for name in names if name in variables}
     noted = undefined_names.set({})
     try:
-        return jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given).strip()
+        return jinja2.Template.from_code(here, code, here.globals).render(given).strip()
     except NotOfThePastError:
         raise
     except Exception as err:
@@ -183,17 +194,19 @@ def parsed(hass: HomeAssistant, text: str) -> Any:
 
 def as_seen(home: PastHome, value: Any) -> Any:
     """Return a variable as a template may see it."""
-    if isinstance(value, State):
-        return PastState(home, value)
+    if isinstance(value, RecordedState):
+        return PastState(home, value.as_state())
     if isinstance(value, Mapping):
         return {key: as_seen(home, item) for key, item in value.items()}
     return [as_seen(home, item) for item in value] if isinstance(value, list) else value
 
 
 @lru_cache(_COMPILED)
-def _compiled(template: str) -> CodeType:
-    """Return the code of a template."""
-    return environment().compile(template)
+def _compiled(template: str) -> tuple[CodeType, frozenset[str]]:
+    """Return the code of a template, and the names that it does not define itself."""
+    here = environment()
+    parsed_template = here.parse(template)
+    return here.compile(parsed_template), frozenset(meta.find_undeclared_variables(parsed_template))
 
 
 @pass_context
