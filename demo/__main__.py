@@ -43,8 +43,10 @@ CONVERSATIONS = (
         "Yes.",
     ),
 )
-# The last two are off unless a user turns them on.
-FAMILIES = ("entities", "history", "energy", "user", "actions", "wishes", "scripts", "automations")
+# The question says what it would have done in the last seven days.
+REHEARSED = ("Turn on the bathroom light when the bathroom is above 60 %.", "Yes, please do.", "Undo that.", "Yes.")
+# The last three are off unless a user turns them on.
+FAMILIES = ("entities", "history", "energy", "user", "actions", "wishes", "scripts", "automations", "rehearsal")
 
 
 class SetUpError(Exception):
@@ -87,7 +89,9 @@ async def demonstrate(*, once: bool) -> int:
             pipeline_id = await client.create_pipeline("Demonstration", agent_id)
             await client.call("assist_pipeline/pipeline/set_preferred", pipeline_id=pipeline_id)
             answered = [
-                answer for questions in CONVERSATIONS for answer in await converse(client, pipeline_id, questions)
+                answer
+                for questions in (*CONVERSATIONS, REHEARSED)
+                for answer in await converse(client, pipeline_id, questions)
             ]
             answered += await wait_for_later(client, pipeline_id)
         say()

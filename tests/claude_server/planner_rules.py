@@ -284,6 +284,26 @@ def _at_sunset(question: Question) -> list[Call] | str:
     return [Call("add_automation", {"automation": automation})]
 
 
+def _when_damp(question: Question) -> list[Call] | str:
+    """Write an automation that switches a light of a room when it is humid there."""
+    if not question.results:
+        return listed(question, area=question["area"])
+    if len(question.results) > 1:
+        return "\n".join(facts(question.last))
+    rows = {row["entity_id"]: row["name"].casefold() for row in entities(question.last) if row.get("entity_id")}
+    wanted = question["name"].casefold()
+    light = next((key for key, name in rows.items() if key.startswith("light.") and name == wanted), None)
+    damp = next((key for key in rows if key.endswith("_humidity")), None)
+    if not (light and damp):
+        return f"I found no light named {question['name']}, or no humidity, in {question['area']}."
+    automation = {
+        "alias": f"{question['name'].capitalize()} above {question['limit']} %",
+        "triggers": [{"trigger": "numeric_state", "entity_id": damp, "above": int(question["limit"])}],
+        "actions": [{"action": f"light.turn_{question['state'].lower()}", "target": {"entity_id": light}}],
+    }
+    return [Call("add_automation", {"automation": automation})]
+
+
 def _earlier(question: Question) -> dict[str, Any]:
     triggers = [{"trigger": "sun", "event": "sunset", "offset": "-00:30:00"}]
     return {"automation": question["name"], "changes": {"triggers": triggers}}
@@ -326,6 +346,11 @@ RULES = (
         "Turn on the garden lights at sunset.",
         rf"\b(?:turn|switch) (?P<state>on|off) {THE}(?P<name>.+?) at sunset\b",
         _at_sunset,
+    ),
+    rule(
+        "Turn on the bathroom light when the bathroom is above 60 %.",
+        rf"\b(?:turn|switch) (?P<state>on|off) {THE}(?P<name>.+?) when {THE}(?P<area>.+?) is above (?P<limit>\d+) ?%",
+        _when_damp,
     ),
     rule(
         "Start 'Garden lights at sunset' half an hour earlier.",

@@ -1,8 +1,10 @@
 """The conversations of the demonstration, held with the agent of a running home."""
 
+import re
+
 import pytest
 
-from demo.__main__ import CONVERSATIONS, FAMILIES
+from demo.__main__ import CONVERSATIONS, FAMILIES, REHEARSED
 from demo.conversation import converse
 from demo.later import AFTERWARDS, ASKED, wait_for_later
 
@@ -25,6 +27,16 @@ async def test_every_message_is_answered(
     pipeline_id = await client.create_pipeline("Demonstration", agent)
     answered = await converse(client, pipeline_id, messages)
     assert answered == [True] * len(messages), capsys.readouterr().out
+
+
+async def test_rehearsed(client: Client, agent: str, families: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before an automation is added, it is said what it would have done; then it is there, and taken away again."""
+    pipeline_id = await client.create_pipeline("Rehearsed", agent)
+    assert await converse(client, pipeline_id, REHEARSED[:1]) == [True]
+    told = capsys.readouterr().out
+    assert re.search(r"In the last seven days it would have run \d+ times", told), told
+    assert told.rstrip().endswith("Shall I do that?")
+    assert await converse(client, pipeline_id, REHEARSED) == [True] * len(REHEARSED), capsys.readouterr().out
 
 
 async def test_later(client: Client, agent: str, families: None, capsys: pytest.CaptureFixture[str]) -> None:

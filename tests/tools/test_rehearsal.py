@@ -1,20 +1,26 @@
 """Tests of rehearsing automations."""
 
+import asyncio
 from itertools import count
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.rehearsal import replay
+from custom_components.extended_assist.rehearsal import calendars, replay
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import rehearsal
 from custom_components.extended_assist.tools.rehearsal import RehearseAutomationTool
+from homeassistant.components.calendar.const import DATA_COMPONENT
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.components.local_calendar.calendar import LocalCalendarEntity
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 from tests.automating import StartHome, start_home
@@ -304,3 +310,98 @@ async def test_many_automations(
     expose(hass, DAMP, FAN, *hass.states.async_entity_ids("automation"))
     answer = await rehearsed(call_tool)
     assert answer["runs"].endswith("more, which run more often")
+
+
+CALENDAR = "calendar.home"
+EVENTS = (
+    ("2026-11-12 09:00", "2026-11-12 10:00", "Dentist"),
+    ("2026-11-14 09:00", "2026-11-14 10:00", "Waste"),
+    ("2026-11-16", "2026-11-18", "Holiday"),
+    ("2026-11-18 15:00", "2026-11-18 16:00", "To come"),
+)
+
+
+@pytest.fixture
+async def calendar(hass: HomeAssistant, week: None) -> LocalCalendarEntity:
+    """Set up Home Assistant's own calendar, with some events."""
+    assert await async_setup_component(hass, "http", {})
+    entry = MockConfigEntry(
+        domain="local_calendar",
+        data={"calendar_name": "Home", "storage_key": "home"},
+        pref_disable_polling=True,
+    )
+    entry.add_to_hass(hass)
+    await hass.async_add_executor_job(Path(hass.config.path(".storage")).mkdir)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
+    for start, end, summary in EVENTS:
+        kind = "date_time" if ":" in start else "date"
+        times = {f"start_{kind}": start, f"end_{kind}": end}
+        data = {"entity_id": CALENDAR, "summary": summary, **times}
+        await hass.services.async_call("calendar", "create_event", data, blocking=True)
+    expose(hass, CALENDAR)
+    found = hass.data[DATA_COMPONENT].get_entity(CALENDAR)
+    assert isinstance(found, LocalCalendarEntity)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("trigger", "runs"),
+    [
+        ({}, "2026-11-12 09:00, 2026-11-14 09:00, 2026-11-16 00:00"),
+        ({"event": "end"}, "2026-11-12 10:00, 2026-11-14 10:00, 2026-11-18 00:00"),
+        ({"offset": "-04:00:00"}, "2026-11-12 05:00, 2026-11-14 05:00, 2026-11-15 20:00, 2026-11-18 11:00"),
+        ({"event": "end", "offset": "13:00:00"}, "2026-11-12 23:00, 2026-11-14 23:00"),
+    ],
+)
+async def test_calendar(calendar: LocalCalendarEntity, call_tool: CallTool, trigger: dict[str, str], runs: str) -> None:
+    """The calendar tells which events there were; offsets bring in some that are still to come."""
+    config = {"triggers": [{"trigger": "calendar", "entity_id": CALENDAR, **trigger}], "actions": [TURN_ON]}
+    answer = await rehearsed(call_tool, config=config)
+    found = answer.get("all") or f"{answer['first']} … {answer['last']}"
+    assert found == (runs if runs.count(",") < 3 else f"{runs[:16]} … {runs[-16:]}")
+    assert answer["calendars"] == "Events as they are kept today; what was deleted or moved since is not known."
+
+
+async def test_what_a_calendar_says(calendar: LocalCalendarEntity, call_tool: CallTool) -> None:
+    """Conditions read the event; a condition on the calendar itself needs its states, which are not recorded here."""
+    trigger = {"trigger": "calendar", "entity_id": CALENDAR}
+    waste = "{{ 'Waste' in trigger.calendar_event.summary }}"
+    answer = await rehearsed(call_tool, config={"triggers": [trigger], "conditions": [waste], "actions": []})
+    assert (answer["runs"], answer["all"]) == (1, "2026-11-14 09:00")
+    busy = {"condition": "state", "entity_id": CALENDAR, "state": "on"}
+    reading = {"triggers": [trigger], "conditions": [busy], "actions": []}
+    error = await call_tool(REHEARSE, error=True, config=reading)
+    assert "calendar.home, of which nothing is recorded" in error["error"]
+
+
+async def test_a_calendar_that_keeps_nothing(
+    hass: HomeAssistant, calendar: LocalCalendarEntity, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That nothing is kept is told apart from nothing having been; so is one that fails, is late, is hidden or has too much."""
+    config = {"triggers": [{"trigger": "calendar", "entity_id": CALENDAR}], "actions": []}
+    answer = await call_tool(REHEARSE, config=config, start="2026-11-17", end="2026-11-17 12:00")
+    assert "None of that time" not in answer["calendars"]
+    answer = await call_tool(REHEARSE, config=config, start="2026-11-18 09:00")
+    assert answer["calendars"].endswith("None of that time: Home; some calendars forget what is over.")
+
+    async def fail(*_: Any) -> Any:
+        raise HomeAssistantError("secret")
+
+    async def wait(*_: Any) -> Any:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(calendars, "MAX_EVENTS", 2)
+    error = await call_tool(REHEARSE, error=True, config=config, start="2026-11-11")
+    assert "more than 2 events" in error["error"]
+    monkeypatch.setattr(calendar, "async_get_events", fail, raising=False)
+    error = await call_tool(REHEARSE, error=True, config=config, start="2026-11-11")
+    assert "calendar.home could not tell its past events" in error["error"]
+    assert "secret" not in error["error"]
+    monkeypatch.setattr(calendars, "TIME_LIMIT", 0.0)
+    monkeypatch.setattr(calendar, "async_get_events", wait, raising=False)
+    error = await call_tool(REHEARSE, error=True, config=config, start="2026-11-11")
+    assert "did not tell its past events within" in error["error"]
+    async_expose_entity(hass, ASSISTANT, CALENDAR, False)
+    error = await call_tool(REHEARSE, error=True, config=config, start="2026-11-11")
+    assert "was not found or is not exposed" in error["error"]
