@@ -30,7 +30,7 @@ _DAYS, _FEWER = 90, 30
 _SENSORS, _DOORS = 12, 8
 _STEPS = (240, 2_400)
 """Seconds between two rows of a sensor, and of a door."""
-_TURNS = 7
+_TURNS = 3
 _GOAL = 3.0
 """The longest that a rehearsal may take as a multiple of reading the bare rows."""
 _FLAT = 1.1

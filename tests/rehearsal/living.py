@@ -6,7 +6,6 @@ from concurrent.futures import Future, wait
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import count
 import math
 from pathlib import Path
 from socket import socket
@@ -117,10 +116,14 @@ async def life(month: Month, one: Life, clock: Clock, home: Path) -> AsyncGenera
 def _set_timers_apart(hass: HomeAssistant) -> None:
     """Let what is set first be due first."""
     loop: Any = hass.loop
-    call_at, numbers = type(loop).call_at, count()
+    call_at = type(loop).call_at
+    moment, number = 0.0, 0
 
     def called_at(when: float, *args: Any, **kwargs: Any) -> Any:
-        return call_at(loop, when + next(numbers) % _MOST_APART * _APART, *args, **kwargs)
+        nonlocal moment, number
+        number = number + 1 if moment == loop.time() else 0
+        moment = loop.time()
+        return call_at(loop, when + min(number, _MOST_APART) * _APART, *args, **kwargs)
 
     loop.call_at = called_at
 
