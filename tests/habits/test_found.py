@@ -1,0 +1,58 @@
+"""Habits that were planted are found, and in what has no meaning there is nothing to find.
+
+script/soak habits makes a table of other seeds than those that this is developed with.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from homeassistant.components.recorder import Recorder
+from homeassistant.core import HomeAssistant
+from tests.seeds import seeds
+
+from .homes import Maker, shuffled
+from .recorded import async_found, async_move, async_write, score
+
+KEPT = "FOUND_HABITS"
+"""Names the file to which a soak wants what was found."""
+
+
+@pytest.mark.parametrize("seed", seeds(int(os.environ.get("FOUND_HOMES", "3"))))
+async def test_planted(seed: int, recorder_mock: Recorder, hass: HomeAssistant) -> None:
+    """What people do by habit is found, and little else."""
+    maker = Maker(hass, seed)
+    await async_move(hass, maker.home)
+    home = maker.make()
+    await async_write(hass, home)
+    found = await async_found(hass, home)
+    result = score(home.planted, found.habits)
+    told = f"missed {result.missed}, wrong {[habit.told(str) for habit in result.wrong]}"
+    if kept := os.environ.get(KEPT):
+        kinds = [one.what if not one.dark else "dark" for one in result.planted]
+        seen = [one.what if not one.dark else "dark" for one in result.found]
+        line = {"seed": seed, "days": maker.days, "planted": kinds, "found": seen, "wrong": len(result.wrong), "told": told}
+        with Path(kept).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        return
+    assert len(result.missed) <= 1, told
+    assert len(result.wrong) <= 1, told
+
+
+@pytest.mark.parametrize("uses", [False, True])
+@pytest.mark.parametrize("seed", seeds(int(os.environ.get("FOUND_HOMES", "2"))))
+async def test_shuffled(seed: int, uses: bool, recorder_mock: Recorder, hass: HomeAssistant) -> None:
+    """The same things at times of no meaning are no habits."""
+    maker = Maker(hass, seed)
+    await async_move(hass, maker.home)
+    home = shuffled(maker.make(), seed, uses=uses)
+    await async_write(hass, home)
+    found = await async_found(hass, home)
+    told = [habit.told(str) for habit in found.habits]
+    if kept := os.environ.get(KEPT):
+        with Path(kept).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"seed": seed, "shuffled": len(told), "told": str(told)}) + "\n")
+        return
+    assert not told
