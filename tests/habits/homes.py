@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import pairwise
 import math
 import random
 from typing import Any
@@ -185,8 +186,8 @@ class Maker:
     def _plant_time(self, entity_id: str, kind: str) -> None:
         """At a time of some days."""
         on, off = _states(entity_id)
-        minute, jitter = self._chance.uniform(390, 1_380), self._chance.uniform(1, 12)
-        self._missing = self._chance.uniform(0, 0.15)
+        minute, jitter = self._chance.uniform(390, 1_380), self._chance.uniform(1, 15)
+        self._missing = self._chance.uniform(0, 0.2)
         self.home.planted.append(Planted("time", (entity_id, on), minute=minute, kind=kind))
         for day in range(self.days):
             local = self._first + timedelta(days=day)
@@ -280,8 +281,8 @@ class Maker:
     def _row(self, moment: float, entity_id: str, state: str, who: str) -> Written:
         """Return a row in the context of whoever did it, which is written elsewhere as well."""
         chance, made = self._chance, moment - self._chance.uniform(0.02, 0.8)
-        own, home = _ulid(chance, made), self.home
-        outer = _ulid(chance, made - 2)
+        own, home = ulid(chance, made), self.home
+        outer = ulid(chance, made - 2)
         row = Written(moment, entity_id, state, own)
         if chance.random() < self._without_context:
             return Written(moment, entity_id, state)
@@ -290,7 +291,7 @@ class Maker:
                 row = Written(moment, entity_id, state, own, self._user)
                 home.events.append(("call_service", Written(made, entity_id, "turn", own, self._user)))
             case "device":
-                row = Written(moment, entity_id, state, _ulid(chance, moment - 0.001))
+                row = Written(moment, entity_id, state, ulid(chance, moment - 0.001))
             case "automation by time":
                 home.events.append(("automation_triggered", Written(made, "automation.one", "", own)))
             case "automation by state":
@@ -326,7 +327,7 @@ def _poisson(chance: random.Random, rate: float) -> int:
     return count
 
 
-def _ulid(chance: random.Random, moment: float) -> bytes:
+def ulid(chance: random.Random, moment: float) -> bytes:
     """Return the id of a context that is made at a moment."""
     return int(moment * 1_000).to_bytes(6) + chance.randbytes(10)
 
@@ -368,7 +369,7 @@ def _moved_uses(chance: random.Random, rows: list[Written], home: Home) -> Itera
     """Yield uses, as long as they were, at other times."""
     uses = [
         (begin, end)
-        for begin, end in zip(rows, rows[1:], strict=False)
+        for begin, end in pairwise(rows)
         if begin.state in ("on", "open") and end.state in ("off", "closed") and end.moment - begin.moment < DAY / 3
     ]
     busy = 0.0
@@ -383,4 +384,4 @@ def _moved_uses(chance: random.Random, rows: list[Written], home: Home) -> Itera
 
 def _as_of(chance: random.Random, row: Written, moment: float) -> Written:
     """Return a row at another moment, done by the same."""
-    return Written(moment, row.entity_id, row.state, row.own and _ulid(chance, moment), row.user, row.parent)
+    return Written(moment, row.entity_id, row.state, row.own and ulid(chance, moment), row.user, row.parent)

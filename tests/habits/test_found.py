@@ -6,6 +6,7 @@ script/soak habits makes a table of other seeds than those that this is develope
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,12 +34,23 @@ async def test_planted(seed: int, recorder_mock: Recorder, hass: HomeAssistant) 
     if kept := os.environ.get(KEPT):
         kinds = [one.what if not one.dark else "dark" for one in result.planted]
         seen = [one.what if not one.dark else "dark" for one in result.found]
-        line = {"seed": seed, "days": maker.days, "planted": kinds, "found": seen, "wrong": len(result.wrong), "told": told}
-        with Path(kept).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        line = {
+            "seed": seed,
+            "days": maker.days,
+            "planted": kinds,
+            "found": seen,
+            "wrong": len(result.wrong),
+            "told": told,
+        }
+        await hass.async_add_executor_job(_keep, kept, line)
         return
     assert len(result.missed) <= 1, told
     assert len(result.wrong) <= 1, told
+
+
+def _keep(name: str, line: dict[str, Any]) -> None:
+    with Path(name).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 @pytest.mark.parametrize("uses", [False, True])
@@ -52,7 +64,6 @@ async def test_shuffled(seed: int, uses: bool, recorder_mock: Recorder, hass: Ho
     found = await async_found(hass, home)
     told = [habit.told(str) for habit in found.habits]
     if kept := os.environ.get(KEPT):
-        with Path(kept).open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"seed": seed, "shuffled": len(told), "told": str(told)}) + "\n")
+        await hass.async_add_executor_job(_keep, kept, {"seed": seed, "shuffled": len(told), "told": str(told)})
         return
     assert not told

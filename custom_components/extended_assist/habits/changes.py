@@ -107,6 +107,21 @@ class Changes:
         index = bisect_right(moments, moment)
         return (moments[index], states[index]) if index < len(moments) else None
 
+    def waits(self, series: Series) -> tuple[list[float], float]:
+        """Return the seconds for which an entity was in other states, each time before somebody ended that, and in all."""
+        entity_id, state = series
+        moments, states = self._states[entity_id]
+        by_hand, waits, waited, since = set(self.by_hand(series)), [], 0.0, None
+        for moment, now in zip(moments, states, strict=True):
+            if now != state:
+                since = moment if since is None else since
+            elif since is not None:
+                waited += moment - since
+                if moment in by_hand:
+                    waits.append(moment - since)
+                since = None
+        return waits, waited
+
     def count(self, by: By) -> int:
         """Return how many changes somebody made."""
         return self.by.count(by)

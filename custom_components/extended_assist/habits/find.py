@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import monotonic
+from typing import Any
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.sun import get_astral_event_date
@@ -16,6 +17,7 @@ from .changes import By, Changes
 from .days import Days
 from .following import Followers
 from .habit import LEFT_ON, TIME, Habit
+from .kinds import CLOSED, OFF
 from .left_on import find_left_on
 from .reading import RowReader
 from .times import find_times
@@ -76,7 +78,7 @@ def find_habits(hass: HomeAssistant, sought: Sought) -> FoundHabits:
         series for series in changes.series if series[0] in sought.settable and series[0] not in changes.too_many
     ]
     found = FoundHabits(changes, days, since=oldest, until=reader.until)
-    followers = Followers(changes, days, _darkness(hass), sought.leading)
+    followers = Followers(changes, days, darkness(hass), sought.leading)
     habits = [*find_left_on(changes, days, settable), *find_times(changes, days, settable), *followers.find(settable)]
     for alike in _alike(habits, sought.members):
         if not any(map(sought.is_over, alike)):
@@ -87,7 +89,7 @@ def find_habits(hass: HomeAssistant, sought: Sought) -> FoundHabits:
 def _alike(habits: list[Habit], members: Mapping[str, frozenset[str]]) -> list[list[Habit]]:
     """Return habits in lists of those that tell of the same acts, the best of each first."""
     found: list[list[Habit]] = []
-    for habit in sorted(habits, key=lambda one: (one.what != LEFT_ON, -one.worth, one.delay, one.id)):
+    for habit in sorted(habits, key=_rank):
         for alike in found:
             if _is_same(alike[0], habit, members):
                 alike.append(habit)
@@ -95,6 +97,12 @@ def _alike(habits: list[Habit], members: Mapping[str, frozenset[str]]) -> list[l
         else:
             found.append([habit])
     return sorted(found, key=lambda alike: -alike[0].worth)
+
+
+def _rank(habit: Habit) -> tuple[Any, ...]:
+    """Return what a better explanation of the same acts has less of: that a door is opened comes before that it is closed."""
+    is_end = habit.cause is not None and habit.cause[1] in (OFF, CLOSED)
+    return habit.what != LEFT_ON, -round(habit.worth, 1), is_end, -habit.worth, habit.delay, habit.id
 
 
 def _is_same(better: Habit, habit: Habit, members: Mapping[str, frozenset[str]]) -> bool:
@@ -112,7 +120,7 @@ def _is_same(better: Habit, habit: Habit, members: Mapping[str, frozenset[str]])
     return shared >= _OVERLAP * min(len(better.supports), len(habit.supports))
 
 
-def _darkness(hass: HomeAssistant) -> Callable[[float], bool]:
+def darkness(hass: HomeAssistant) -> Callable[[float], bool]:
     """Return what tells whether the sun was down at a moment, as conditions on the sun count it."""
 
     @lru_cache(maxsize=1_000)

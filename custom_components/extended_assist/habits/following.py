@@ -24,7 +24,8 @@ _MOST_OCCASIONS: Final = 20
 """How much more often something may happen than what is done after it, already so or in the light."""
 _RARE_IN_LIGHT: Final = 0.4
 _DAY: Final = 86_400.0
-_AWAKE: Final = 57_600.0
+_AWAKE_SHARE: Final = 1.5
+"""How much more often people do something while they are awake than all day."""
 
 
 @dataclass(slots=True)
@@ -50,6 +51,7 @@ class Followers:
         self._is_dark = is_dark
         self._leading = leading
         self._places: dict[Series, list[float]] = {}
+        self._waiting: dict[Series, tuple[list[float], float]] = {}
 
     def find(self, settable: list[Series]) -> list[Habit]:
         """Return what is done after something else."""
@@ -163,19 +165,30 @@ class Followers:
         )
 
     def _chance(self, done: Series, occasions: list[_Occasion], longest: float) -> float:
-        """Return how likely it is done within some seconds anyway: as often as on other days at the same time."""
+        """Return how likely it is done within some seconds anyway.
+
+        As on other days at the same time, or as at any moment at which it is not so already: what is on is off before long.
+        """
         places = self._places.get(done)
         if places is None:
             places = self._places[done] = sorted(map(self._second, self._changes.by_hand(done)))
         days = max(len(self._days.all) - 1, 1)
         total = 0.0
+        waits, waited = self._waits(done)
+        anyway = _AWAKE_SHARE * sum(min(longest, wait) for wait in waits) / max(waited, 1.0)
         for one in occasions:
             count = bisect_right(places, one.place + longest) - bisect_right(places, one.place)
             if one.place + longest > _DAY:
                 count += bisect_right(places, one.place + longest - _DAY)
             own = one.delay is not None and one.delay <= longest
             total += min((count - own) / days, 1.0)
-        return max(total / len(occasions), len(places) * longest / (days * _AWAKE))
+        return max(total / len(occasions), anyway)
+
+    def _waits(self, done: Series) -> tuple[list[float], float]:
+        """Return for how long it was otherwise before each time that it was done, and for how long in all."""
+        if (known := self._waiting.get(done)) is None:
+            known = self._waiting[done] = self._changes.waits(done)
+        return known
 
 
 def _usual_minute(minutes: list[float]) -> float | None:

@@ -6,10 +6,11 @@ from typing import Any, Final
 from homeassistant.core import State
 
 OFF: Final = "off"
+CLOSED: Final = "closed"
 _ON_OFF: Final = {"on": "on", OFF: OFF}
 _STATES: Final[Mapping[str, Mapping[str, str]]] = {
     "binary_sensor": _ON_OFF,
-    "cover": {"open": "open", "opening": "open", "closed": "closed", "closing": "closed"},
+    "cover": {"open": "open", "opening": "open", CLOSED: CLOSED, "closing": CLOSED},
     "fan": _ON_OFF,
     "input_boolean": _ON_OFF,
     "light": _ON_OFF,

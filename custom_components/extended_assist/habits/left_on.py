@@ -17,8 +17,10 @@ _BEDTIME: Final = (20 * 60, 28 * 60)
 """Minutes of the day between which people go to bed."""
 _OFTEN: Final = 0.3
 _BY_HAND: Final = 0.8
+_MOST: Final = 0.85
+"""The part of the nights on which everybody sleeps when the automation comes."""
 _LATER: Final = 30
-"""Minutes after the usual bedtime, to which the time of the automation is rounded up."""
+"""Minutes after that bedtime, to which the time of the automation is rounded up."""
 
 
 def find_left_on(changes: Changes, days: Days, settable: list[Series]) -> list[Habit]:
@@ -26,7 +28,8 @@ def find_left_on(changes: Changes, days: Days, settable: list[Series]) -> list[H
     nights = _nights(changes, days)
     if len(nights) < LEAST:
         return []
-    bedtime = median(days.place(begin)[1] for begin, _ in nights)
+    bedtimes = sorted(days.place(begin)[1] for begin, _ in nights)
+    bedtime, latest = median(bedtimes), bedtimes[int(len(bedtimes) * _MOST)]
     up = median(days.place(end)[1] for _, end in nights)
     found = []
     for series in settable:
@@ -47,7 +50,7 @@ def find_left_on(changes: Changes, days: Days, settable: list[Series]) -> list[H
                 ended.append(after[0])
         if len(ended) < max(LEAST, _OFTEN * len(nights), _BY_HAND * len(left)):
             continue
-        minute = (bedtime + 2 * _LATER - 1) // _LATER * _LATER
+        minute = (latest + 2 * _LATER - 1) // _LATER * _LATER
         found.append(
             Habit(
                 what=LEFT,

@@ -9,12 +9,12 @@ from .changes import Changes, Series
 from .days import DAY, KINDS, Days, weekday
 from .habit import TIME, Habit
 
-_WIDTHS = (10, 20, 30, 45, 60, 90)
+_WIDTHS = (10, 20, 30, 45, 60)
 """Minutes between the earliest and the latest that are tried."""
 _TRIED = 1_000
 """About how many windows and kinds of days are tried of one series, that do not depend on each other."""
-_AROUND = 180
-"""Minutes before and after a window that tell how often it happens anyway."""
+_AROUND = 120
+"""Minutes before, and after, a window that tell how often it happens anyway."""
 _AWAKE = 960
 _MOST_OF_ONE = 3
 """Times of one series."""
@@ -68,9 +68,12 @@ def _best(series: Series, placed: list[_Placed], days: Days, limit: float) -> Ha
         right = sum(day in hits for day in wanted)
         if right < LEAST or right / len(wanted) < SHARE:
             continue
-        if at_least(right, len(wanted), _chance(own, window, len(wanted))) > limit:
-            continue
         others = len({day for minute, day, _ in placed if first <= minute <= last}) - len(hits)
+        other_days = len(days.of_kind("days", middle)) - len(wanted)
+        # What is done as often on other days is no habit of these.
+        anyway = max(_chance(own, window, len(wanted)), others / other_days if other_days > 0 else 0.0)
+        if at_least(right, len(wanted), anyway) > limit:
+            continue
         score = 2 * right / (right + len(wanted) + others)
         if score > best_score:
             best_score = score
@@ -117,12 +120,10 @@ def _window(placed: list[_Placed], most: int) -> tuple[float, float] | None:
 def _chance(placed: list[_Placed], window: tuple[float, float], days: int) -> float:
     """Return how likely it happens in a window of a day anyway, by how often it happens around it and all day."""
     first, last = window
-    width = max(last - first, 5.0)
-    around = sum(first - _AROUND <= minute < first or last < minute <= last + _AROUND for minute, _, _ in placed) / (
-        2 * _AROUND
-    )
-    rate = max(around, len(placed) / _AWAKE) / max(days, 1)
-    return 1 - exp(-rate * width)
+    before = sum(first - _AROUND <= minute < first for minute, _, _ in placed)
+    after = sum(last < minute <= last + _AROUND for minute, _, _ in placed)
+    rate = max(before / _AROUND, after / _AROUND, len(placed) / _AWAKE) / max(days, 1)
+    return 1 - exp(-rate * max(last - first, 5.0))
 
 
 def _is_clockwork(changes: Changes, series: Series, habit: Habit) -> bool:
