@@ -9,6 +9,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.habits.find import darkness
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import expose
@@ -47,7 +48,7 @@ AUTOMATIONS = f"""\
   alias: Garden
   triggers: [{{trigger: time, at: '20:15:00'}}]
   actions: [{{action: light.turn_on, target: {{entity_id: {GARDEN}}}}}]
-- id: off
+- id: morning
   alias: Hall in the morning
   initial_state: false
   triggers: [{{trigger: time, at: '06:45:00'}}]
@@ -93,6 +94,7 @@ class Weeks:
                 self.used(entity_id, self.at(day, minute + chance.uniform(0, 6)), chance.uniform(900, 9_000), user=USER)
             for _ in range(chance.randint(1, 3)):
                 bath = self.at(day, chance.uniform(420, 1_380))
+                self.used(MOTION, bath - chance.uniform(20, 50), 15)
                 self.used(BATH, bath, chance.uniform(300, 1_200))
                 if chance.random() < 0.93:
                     self.used(FAN, bath + chance.uniform(10, 40), chance.uniform(1_200, 2_000))
@@ -101,7 +103,6 @@ class Weeks:
                 self.used(DOOR, came, chance.uniform(5, 20))
                 if self.is_dark(came) and chance.random() < 0.95:
                     self.used(PORCH, came + chance.uniform(25, 50), chance.uniform(300, 1_200))
-            self.used(MOTION, morning - 30, 60)
             if chance.random() < 0.6 and day < DAYS - 1:
                 late = self.at(day, chance.uniform(1_200, 1_350))
                 self.used(CELLAR, late, self.at(day + 1, chance.uniform(430, 700)) - late)
@@ -114,6 +115,9 @@ async def async_live(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Wee
     weeks = Weeks(hass)
     start, end = weeks.at(0, 0), weeks.at(DAYS, 720)
     freezer.move_to(dt_util.utc_from_timestamp(end))
+    er.async_get(hass).async_get_or_create(
+        "light", "test", "hall", suggested_object_id="hall", original_name=NAMES[HALL]
+    )
     for entity_id, name in NAMES.items():
         attributes: dict[str, Any] = {"friendly_name": name}
         if kind := {MOTION: "motion", DOOR: "door", GATE: "garage"}.get(entity_id):

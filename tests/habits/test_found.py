@@ -10,18 +10,19 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.habits.habit import Habit
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from tests.seeds import seeds
 
-from .homes import Maker, shuffled
+from .homes import Maker, Planted, shuffled
 from .recorded import async_found, async_move, async_write, score
 
-KEPT = "FOUND_HABITS"
-"""Names the file to which a soak wants what was found."""
+KEPT, HOMES = "FOUND_HABITS", "FOUND_HOMES"
+"""Names of variables: the file to which a soak wants what was found, and how many homes it wants."""
 
 
-@pytest.mark.parametrize("seed", seeds(int(os.environ.get("FOUND_HOMES", "3"))))
+@pytest.mark.parametrize("seed", seeds(int(os.environ.get(HOMES, "3"))))
 async def test_planted(seed: int, recorder_mock: Recorder, hass: HomeAssistant) -> None:
     """What people do by habit is found, and little else."""
     maker = Maker(hass, seed)
@@ -32,14 +33,12 @@ async def test_planted(seed: int, recorder_mock: Recorder, hass: HomeAssistant) 
     result = score(home.planted, found.habits)
     told = f"missed {result.missed}, wrong {[habit.told(str) for habit in result.wrong]}"
     if kept := os.environ.get(KEPT):
-        kinds = [one.what if not one.dark else "dark" for one in result.planted]
-        seen = [one.what if not one.dark else "dark" for one in result.found]
         line = {
             "seed": seed,
             "days": maker.days,
-            "planted": kinds,
-            "found": seen,
-            "wrong": len(result.wrong),
+            "planted": [_kind(one) for one in result.planted],
+            "found": [_kind(one) for one in result.found],
+            "wrong": [_kind(one) for one in result.wrong],
             "told": told,
         }
         await hass.async_add_executor_job(_keep, kept, line)
@@ -48,13 +47,17 @@ async def test_planted(seed: int, recorder_mock: Recorder, hass: HomeAssistant) 
     assert len(result.wrong) <= 1, told
 
 
+def _kind(one: Planted | Habit) -> str:
+    return "dark" if one.dark else one.what
+
+
 def _keep(name: str, line: dict[str, Any]) -> None:
     with Path(name).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
 
 @pytest.mark.parametrize("uses", [False, True])
-@pytest.mark.parametrize("seed", seeds(int(os.environ.get("FOUND_HOMES", "2"))))
+@pytest.mark.parametrize("seed", seeds(int(os.environ.get(HOMES, "2"))))
 async def test_shuffled(seed: int, uses: bool, recorder_mock: Recorder, hass: HomeAssistant) -> None:
     """The same things at times of no meaning are no habits."""
     maker = Maker(hass, seed)

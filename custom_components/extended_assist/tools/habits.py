@@ -22,7 +22,7 @@ from ..habits.changes import By
 from ..habits.covered import Doer, async_doers
 from ..habits.declined import async_get_declined, declined_from
 from ..habits.find import FoundHabits, Sought, find_habits
-from ..habits.habit import LEFT_ON, Habit
+from ..habits.habit import LEFT_ON, TIME, Habit
 from ..habits.kinds import SETTABLE, action, is_leading
 from ..habits.left_on import was_left_on
 from ..recorder import async_read
@@ -244,7 +244,8 @@ async def _async_told(call: ToolCall, found: FoundHabits, habit: Habit) -> JsonO
         return None
     told: JsonObjectType = {"id": habit.id, "habit": habit.told(_names(call))}
     if habit.exceptions:
-        last = ", ".join(format_minute(moment)[5:] for moment in habit.exceptions[-_SHOWN:])
+        length = len("2026-11-18") if habit.what == TIME else None
+        last = ", ".join(format_minute(moment)[:length] for moment in habit.exceptions[-_SHOWN:])
         told["exceptions"] = f"{len(habit.exceptions)}, the last: {last}"
     user, device = habit.by
     if user and device:
