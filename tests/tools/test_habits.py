@@ -17,6 +17,7 @@ from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.json import json_dumps
+from homeassistant.util import dt as dt_util
 from tests.automating import FREE, StartHome, start_home
 from tests.conftest import ASSISTANT, CallTool
 from tests.databases import EVERY_ENGINE
@@ -136,15 +137,16 @@ def test_the_same_habit() -> None:
 
 
 async def test_too_little(
-    hass: HomeAssistant, recorder_mock: Recorder, start_home: StartHome, call_tool: CallTool
+    hass: HomeAssistant, lived: Weeks, freezer: FrozenDateTimeFactory, call_tool: CallTool
 ) -> None:
-    """Without whole days nothing is told."""
-    await start_home()
-    assert "whole days" in (await call_tool(FIND, error=True))["error"]
+    """Without some whole days nothing is told."""
+    freezer.move_to(dt_util.utc_from_timestamp(lived.at(5, 720)))
+    assert (await call_tool(FIND))["note"].startswith("7 whole days are needed")
 
 
 async def test_no_time(lived: Weeks, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no time for all of it, it is said how far it came."""
     monkeypatch.setattr(find, "TIME_LIMIT", -1.0)
-    answer = await call_tool(FIND, error=True)
-    assert "whole days" in answer["error"]
+    answer = await call_tool(FIND)
+    assert answer["habits"] == []
+    assert answer["only_until"].startswith("2026-10-06 13:00; it took too long")

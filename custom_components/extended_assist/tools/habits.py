@@ -89,9 +89,9 @@ class FindHabitsTool(ExtendedTool):
         over = _Over(call, await async_doers(call.hass))
         over.declined = declined.all
         found = await async_read(call.hass, find_habits, _sought(call, start, end, over))
-        if found.since is None or not found.days.all:
-            raise ToolError("Nothing is recorded of whole days of that time yet. Ask again in some weeks.")
         answer = _heading(found, start, end)
+        if len(found.days.all) < _FEWEST:
+            return answer | {"habits": [], "note": f"{_FEWEST} whole days are needed, better some weeks of them."}
         told: list[JsonObjectType] = []
         for habit in islice(found.habits, _TRIED):
             one = await _async_told(call, found, habit)
