@@ -72,14 +72,16 @@ class Home:
 class Maker:
     """Makes one home."""
 
-    def __init__(self, hass: Any, seed: int, days: int | None = None, count: int | None = None) -> None:
-        """Take a seed, which decides everything."""
+    def __init__(
+        self, hass: Any, seed: int, days: int | None = None, count: int | None = None, first: str = ""
+    ) -> None:
+        """Take a seed, which decides everything but what is given: how many days and entities, and the first day."""
         self._chance = chance = random.Random(f"habits {seed}")
         self._hass = hass
-        first, zone, latitude, longitude = PLACES[seed % len(PLACES)]
+        usual, zone, latitude, longitude = PLACES[seed % len(PLACES)]
         self._zone = ZoneInfo(zone)
         self.days = days or chance.randint(14, 90)
-        self._first = datetime.fromisoformat(first)
+        self._first = datetime.fromisoformat(first or usual)
         self.home = Home(zone, latitude, longitude, self._at(0, 0), self._at(self.days, 0))
         self._count = count or chance.choice((20, 35, 60, 100, 200))
         self._user = chance.randbytes(16)

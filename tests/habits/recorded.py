@@ -1,15 +1,10 @@
-"""Writes a home into the recorder under test, and compares what is found with what was planted."""
+"""Writes a home into the recorder of a running Home Assistant."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
 from sqlalchemy import insert, select
 
-from custom_components.extended_assist.habits.find import FoundHabits, Sought, find_habits
-from custom_components.extended_assist.habits.habit import Habit
-from custom_components.extended_assist.recorder import async_read
 from homeassistant.components.recorder.db_schema import (
     EventData,
     Events,
@@ -23,7 +18,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import get_instance, session_scope
 from homeassistant.util import dt as dt_util
 
-from .homes import Home, Planted, Written
+from .homes import Home, Written
 
 _AT_ONCE = 5_000
 
@@ -87,49 +82,3 @@ def _write_events(session: Any, events: list[tuple[str, Written]]) -> None:
                 for name, row in some
             ],
         )
-
-
-async def async_found(hass: HomeAssistant, home: Home) -> FoundHabits:
-    """Return what is found in a home."""
-    sought = Sought(
-        start=home.start,
-        end=home.end,
-        settable=frozenset(home.settable),
-        leading=frozenset(home.leading) | frozenset(home.settable),
-        members={},
-        is_over=lambda _: False,
-    )
-    return await async_read(hass, find_habits, sought)
-
-
-@dataclass
-class Score:
-    """What was found of what was planted."""
-
-    planted: list[Planted]
-    found: list[Planted]
-    missed: list[Planted]
-    wrong: list[Habit]
-
-
-def score(planted: list[Planted], habits: Iterable[Habit]) -> Score:
-    """Return what of the habits was planted."""
-    found: list[Planted] = []
-    wrong: list[Habit] = []
-    for habit in habits:
-        if one := next((one for one in planted if _is(one, habit)), None):
-            found += [one] if one not in found else []
-        else:
-            wrong.append(habit)
-    return Score(planted, found, [one for one in planted if one not in found], wrong)
-
-
-def _is(planted: Planted, habit: Habit) -> bool:
-    """Return whether a habit is the planted one."""
-    if planted.what != habit.what or planted.does != habit.does or planted.dark != habit.dark:
-        return False
-    if planted.what == "after":
-        return habit.cause is not None and planted.cause is not None and habit.cause[0] == planted.cause[0]
-    if planted.what == "time":
-        return planted.kind == habit.kind and abs((habit.minute or 0) - planted.minute) <= 15
-    return True

@@ -16,7 +16,8 @@ from homeassistant.core import HomeAssistant
 from tests.seeds import seeds
 
 from .homes import Maker, Planted, shuffled
-from .recorded import async_found, async_move, async_write, score
+from .recorded import async_move, async_write
+from .scoring import async_found, score
 
 KEPT, HOMES = "FOUND_HABITS", "FOUND_HOMES"
 """Names of variables: the file to which a soak wants what was found, and how many homes it wants."""
