@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from custom_components.extended_assist.habits.find import FoundHabits, Sought, find_habits
+from custom_components.extended_assist.habits.find import FoundHabits, Sought, find_habits, read_home
 from custom_components.extended_assist.habits.habit import Habit
 from custom_components.extended_assist.recorder import async_read
 from homeassistant.core import HomeAssistant
@@ -17,11 +17,12 @@ async def async_found(hass: HomeAssistant, home: Home) -> FoundHabits:
         start=home.start,
         end=home.end,
         settable=frozenset(home.settable),
-        leading=frozenset(home.leading) | frozenset(home.settable),
+        leading=dict.fromkeys([*home.leading, *home.settable], ""),
         members={},
         is_over=lambda _: False,
     )
-    return await async_read(hass, find_habits, sought)
+    found = await async_read(hass, read_home, sought)
+    return await hass.async_add_executor_job(find_habits, hass, sought, found)
 
 
 @dataclass

@@ -28,6 +28,8 @@ class By(IntEnum):
     """Its context is missing."""
     FOUND = 5
     """Nobody saw the change: it was so when Home Assistant started, or when the entity came back."""
+    SENSOR = 6
+    """A sensor told it, which nobody sets."""
 
 
 BY_HAND: Final = frozenset({By.USER, By.DEVICE})
@@ -39,7 +41,7 @@ class Changes:
     def __init__(self) -> None:
         """Begin with none."""
         self.moments = array("d")
-        self.numbers = array("H")
+        self.numbers = array("I")
         """The series of each, by its number."""
         self.by = array("B")
         self.series: list[Series] = []

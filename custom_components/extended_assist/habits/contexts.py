@@ -6,6 +6,7 @@ What nobody called for has a context that is made with the change itself: somebo
 did it by itself, which nothing tells apart.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,8 +29,10 @@ _HOME_APP: Final = "homekit_state_change"
 """Somebody used an app outside of Home Assistant, which has no user here."""
 _ECHO: Final = 15.0
 """Seconds in which a device tells, in a context of its own, what was called for."""
-_OLD: Final = 5.0
-"""Seconds between the making of a context and a change in it, from which on something waited: nothing pushed it."""
+_OLD: Final = 10.0
+"""Seconds between the making of a context and a change in it, from which on something waited: no person did."""
+_AHEAD: Final = 60.0
+"""Seconds by which a context may seem younger than what happened in it; its id tells no time otherwise."""
 _MOST: Final = 100_000
 """Events that are read of one part of the time."""
 
@@ -48,7 +51,9 @@ class Contexts:
     called: set[bytes] = field(default_factory=set)
     """Contexts, of no user and no parent, in which something was called for."""
     calls: dict[str, list[float]] = field(default_factory=dict)
-    """When something else than a person called for an entity, or for a whole domain."""
+    """When something else than a person called for an entity, or for a whole domain, oldest first."""
+    is_whole: bool = True
+    """Whether all that happened was read; else nobody is known to have done what nothing else did."""
 
     def by(self, moment: float, entity_id: str, context: Context) -> By:
         """Return who made a change."""
@@ -56,20 +61,27 @@ class Contexts:
         if not own:
             return By.NO_CONTEXT
         own = bytes(own)
+        age = moment - int.from_bytes(own[:6]) / 1000
         if parent or own in self.machines:
             return By.MACHINE
+        if age < -_AHEAD:
+            return By.NO_CONTEXT
+        if age > _OLD:
+            return By.MACHINE
+        if own in self.called or not self.is_whole:
+            return By.NOBODY_KNOWN
         if user or own in self.apps:
             return By.USER
-        if own in self.called:
-            return By.NOBODY_KNOWN
-        if moment - int.from_bytes(own[:6]) / 1000 > _OLD or self._is_echo(moment, entity_id):
-            return By.MACHINE
-        return By.DEVICE
+        return By.MACHINE if self._is_echo(moment, entity_id) else By.DEVICE
 
     def _is_echo(self, moment: float, entity_id: str) -> bool:
         """Return whether something else than a person called for an entity shortly before."""
-        names = (entity_id, entity_id.partition(".")[0])
-        return any(0 <= moment - called <= _ECHO for name in names for called in self.calls.get(name, ()))
+        for name in (entity_id, entity_id.partition(".")[0]):
+            calls = self.calls.get(name, ())
+            index = bisect_right(calls, moment) - 1
+            if index >= 0 and moment - calls[index] <= _ECHO:
+                return True
+        return False
 
 
 def makers(session: Session) -> list[int]:
@@ -91,22 +103,31 @@ def read_contexts(session: Session, ids: Iterable[int], types: Mapping[int, str]
     given: dict[str, Any] = {"start": start, "end": end, "most": _MOST}
     connection = session.connection()
     if numbers := list(ids):
-        for (own,) in connection.execute(_made(), given | {"ids": numbers}):
-            if own:
-                found.machines.add(bytes(own))
-    runs = [number for number, name in types.items() if name != _CALL]
-    for own, number in connection.execute(_happened(), given | {"types": runs}) if runs else ():
-        if own:
-            (found.apps if types[number] == _HOME_APP else found.machines).add(bytes(own))
-    calls = [number for number, name in types.items() if name == _CALL]
-    for moment, own, user, parent, text in connection.execute(_called(), given | {"types": calls}) if calls else ():
-        context = bytes(own or b"")
-        if parent or context in found.machines or (not user and context not in found.apps):
-            for name in _called_for(text):
-                found.calls.setdefault(name, []).append(moment)
-            if not parent:
-                found.called.add(context)
+        rows = connection.execute(_made(), given | {"ids": numbers}).all()
+        found.machines.update(bytes(own) for (own,) in rows if own)
+        found.is_whole = len(rows) < _MOST
+    if runs := [number for number, name in types.items() if name != _CALL]:
+        rows = connection.execute(_happened(), given | {"types": runs}).all()
+        found.is_whole &= len(rows) < _MOST
+        for own, number in rows:
+            (found.apps if types[number] == _HOME_APP else found.machines).add(bytes(own or b""))
+    if calls := [number for number, name in types.items() if name == _CALL]:
+        rows = connection.execute(_called(), given | {"types": calls}).all()
+        found.is_whole &= len(rows) < _MOST
+        for row in rows:
+            _add_call(found, row)
     return found
+
+
+def _add_call(found: Contexts, row: Any) -> None:
+    """Note what called for what, unless a person did."""
+    moment, own, user, parent, text = row
+    context = bytes(own or b"")
+    if parent or context in found.machines or (not user and context not in found.apps):
+        for name in _called_for(text):
+            found.calls.setdefault(name, []).append(moment)
+        if not parent:
+            found.called.add(context)
 
 
 def _called_for(text: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""All habits of a home, the best first, each once; runs in the recorder's executor."""
+"""All habits of a home, the best first, each once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from .reading import RowReader
 from .times import find_times
 
 TIME_LIMIT = 30.0
-"""Seconds for reading, after which the rest of the time is left out."""
+"""Seconds for reading, after which the rest of the time is left out, and for what comes after what."""
 _DAY = 86_400.0
 _SAME = 5.0
 """Seconds between two things that are one act: a group and its members."""
@@ -39,8 +39,8 @@ class Sought:
     end: float
     settable: frozenset[str]
     """The entities that a habit may set."""
-    leading: frozenset[str]
-    """Those that may come before it."""
+    leading: Mapping[str, str]
+    """Those that may come before it, each with its device, as far as it has one."""
     members: Mapping[str, frozenset[str]]
     """Of each group among them, its members."""
     is_over: Callable[[Habit], bool]
@@ -58,28 +58,37 @@ class FoundHabits:
     """From where on there are records."""
     until: float | None = None
     """How far there was time to read, where that is not the end."""
+    is_whole: bool = True
+    """Whether there was time for everything."""
 
     def counts(self) -> dict[By, int]:
         """Return how many changes each made."""
         return {by: self.changes.count(by) for by in By}
 
 
-def find_habits(hass: HomeAssistant, sought: Sought) -> FoundHabits:
-    """Return what people do by hand again and again."""
-    reader = RowReader(hass, sought.settable | sought.leading, monotonic() + TIME_LIMIT)
+def read_home(hass: HomeAssistant, sought: Sought) -> FoundHabits:
+    """Return the changes of a home, in which nothing is looked for yet; runs in the recorder's executor."""
+    reader = RowReader(hass, sought.settable | sought.leading.keys(), monotonic() + TIME_LIMIT)
     stretches = read_stretches(hass, sought.start - _DAY, sought.end)
     with read_session(hass) as session:
         oldest = oldest_moment(session)
     changes = reader.read(stretches, sought.start, sought.end)
     start = max(sought.start, oldest if oldest is not None else sought.end)
     days = Days(start, reader.until or sought.end, stretches)
+    return FoundHabits(changes, days, since=oldest, until=reader.until)
+
+
+def find_habits(hass: HomeAssistant, sought: Sought, found: FoundHabits) -> FoundHabits:
+    """Look for what people do by hand again and again; runs in a thread."""
+    changes, days = found.changes, found.days
     days.leave_out({days.place(moment)[0] for moment in changes.hand_made()})
     settable = [
         series for series in changes.series if series[0] in sought.settable and series[0] not in changes.too_many
     ]
-    found = FoundHabits(changes, days, since=oldest, until=reader.until)
+    habits = [*find_left_on(changes, days, settable), *find_times(changes, days, settable)]
     followers = Followers(changes, days, darkness(hass), sought.leading)
-    habits = [*find_left_on(changes, days, settable), *find_times(changes, days, settable), *followers.find(settable)]
+    habits += followers.find(settable, TIME_LIMIT)
+    found.is_whole = followers.is_whole
     for alike in _alike(habits, sought.members):
         if not any(map(sought.is_over, alike)):
             found.habits.append(alike[0])

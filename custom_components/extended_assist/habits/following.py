@@ -3,9 +3,10 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
+from time import monotonic
 from typing import Final
 
 from .chance import LEAST, MAY_BE_CHANCE, SHARE, at_least
@@ -43,18 +44,22 @@ class Followers:
     """Looks for what is done after what."""
 
     def __init__(
-        self, changes: Changes, days: Days, is_dark: Callable[[float], bool], leading: Collection[str]
+        self, changes: Changes, days: Days, is_dark: Callable[[float], bool], leading: Mapping[str, str]
     ) -> None:
-        """Take the changes; is_dark tells whether it was dark at a moment."""
+        """Take the changes, what may come before others, and of which devices it is; is_dark tells that of a moment."""
         self._changes = changes
         self._days = days
         self._is_dark = is_dark
         self._leading = leading
+        self._stops_at = 0.0
+        self.is_whole = True
+        """Whether there was time for everything."""
         self._places: dict[Series, list[float]] = {}
         self._waiting: dict[Series, tuple[list[float], float]] = {}
 
-    def find(self, settable: list[Series]) -> list[Habit]:
-        """Return what is done after something else."""
+    def find(self, settable: list[Series], limit: float) -> list[Habit]:
+        """Return what is done after something else, as far as there is time in some seconds."""
+        self._stops_at = monotonic() + limit
         wanted = {
             series
             for series in settable
@@ -62,11 +67,13 @@ class Followers:
             and len({self._days.place(moment)[0] for moment in self._changes.by_hand(series)}) >= LEAST
         }
         pairs = len(wanted) * max(len(self._changes.series), 1)
-        limit = MAY_BE_CHANCE / max(pairs * len(_WINDOWS) * 2, 1)
+        chance = MAY_BE_CHANCE / max(pairs * len(_WINDOWS) * 2, 1)
         found = []
         for (cause, done), count in self._together(wanted).items():
+            if self._is_late():
+                break
             if count >= LEAST and len(self._changes.of(cause)) <= _MOST_OCCASIONS * count:
-                found += self._of_pair(cause, done, limit)
+                found += self._of_pair(cause, done, chance)
         return found
 
     def _together(self, wanted: set[Series]) -> Counter[tuple[Series, Series]]:
@@ -79,6 +86,8 @@ class Followers:
         for index, (moment, number, by) in enumerate(zip(moments, numbers, changes.by, strict=True)):
             if not is_wanted[number] or by not in BY_HAND:
                 continue
+            if self._is_late():
+                break
             first = bisect_left(moments, moment - _LONGEST, 0, index)
             for other in set(numbers[first:index]):
                 if may_lead[other]:
@@ -88,9 +97,18 @@ class Followers:
             {
                 (series[cause], series[done]): count
                 for (cause, done), count in found.items()
-                if series[cause][0] != series[done][0]
+                if self._device(series[cause]) != self._device(series[done])
             }
         )
+
+    def _is_late(self) -> bool:
+        """Return whether there is no time left."""
+        self.is_whole = monotonic() <= self._stops_at
+        return not self.is_whole
+
+    def _device(self, series: Series) -> str:
+        """Return the device that an entity is of, or itself: what one device tells of itself is nothing that people do."""
+        return self._leading.get(series[0]) or series[0]
 
     def _of_pair(self, cause: Series, done: Series, limit: float) -> list[Habit]:
         """Return the habit of a pair, if there is one: at any time, or else in the dark."""

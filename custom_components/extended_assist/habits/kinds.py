@@ -47,6 +47,12 @@ def is_leading(state: State, *, presence: bool) -> bool:
     return state.domain in LEADING and kind not in _NOISE and (presence or kind not in _PRESENCE)
 
 
+def states_of(entity_id: str) -> frozenset[str]:
+    """Return the states that an entity can be set to by habit."""
+    domain = entity_id.partition(".")[0]
+    return _MODES if domain == "climate" else frozenset(_STATES[domain].values())
+
+
 def action(entity_id: str, state: str) -> dict[str, Any]:
     """Return the step that sets an entity."""
     domain, target = entity_id.partition(".")[0], {"entity_id": entity_id}

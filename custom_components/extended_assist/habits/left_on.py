@@ -15,6 +15,9 @@ _QUIET: Final = 4 * 3_600.0
 """Seconds in which nobody does anything, from which on everybody sleeps."""
 _BEDTIME: Final = (20 * 60, 28 * 60)
 """Minutes of the day between which people go to bed."""
+_ASLEEP: Final = (25 * 60, 28 * 60)
+"""Minutes of the day in which hardly anything is done where people sleep at night."""
+_UP_AT_NIGHT: Final = 0.03
 _OFTEN: Final = 0.3
 _BY_HAND: Final = 0.8
 _MOST: Final = 0.85
@@ -69,8 +72,12 @@ def find_left_on(changes: Changes, days: Days, settable: list[Series]) -> list[H
 
 def _nights(changes: Changes, days: Days) -> list[tuple[float, float]]:
     """Return from when to when nobody did anything, night by night."""
+    acts = list(changes.hand_made())
+    awake = sum(_ASLEEP[0] <= days.place(moment)[1] < _ASLEEP[1] for moment in acts)
+    if not acts or awake / len(acts) > _UP_AT_NIGHT:
+        return []
     found = []
-    for begin, end in pairwise(changes.hand_made()):
+    for begin, end in pairwise(acts):
         if end - begin >= _QUIET and _BEDTIME[0] <= days.place(begin)[1] <= _BEDTIME[1]:
             found.append((begin, end))
     return found

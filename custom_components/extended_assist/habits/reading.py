@@ -123,8 +123,12 @@ class RowReader:
         if moment < self._start:
             return
         own, user, parent = context
-        is_seen = before is not None and moment >= armed
-        by = contexts.by(moment, entity_id, (own, user, parent)) if is_seen else By.FOUND
+        if before is None or moment < armed:
+            by = By.FOUND
+        elif entity_id.startswith("binary_sensor."):
+            by = By.SENSOR
+        else:
+            by = contexts.by(moment, entity_id, (own, user, parent))
         self.changes.add(moment, entity_id, state, by)
 
 

@@ -19,7 +19,7 @@ _AWAKE = 960
 _MOST_OF_ONE = 3
 """Times of one series."""
 _EXACT = 6.0
-"""Seconds by which a device's own clock may be off; no person is so exact."""
+"""Seconds by which the clock of a device or a program may be off; no person is so exact."""
 
 type _Placed = tuple[float, int, float]
 """The minute of the day, the day, and the moment."""
@@ -43,7 +43,7 @@ def find_times(changes: Changes, days: Days, settable: list[Series]) -> list[Hab
                 break
             first, last = habit.window
             placed = [one for one in placed if not first - 1 <= one[0] <= last + 1]
-            if not _is_clockwork(changes, series, habit):
+            if not _is_clockwork(habit):
                 habit.by = changes.users_and_devices(series)
                 found.append(habit)
     return found
@@ -126,9 +126,8 @@ def _chance(placed: list[_Placed], window: tuple[float, float], days: int) -> fl
     return 1 - exp(-rate * max(last - first, 5.0))
 
 
-def _is_clockwork(changes: Changes, series: Series, habit: Habit) -> bool:
-    """Return whether it is so exact, and at the device, that its own clock does it."""
+def _is_clockwork(habit: Habit) -> bool:
+    """Return whether it is so exact that a clock does it."""
     seconds = [moment % (DAY * 60) for moment in habit.supports]
     middle = median(seconds)
-    users, at_device = changes.users_and_devices(series)
-    return at_device > users and median(abs(one - middle) for one in seconds) < _EXACT
+    return median(abs(one - middle) for one in seconds) < _EXACT

@@ -12,7 +12,7 @@ from homeassistant.components.automation.config import async_validate_config_ite
 from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
 from homeassistant.components.recorder.entity_options import is_entity_recorded
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers import config_validation as cv, entity_registry as er, llm
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
@@ -21,9 +21,9 @@ from ..groups import is_group, members_of
 from ..habits.changes import By
 from ..habits.covered import Doer, async_doers
 from ..habits.declined import async_get_declined, declined_from
-from ..habits.find import FoundHabits, Sought, find_habits
+from ..habits.find import FoundHabits, Sought, find_habits, read_home
 from ..habits.habit import LEFT_ON, TIME, Habit
-from ..habits.kinds import SETTABLE, action, is_leading
+from ..habits.kinds import SETTABLE, action, is_leading, states_of
 from ..habits.left_on import was_left_on
 from ..recorder import async_read
 from ..rehearsal.conditions import NotReplayableError
@@ -31,8 +31,9 @@ from ..rehearsal.past import RehearsalOutcome
 from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from ..results import ToolError, format_minute, size
 from ..toolbox.call import ToolCall
-from ..toolbox.consequential import counts
+from ..toolbox.consequential import is_consequential
 from ..toolbox.journal import HABIT, Change
+from ..toolbox.plan import Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
@@ -88,7 +89,9 @@ class FindHabitsTool(ExtendedTool):
         declined = await async_get_declined(call.hass)
         over = _Over(call, await async_doers(call.hass))
         over.declined = declined.all
-        found = await async_read(call.hass, find_habits, _sought(call, start, end, over))
+        sought = _sought(call, start, end, over)
+        found = await async_read(call.hass, read_home, sought)
+        found = await call.hass.async_add_executor_job(find_habits, call.hass, sought, found)
         answer = _heading(found, start, end)
         if len(found.days.all) < _FEWEST:
             return answer | {"habits": [], "note": f"{_FEWEST} whole days are needed, better some weeks of them."}
@@ -170,17 +173,17 @@ def _sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bo
     if not settable:
         raise ToolError("Nothing that people set by hand is exposed and recorded here, so no habit can be found.")
     presence = call.arguments.get("presence", False)
-    leading = {
-        entity_id
-        for entity_id, entity in exposed.items()
-        if is_leading(entity.state, presence=presence) and is_entity_recorded(hass, entity_id)
-    }
+    registry, leading = er.async_get(hass), {}
+    for entity_id, entity in exposed.items():
+        if is_leading(entity.state, presence=presence) and is_entity_recorded(hass, entity_id):
+            entry = registry.async_get(entity_id)
+            leading[entity_id] = (entry.device_id if entry else None) or ""
     members = {one: frozenset(members_of(hass, one)) for one in settable if is_group(hass, one)}
     return Sought(
         start=start,
         end=end,
         settable=frozenset(settable),
-        leading=frozenset(leading),
+        leading=leading,
         members=members,
         is_over=over,
     )
@@ -188,10 +191,10 @@ def _sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bo
 
 @callback
 def _is_consequential(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether anything that a habit may do with an entity is consequential."""
-    if not entity_id.startswith("cover."):
-        return False
-    return counts(hass, (action(entity_id, "open")["action"], entity_id, {}), is_later=True)
+    """Return whether anything that a habit may do with an entity, or a group, is consequential."""
+    later = (("maybe", ""),)  # What it is now says nothing of then.
+    actions = {action(entity_id, state)["action"] for state in states_of(entity_id)}
+    return any(is_consequential(hass, Step(one, (entity_id,), frame=later)) for one in actions)
 
 
 def _heading(found: FoundHabits, start: float, end: float) -> JsonObjectType:
@@ -215,6 +218,8 @@ def _heading(found: FoundHabits, start: float, end: float) -> JsonObjectType:
     ]
     if others:
         answer["not_counted"] = ", ".join(others)
+    if not found.is_whole:
+        answer["note"] = "There was no time for everything. Ask for fewer days, or give entity."
     if found.days.left_out:
         answer["left_out_days"] = f"{len(found.days.left_out)} on which nobody did anything by hand"
     if found.changes.too_many:
