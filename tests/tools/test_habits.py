@@ -5,23 +5,24 @@ from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.habits import declined, find
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
-from custom_components.extended_assist.tools.habits import DeclineHabitTool, FindHabitsTool
+from custom_components.extended_assist.tools.habits import DeclineHabitTool, FindHabitsTool, _is_consequential
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from tests.automating import FREE, StartHome, start_home
-from tests.conftest import ASSISTANT, CallTool
+from tests.conftest import ASSISTANT, CallTool, expose
 from tests.databases import EVERY_ENGINE
-from tests.habits.lived import AUTOMATIONS, BATH, HALL, PORCH, Weeks, async_live
+from tests.habits.lived import AUTOMATIONS, BATH, FAN, GATE, HALL, PORCH, Weeks, async_live
 
 __all__ = ["start_home"]
 
@@ -78,6 +79,34 @@ async def test_only_what_may_be(lived: Weeks, hass: HomeAssistant, call_tool: Ca
     async_expose_entity(hass, ASSISTANT, PORCH, False)
     async_expose_entity(hass, ASSISTANT, BATH, False)
     assert (await done(call_tool)).keys() == {"Cellar", "Garden"}
+
+
+async def test_groups_that_open(lived: Weeks, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """A group in which there is a garage door is a garage door."""
+    assert "Nothing that people set" in (await call_tool(FIND, error=True, entity="Garage"))["error"]
+    assert _is_consequential(hass, GATE)
+    hass.states.async_set("cover.all", "closed", {"entity_id": [GATE]})
+    assert _is_consequential(hass, "cover.all")
+    assert not _is_consequential(hass, HALL)
+
+
+async def test_of_one_device(lived: Weeks, hass: HomeAssistant, call_tool: CallTool) -> None:
+    """What a device tells after it was used is nothing that people do."""
+    entry = MockConfigEntry(domain="test")
+    entry.add_to_hass(hass)
+    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, identifiers={("test", "1")})
+    registry = er.async_get(hass)
+    assert "Fan" in await done(call_tool)
+    for entity_id in (BATH, FAN):
+        state = hass.states.get(entity_id)
+        assert state
+        hass.states.async_remove(entity_id)
+        domain, _, name = entity_id.partition(".")
+        made = registry.async_get_or_create(domain, "test", name, suggested_object_id=name, device_id=device.id)
+        assert made.entity_id == entity_id
+        hass.states.async_set(entity_id, state.state, state.attributes)
+        expose(hass, entity_id)
+    assert "Fan" not in await done(call_tool)
 
 
 async def test_one_entity(lived: Weeks, call_tool: CallTool) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import lru_cache
 from time import monotonic
 from typing import Any
@@ -133,18 +134,21 @@ def darkness(hass: HomeAssistant) -> Callable[[float], bool]:
     """Return what tells whether the sun was down at a moment, as conditions on the sun count it."""
 
     @lru_cache(maxsize=1_000)
-    def daylight(day: int) -> tuple[float, float]:
-        noon = dt_util.utc_from_timestamp(day * _DAY + _DAY / 2)
-        date = dt_util.as_local(noon).date()
-        rise, fall = (get_astral_event_date(hass, event, date) for event in ("sunrise", "sunset"))
-        return (rise.timestamp(), fall.timestamp()) if rise and fall else (0.0, 0.0)
+    def events(day: date) -> list[tuple[float, bool]]:
+        """Return when the sun came up and went down near a day, and whether it went down; dates of UTC are others."""
+        near = [day + timedelta(days=beside) for beside in (-1, 0, 1)]
+        found = [
+            (moment.timestamp(), event == "sunset")
+            for event in ("sunrise", "sunset")
+            for one in near
+            if (moment := get_astral_event_date(hass, event, one))
+        ]
+        return sorted(found)
 
     def is_dark(moment: float) -> bool:
-        local = dt_util.as_local(dt_util.utc_from_timestamp(moment))
-        rise, fall = daylight(local.date().toordinal() - _EPOCH)
-        return not rise <= moment < fall
+        past = [
+            event for event in events(dt_util.as_local(dt_util.utc_from_timestamp(moment)).date()) if event[0] <= moment
+        ]
+        return past[-1][1] if past else True
 
     return is_dark
-
-
-_EPOCH = dt_util.utc_from_timestamp(0).date().toordinal()
