@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -27,9 +28,12 @@ from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
+from custom_components.extended_assist.tools.habits import DeclineHabitTool, FindHabitsTool
+from custom_components.extended_assist.walk import texts_in
 from custom_components.extended_assist.web import guard
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.wish import Audience, Hearer, Owner, Progress, What, When, Wish
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
@@ -39,6 +43,8 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import parse_yaml
 from tests.attacks.templates import REACH
 from tests.conftest import expose
+from tests.habits.homes import Home, Written, ulid
+from tests.habits.recorded import async_write
 from tests.recorded import meter, record, steps
 from tests.web.site import Site, http
 
@@ -491,6 +497,39 @@ async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     journal.add(Change(WISH_CHANGED, "cancel", both.stored(), assistant="conversation"))
 
 
+async def _live(hass: HomeAssistant, llm_context: llm.LLMContext) -> list[str]:
+    """Leave habits behind, with what is hidden or after it too; return the ids of all, as if nothing had been hidden."""
+    today, now = dt_util.start_of_local_day(), dt_util.utcnow().timestamp()
+    chance, begin = Random("habits"), (today - timedelta(days=40)).timestamp()
+    names = {"switch.visible": "Visible", "switch.zebra": "Quokka switch", "binary_sensor.zebra": "Narwhal door"}
+    rows = [Written(begin, entity_id, "off", ulid(chance, begin)) for entity_id in names]
+    for day in range(1, 40):
+        date = today - timedelta(days=40 - day)
+        morning, noon = ((date + timedelta(hours=hour)).timestamp() + chance.uniform(0, 300) for hour in (7, 13))
+        for entity_id, moment, long in (
+            ("switch.visible", morning, 9_000),
+            ("switch.zebra", morning + 7_200, 9_000),
+            ("binary_sensor.zebra", noon + chance.uniform(0, 20_000), 10),
+        ):
+            used = [(moment, "on"), (moment + chance.uniform(5, long), "off")]
+            if entity_id == "binary_sensor.zebra":
+                rows += [Written(moment + 60, "switch.visible", "on", ulid(chance, moment + 60))]
+                rows += [Written(moment + 160, "switch.visible", "off", ulid(chance, moment + 160))]
+            rows += [Written(when, entity_id, state, ulid(chance, when)) for when, state in used]
+    home = Home("UTC", 0, 0, begin, now, rows=sorted(rows, key=lambda row: row.moment), runs=[(begin - 1, now)])
+    await async_write(hass, home)
+    for entity_id, name in names.items():
+        hass.states.async_set(entity_id, "off", {"friendly_name": name})
+        assert await async_setup_component(hass, entity_id.partition(".")[0], {})
+        async_expose_entity(hass, "conversation", entity_id, True)
+    options = ToolboxOptions(budget=40_000)
+    found = await FindHabitsTool(options).async_call(hass, llm.ToolInput("find", {}), llm_context)
+    assert {"switch.zebra", "binary_sensor.zebra"} <= {text for text, _ in texts_in(found.data)}
+    for entity_id in names:
+        async_expose_entity(hass, "conversation", entity_id, entity_id == "switch.visible")
+    return [habit["id"] for habit in found.data["habits"]]
+
+
 def traces(text: str, said: dict[str, Any]) -> list[str]:
     """Return the secrets in a text that the caller did not say itself."""
     words = json.dumps(said).lower()
@@ -511,6 +550,9 @@ async def test_no_trace_in_results_and_errors(
     told = {"memory_elsewhere": True, "memory_guests": 100}
     tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True, **told))
     cases = [*CASES.get(tool.name, list)(), *_of_schema(tool)]
+    if tool_class in (FindHabitsTool, DeclineHabitTool):
+        ids = await _live(hass, llm_context)
+        cases += [{"habit": one} for one in ids] if tool_class is DeclineHabitTool else [{"entity": "visible"}, {}]
     visible = False
     for arguments in cases:
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)

@@ -19,6 +19,7 @@ from custom_components.extended_assist.claude import retry
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import LOGGER
 from custom_components.extended_assist.flows.agent import default_agent, default_task
+from custom_components.extended_assist.habits.declined import async_get_declined
 from custom_components.extended_assist.recorder import async_read, read_session
 from custom_components.extended_assist.registry import FunctionTool, RegisteredTool, async_register_tool
 from custom_components.extended_assist.results import ToolError
@@ -330,6 +331,7 @@ STORED = {
     "extended_assist.journal": '{"version": 1, "minor_version": 1, "key": "canary", "data": {"canary": ["canary"]}}',
     "extended_assist.schedule": '{"version": 1, "key": "canary", "data": {"actions": [{"id": "canary", "due": "canary"}]}}',
     "extended_assist.wishes": '{"version": 1, "key": "canary", "data": {"wishes": [{"id": "canary", "name": 1}]}}',
+    "extended_assist.habits": '{"version": 1, "key": "canary", "data": {"declined": [{"id": "canary", "entity": 1}]}}',
     "extended_assist.usage": '{"canary": canary',
 }
 
@@ -355,7 +357,7 @@ class TestFiles:
         for name, content in STORED.items():
             (tmp_path / ".storage" / name).write_text(content)
         await async_set_up(hass, claude_server, default_agent([], MODEL))
-        for load in (async_get_journal, async_get_wishes, async_get_meters):
+        for load in (async_get_journal, async_get_wishes, async_get_meters, async_get_declined):
             await load(hass)
         assert heard() == []
 

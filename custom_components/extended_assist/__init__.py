@@ -28,6 +28,7 @@ from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .fact_actions import async_register_fact_actions
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
+from .habits.declined import async_get_declined
 from .household import async_household_platforms
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
@@ -144,6 +145,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
     else:
         await (await async_get_journal(hass)).async_clear()
         await (await async_get_memory(hass)).async_clear()
+        await (await async_get_declined(hass)).async_clear()
         await async_forget(hass)
         await (await async_get_meters(hass)).async_clear()
         await (await async_get_kept(hass)).async_clear()

@@ -7,6 +7,7 @@ from tests.templates.conftest import home as templates_home, ids
 from tests.tools.test_database import home as database_home
 from tests.tools.test_energy import home as energy_home
 from tests.tools.test_entities import home as entities_home
+from tests.tools.test_habits import lived as habits_home
 from tests.tools.test_history import house as history_home
 from tests.tools.test_logbook import home as logbook_home
 from tests.tools.test_rehearsal import week as rehearsal_home
@@ -18,6 +19,7 @@ __all__ = [
     "database_home",
     "energy_home",
     "entities_home",
+    "habits_home",
     "history_home",
     "ids",
     "install",

@@ -33,6 +33,7 @@ RUN_BY = {
     ("docs/tools/automations.md", "yaml"): EXAMPLES,
     ("docs/tools/computing.md", "json"): TOOLS,
     ("docs/tools/energy.md", "json"): TOOLS,
+    ("docs/tools/habits.md", "json"): TOOLS,
     ("docs/tools/later.md", "json"): TOOLS,
     ("docs/tools/memory.md", "json"): TOOLS,
     ("docs/tools/memory.md", "yaml"): TOOLS,

@@ -24,6 +24,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import dump
 from tests.automating import CONFIGURATION, FREE, StartHome
 from tests.conftest import expose
+from tests.habits.lived import Weeks
 from tests.memory.home import act, async_set_up_home
 from tests.memory.people import Speaker
 from tests.tools.test_energy import EXTERNAL_GAS
@@ -223,6 +224,11 @@ async def test_rehearsal(rehearsal_home: None, ask: Ask) -> None:
     await ask("rehearse_automation")
 
 
+async def test_habits(habits_home: Weeks, ask: Ask) -> None:
+    await ask("find_habits")
+    await ask("decline_habit")
+
+
 async def test_get_user_name(hass: HomeAssistant, assist: None, ask: Ask, llm_context: llm.LLMContext) -> None:
     user = await hass.auth.async_create_user("Ben")
     await ask("get_user_name", which="Who", context=replace(llm_context, context=Context(user_id=user.id)))
@@ -313,6 +319,7 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
 ASKED = {name.removeprefix("test_") for name in list(globals())} | {
     *("perform_action", "undo_last_change", "do_later", "pending", "remember", "recall", "fetch_url", "scrape_url"),
     *("get_automations", "add_automation", "update_automation", "remove_automation", "rehearse_automation"),
+    *("find_habits", "decline_habit"),
 }
 """Tools that are asked above, in homes and in an order of their own."""
 

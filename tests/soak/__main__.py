@@ -18,6 +18,7 @@ SOAKS = {
     "automations": "automations of every kind are changed and removed, and written by two at once",
     "bounds": "attacks on running homes, other ones each time",
     "faults": "changes of automations, scripts and scenes are cut off in a running Home Assistant",
+    "habits": "homes in which habits are planted, and shuffled ones: what is found?",
     "kill": "writers of automations.yaml are killed",
     "large_home": "every kind of question in homes that double in size",
     "mutation": "mistakes on purpose in what bounds the model: are they seen?",

@@ -7,6 +7,7 @@ from .automations import GetAutomationsTool
 from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
+from .habits import DeclineHabitTool, FindHabitsTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
 from .memory import RecallTool, RememberTool
@@ -38,6 +39,8 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     UpdateAutomationTool,
     RemoveAutomationTool,
     RehearseAutomationTool,
+    FindHabitsTool,
+    DeclineHabitTool,
     QueryDatabaseTool,
     FetchUrlTool,
     ScrapeUrlTool,

@@ -2,7 +2,19 @@
 
 from ..const import DOMAIN
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import AUTOMATION, CANCELLED, FACT, SCENE, SCHEDULED, SCRIPT, STATES, WISH, WISH_CHANGED, Change
+from ..toolbox.journal import (
+    AUTOMATION,
+    CANCELLED,
+    FACT,
+    HABIT,
+    SCENE,
+    SCHEDULED,
+    SCRIPT,
+    STATES,
+    WISH,
+    WISH_CHANGED,
+    Change,
+)
 from ..toolbox.plan import Plan, Step
 from .automations import async_plan_undo_automation
 from .memory import async_plan_undo_fact
@@ -21,6 +33,8 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
         return await async_plan_undo_fact(call, change, sentence)
     elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := await async_plan_undo_automation(call, change)):
         return plan
+    elif change.kind == HABIT:
+        steps = (Step(f"{DOMAIN}.undo", (), {}, sentence),)
     else:
         steps = (Step(f"{DOMAIN}.undo", (), {}, sentence),)
         return Plan(steps, sentence, is_whole=False, bound_to=change.id)

@@ -16,6 +16,7 @@ from ..toolbox.journal import (
     AUTOMATION,
     CANCELLED,
     FACT,
+    HABIT,
     SCENE,
     SCHEDULED,
     SCRIPT,
@@ -26,6 +27,7 @@ from ..toolbox.journal import (
     Journal,
 )
 from .automations import async_undo_automation
+from .habits import async_undo_decline
 from .memory import async_undo_fact
 from .states import async_undo_states
 from .wishes import async_restore_wish, async_unwish
@@ -43,6 +45,7 @@ UNDOERS: Final[Mapping[str, Undoer]] = {
     **dict.fromkeys((SCHEDULED, WISH), async_unwish),
     **dict.fromkeys((CANCELLED, WISH_CHANGED), async_restore_wish),
     FACT: async_undo_fact,
+    HABIT: async_undo_decline,
 }
 _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 

@@ -1,0 +1,154 @@
+"""All habits of a home, the best first, each once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import lru_cache
+from time import monotonic
+from typing import Any
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.sun import get_astral_event_date
+from homeassistant.util import dt as dt_util
+
+from ..recorder import read_session
+from ..recorder.states import oldest_moment
+from ..rehearsal.rows import read_stretches
+from .changes import By, Changes
+from .days import Days
+from .following import Followers
+from .habit import LEFT_ON, TIME, Habit
+from .kinds import CLOSED, OFF
+from .left_on import find_left_on
+from .reading import RowReader
+from .times import find_times
+
+TIME_LIMIT = 30.0
+"""Seconds for reading, after which the rest of the time is left out, and for what comes after what."""
+_DAY = 86_400.0
+_SAME = 5.0
+"""Seconds between two things that are one act: a group and its members."""
+_OVERLAP = 0.5
+"""The part of its times that a habit may share with a better one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What is looked through."""
+
+    start: float
+    end: float
+    settable: frozenset[str]
+    """The entities that a habit may set."""
+    leading: Mapping[str, str]
+    """Those that may come before it, each with its device, as far as it has one."""
+    members: Mapping[str, frozenset[str]]
+    """Of each group among them, its members."""
+    is_over: Callable[[Habit], bool]
+    """Whether a habit is done by an automation already, or was declined."""
+
+
+@dataclass(slots=True)
+class FoundHabits:
+    """What was found."""
+
+    changes: Changes
+    days: Days
+    habits: list[Habit] = field(default_factory=list)
+    since: float | None = None
+    """From where on there are records."""
+    until: float | None = None
+    """How far there was time to read, where that is not the end."""
+    is_whole: bool = True
+    """Whether there was time for everything."""
+
+    def counts(self) -> dict[By, int]:
+        """Return how many changes each made."""
+        return {by: self.changes.count(by) for by in By}
+
+
+def read_home(hass: HomeAssistant, sought: Sought) -> FoundHabits:
+    """Return the changes of a home, in which nothing is looked for yet; runs in the recorder's executor."""
+    reader = RowReader(hass, sought.settable | sought.leading.keys(), monotonic() + TIME_LIMIT)
+    stretches = read_stretches(hass, sought.start - _DAY, sought.end)
+    with read_session(hass) as session:
+        oldest = oldest_moment(session)
+    changes = reader.read(stretches, sought.start, sought.end)
+    start = max(sought.start, oldest if oldest is not None else sought.end)
+    days = Days(start, reader.until or sought.end, stretches)
+    return FoundHabits(changes, days, since=oldest, until=reader.until)
+
+
+def find_habits(hass: HomeAssistant, sought: Sought, found: FoundHabits) -> FoundHabits:
+    """Look for what people do by hand again and again; runs in a thread."""
+    changes, days = found.changes, found.days
+    days.leave_out({days.place(moment)[0] for moment in changes.hand_made()})
+    settable = [
+        series for series in changes.series if series[0] in sought.settable and series[0] not in changes.too_many
+    ]
+    habits = [*find_left_on(changes, days, settable), *find_times(changes, days, settable)]
+    followers = Followers(changes, days, darkness(hass), sought.leading)
+    habits += followers.find(settable, TIME_LIMIT)
+    found.is_whole = followers.is_whole
+    for alike in _alike(habits, sought.members):
+        if not any(map(sought.is_over, alike)):
+            found.habits.append(alike[0])
+    return found
+
+
+def _alike(habits: list[Habit], members: Mapping[str, frozenset[str]]) -> list[list[Habit]]:
+    """Return habits in lists of those that tell of the same acts, the best of each first."""
+    found: list[list[Habit]] = []
+    for habit in sorted(habits, key=_rank):
+        for alike in found:
+            if _is_same(alike[0], habit, members):
+                alike.append(habit)
+                break
+        else:
+            found.append([habit])
+    return sorted(found, key=lambda alike: -alike[0].worth)
+
+
+def _rank(habit: Habit) -> tuple[Any, ...]:
+    """Return what a better explanation of the same acts has less of: that a door is opened comes before that it is closed."""
+    is_end = habit.cause is not None and habit.cause[1] in (OFF, CLOSED)
+    return habit.what != LEFT_ON, -round(habit.worth, 1), is_end, -habit.worth, habit.delay, habit.id
+
+
+def _is_same(better: Habit, habit: Habit, members: Mapping[str, frozenset[str]]) -> bool:
+    """Return whether a habit tells of the same acts as a better one."""
+    one, other = better.does[0], habit.does[0]
+    if better.does[1] != habit.does[1]:
+        return False
+    if one != other and other not in members.get(one, ()) and one not in members.get(other, ()):
+        return False
+    if {better.what, habit.what} == {TIME} and better.minute is not None and habit.minute is not None:
+        return abs(better.minute - habit.minute) < 30 and better.kind == habit.kind
+    done = {round(moment / _SAME) for moment in better.supports}
+    near = {number + beside for number in done for beside in (-1, 0, 1)}
+    shared = sum(round(moment / _SAME) in near for moment in habit.supports)
+    return shared >= _OVERLAP * min(len(better.supports), len(habit.supports))
+
+
+def darkness(hass: HomeAssistant) -> Callable[[float], bool]:
+    """Return what tells whether the sun was down at a moment, as conditions on the sun count it."""
+
+    @lru_cache(maxsize=1_000)
+    def events(day: date) -> list[tuple[float, bool]]:
+        """Return when the sun came up and went down near a day, and whether it went down; dates of UTC are others."""
+        near = [day + timedelta(days=beside) for beside in (-1, 0, 1)]
+        found = [
+            (moment.timestamp(), event == "sunset")
+            for event in ("sunrise", "sunset")
+            for one in near
+            if (moment := get_astral_event_date(hass, event, one))
+        ]
+        return sorted(found)
+
+    def is_dark(moment: float) -> bool:
+        past = [
+            event for event in events(dt_util.as_local(dt_util.utc_from_timestamp(moment)).date()) if event[0] <= moment
+        ]
+        return past[-1][1] if past else True
+
+    return is_dark

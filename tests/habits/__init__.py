@@ -1,0 +1,1 @@
+"""Tests of habits, and homes in which they are known."""
