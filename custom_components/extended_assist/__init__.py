@@ -34,6 +34,7 @@ from .memory.keeper import async_get_memory
 from .name_index import async_get_names
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
+from .shown import async_register_view
 from .toolbox.journal import async_get_journal
 from .toolbox.options import WISHES
 from .wishes.keeper import async_get_wishes
@@ -79,9 +80,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, and notice from the beginning when sensors say no number."""
+    """Register the actions and what serves pictures, and notice from the beginning when sensors say no number."""
     async_register_actions(hass)
     async_register_fact_actions(hass)
+    async_register_view(hass)
     await async_get_kept(hass)
     return True
 
