@@ -52,7 +52,8 @@ def pictures(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> list[str |
     references: list[str | None] = []
 
     async def run(_: GetUserNameTool, call: ToolCall) -> JsonObjectType:
-        references.append(async_show(call.hass, call.caller, PIXEL, "image/gif", ALT, entity_ids=[DOOR]))
+        alt = f"{ALT} {len(references)}"
+        references.append(async_show(call.hass, call.caller, PIXEL, "image/gif", alt, entity_ids=[DOOR]))
         return {"name": "Somebody"}
 
     monkeypatch.setattr(GetUserNameTool, "async_run", run)
@@ -127,7 +128,7 @@ async def test_shown(
     streamed, said, events = await ask(client, claude_server)
     assert streamed == said
     assert LINK.sub("", said) == f"{SAID}\n\n"
-    assert LINK.findall(said)[0][0] == "Door x script"
+    assert LINK.findall(said)[0][0] == "Door x script 0"
     conversation_id = events[0]["data"]["conversation_id"]
     assert chat_log(conversation_id).content[-1].content == SAID
     await ask(client, claude_server, Turn([text("No.")]), conversation_id=conversation_id)

@@ -50,7 +50,7 @@ _HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
 }
 _MAX_ALT: Final = 120
-_NOT_WORDS: Final = re.compile(r"[^\w.,:%°-]+|_+")
+_NOT_WORDS: Final = re.compile(r"[^\w.,:%°…-]+|_+")
 """What means something in Markdown or HTML."""
 _APPS: Final = "https://home-assistant.io/"
 """Begins the client ids of the apps for phones and watches, whose own dialogs show Markdown as it is written."""
@@ -219,6 +219,9 @@ def async_show(
         return None
     if content_type not in CONTENT_TYPES:
         raise ValueError(f"{content_type} is no type of pictures")
+    alt = _NOT_WORDS.sub(" ", alt).strip()[:_MAX_ALT]
+    # Asked for again, the newer one stands for both.
+    screen.shown = {reference: other for reference, other in screen.shown.items() if other != alt}
     reference = async_get_gallery(hass).async_add(
         Picture(
             content=content,
@@ -229,7 +232,7 @@ def async_show(
             until=monotonic() + LIFETIME.total_seconds(),
         )
     )
-    screen.shown[reference] = _NOT_WORDS.sub(" ", alt).strip()[:_MAX_ALT]
+    screen.shown[reference] = alt
     return reference
 
 
