@@ -219,7 +219,7 @@ def async_show(
         return None
     if content_type not in CONTENT_TYPES:
         raise ValueError(f"{content_type} is no type of pictures")
-    alt = _NOT_WORDS.sub(" ", alt).strip()[:_MAX_ALT]
+    alt = " ".join(_NOT_WORDS.sub(" ", alt).split())[:_MAX_ALT]
     # Asked for again, the newer one stands for both.
     screen.shown = {reference: other for reference, other in screen.shown.items() if other != alt}
     reference = async_get_gallery(hass).async_add(

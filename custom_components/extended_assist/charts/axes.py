@@ -9,6 +9,7 @@ from homeassistant.util import dt as dt_util
 _MINUTES: Final = (1, 5, 15, 30, 60, 120, 180, 240, 360, 720)
 _DAYS: Final = (1, 2, 7, 14)
 _MONTHS: Final = (1, 2, 3, 6, 12, 24, 60, 120)
+_NOISE: Final = 1e-9
 _DAY_MINUTES: Final = 24 * 60
 _MONTH_MINUTES: Final = 31 * _DAY_MINUTES
 
@@ -17,11 +18,12 @@ def value_ticks(low: float, high: float, most: int) -> list[float]:
     """Return round values from one at or below low to one at or above high, about as many as may be at most."""
     length = (high - low) or abs(high) or 1.0
     exact = length / most
-    power = 10.0 ** floor(log10(exact))
-    step = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= exact * (1 - 1e-9))
-    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
-    # Of a multiple, rather than of a sum, the digits stay few.
-    return [round(count * step, 12) for count in range(first, max(last, first + 1) + 1)]
+    power = floor(log10(exact))
+    nice = next(nice for nice in (1, 2, 5, 10) if nice * 10.0**power >= exact * (1 - _NOISE))
+    step = nice * 10.0**power
+    first, last = floor(low / step + _NOISE), ceil(high / step - _NOISE)
+    # By way of a text, the digits stay as few as they are.
+    return [float(f"{count * nice}e{power}") for count in range(first, max(last, first + 1) + 1)]
 
 
 def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
