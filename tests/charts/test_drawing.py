@@ -180,7 +180,7 @@ def test_stripes() -> None:
     assert texts(svg)[:3] == ["Front door", "off", "on"]
     assert len(paths(svg, "n")) == 1
     short, long = (re.findall(NUMBER, path) for path in paths(svg, "c0 s"))
-    assert float(short[2]) == 0.5  # However short, it is seen.
+    assert float(short[2]) == 1.5  # However short, it is seen.
     assert float(long[2]) > 150
 
 

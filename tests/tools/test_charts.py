@@ -43,8 +43,10 @@ type AskAbout = Callable[..., Awaitable[tuple[dict[str, Any], str]]]
 
 
 @pytest.fixture
-async def recorded(recorder_mock: Recorder, hass: HomeAssistant, assist: None, freezer: FrozenDateTimeFactory) -> None:
-    """A room, a door, a vane, a meter, and their past."""
+async def recorded(
+    recorder_mock: Recorder, hass: HomeAssistant, entry: MockConfigEntry, freezer: FrozenDateTimeFactory
+) -> None:
+    """A room, a door, a vane, a meter, and their past; the client's models must be made before time stands still."""
     await hass.config.async_set_time_zone("Europe/Berlin")
     units = {ROOM: "°C", WIND: "°", USED: "kWh"}
     attributes = {one: {"friendly_name": name, "unit_of_measurement": units.get(one)} for one, name in NAMES.items()}
@@ -69,9 +71,7 @@ async def recorded(recorder_mock: Recorder, hass: HomeAssistant, assist: None, f
 
 
 @pytest.fixture
-async def client(
-    recorded: None, entry: MockConfigEntry, hass_ws_client: WebSocketGenerator, hass: HomeAssistant
-) -> Any:
+async def client(hass: HomeAssistant, recorded: None, hass_ws_client: WebSocketGenerator) -> Any:
     """A dialog."""
     client = await hass_ws_client(hass)
     yield client

@@ -15,6 +15,8 @@ _LINE, _PLOT, _STRIPE = 19, 130, 18
 _MOST_VALUES, _MOST_TIMES = 4, 6
 _LETTER: Final = 7.0
 """How wide a letter is, about."""
+_SEEN: Final = 1.5
+"""The least width of a state."""
 _NAME: Final = 44
 _COLORS: Final = 6
 _STYLE: Final = (
@@ -134,9 +136,10 @@ class _Drawing:
             styles = {state: f"c{index % _COLORS} s" for index, state in enumerate(states)}
             self.write(_LEFT, self.y + 13, _cut(stripe.name), style="")
             self.y += _LINE
-            for begin, end, state in stripe.turns:
-                left, room = self.x(begin), max(self.x(end) - self.x(begin), 0.5)
+            # What happened for a moment only lies above what was before and after it.
+            for begin, end, state in sorted(stripe.turns, key=lambda turn: turn[2] in styles):
                 style = styles.get(state, "n")
+                left, room = self.x(begin), max(self.x(end) - self.x(begin), _SEEN)
                 self.path(style, f"{left} {self.y:g}h{room:.1f}v{_STRIPE}h{-room:.1f}z")
                 if len(state) * _LETTER + 8 <= room:
                     self.write(left + 5, self.y + 13, state, style="k" if style == "n" else "w")
