@@ -15,8 +15,9 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
-from custom_components.extended_assist import shown
-from custom_components.extended_assist.shown import Picture, Screen, async_get_gallery, async_show
+from custom_components.extended_assist import gallery, shown
+from custom_components.extended_assist.gallery import Picture, async_get_gallery
+from custom_components.extended_assist.shown import Screen, async_show
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.user import GetUserNameTool
@@ -174,7 +175,7 @@ async def test_nowhere_else(
     hass_admin_user: MockUser,
     pictures: list[str | None],
 ) -> None:
-    """A satellite, an automation that a user began over a connection, an app, MCP, and where it is not wanted."""
+    """A satellite, an automation that a user began over a connection, an app, a program, MCP, and where it is not wanted."""
     client = await hass_ws_client(hass)
     assert "![" not in (await ask(client, claude_server, device_id="satellite"))[1]
     assert speech(await converse("Look", LOOK, Turn([text(SAID)]))) == SAID
@@ -196,11 +197,16 @@ async def test_nowhere_else(
     token = await hass.auth.async_create_refresh_token(hass_admin_user, "https://home-assistant.io/android")
     app = await hass_ws_client(hass, hass.auth.async_create_access_token(token))
     assert (await ask(app, claude_server))[1] == SAID
+    token = await hass.auth.async_create_refresh_token(
+        hass_admin_user, client_name="Script", token_type="long_lived_access_token"
+    )
+    program = await hass_ws_client(hass, hass.auth.async_create_access_token(token))
+    assert (await ask(program, claude_server))[1] == SAID
     context = llm.LLMContext("mcp", Context(user_id=hass_admin_user.id), "en", ASSISTANT, None)
     await GetUserNameTool().async_call(hass, llm.ToolInput("extended_assist__get_user_name", {}), context)
     await change_agent(hass, entry, show_pictures=False)
     assert (await ask(client, claude_server))[1] == SAID
-    assert pictures == [None] * 7
+    assert pictures == [None] * 8
     assert len(async_get_gallery(hass)) == 0
 
 
@@ -270,7 +276,7 @@ async def test_expires(
     _, said, _ = await ask(await hass_ws_client(hass), claude_server)
     link = link_in(said)
     browser = await hass_client()
-    freezer.tick(shown.LIFETIME - timedelta(seconds=10))
+    freezer.tick(gallery.LIFETIME - timedelta(seconds=10))
     assert (await browser.get(link)).status == HTTPStatus.OK
     freezer.tick(timedelta(seconds=20))
     assert (await browser.get(link)).status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND)
@@ -294,14 +300,40 @@ def picture(size: int = 1) -> Picture:
 
 async def test_bounds(hass: HomeAssistant, assist: None) -> None:
     """However many are shown, the newest are kept, and no more than fit."""
-    gallery = async_get_gallery(hass)
-    references = [gallery.async_add(picture()) for _ in range(10_000)]
+    kept = async_get_gallery(hass)
+    references = [kept.async_add(picture()) for _ in range(10_000)]
     assert len(set(references)) == 10_000
-    assert len(gallery) == shown.MAX_PICTURES
-    assert gallery.async_get(references[-shown.MAX_PICTURES], "user")
-    assert gallery.async_get(references[-shown.MAX_PICTURES - 1], "user") is None
-    large = [gallery.async_add(picture(shown.MAX_PICTURE)) for _ in range(20)]
-    assert sum(gallery.async_get(one, "user") is not None for one in large) == shown.MAX_BYTES // shown.MAX_PICTURE
+    assert len(kept) == gallery.MAX_PICTURES
+    assert kept.async_get(references[-gallery.MAX_PICTURES], "user")
+    assert kept.async_get(references[-gallery.MAX_PICTURES - 1], "user") is None
+    large = [kept.async_add(picture(shown.MAX_PICTURE)) for _ in range(20)]
+    assert sum(kept.async_get(one, "user") is not None for one in large) == gallery.MAX_BYTES // shown.MAX_PICTURE
+
+
+async def test_with_the_command(
+    hass: HomeAssistant,
+    house: None,
+    home: None,
+    claude_server: ClaudeServer,
+    hass_ws_client: WebSocketGenerator,
+    chat_log: FindLog,
+) -> None:
+    """An answer that came with a command has the picture behind it, and goes to the model without."""
+    command = {"action": "light.turn_on", "target": {"entity_id": "light.bed_light"}}
+    acting = Turn(
+        [tool_use("extended_assist__perform_action", command), tool_use("answer_when_done", {"answer": "It is light."})]
+    )
+    client = await hass_ws_client(hass)
+    streamed, said, events = await ask(client, claude_server, LOOK, acting)
+    assert streamed == said
+    assert said.startswith("It is light.\n\n![Door")
+    assert link_in(said)
+    conversation_id = events[0]["data"]["conversation_id"]
+    assert chat_log(conversation_id).content[-1].content == "It is light."
+    await ask(client, claude_server, Turn([text("Yes.")]), conversation_id=conversation_id)
+    requests = [request.body for request in claude_server.requests if "messages" in (request.body or {})]
+    assert_append_only(requests)
+    assert "authSig" not in str(requests)
 
 
 async def test_one_answer(

@@ -28,13 +28,13 @@ from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .fact_actions import async_register_fact_actions
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
+from .gallery import async_register_view
 from .household import async_household_platforms
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
 from .name_index import async_get_names
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
-from .shown import async_register_view
 from .toolbox.journal import async_get_journal
 from .toolbox.options import WISHES
 from .wishes.keeper import async_get_wishes

@@ -17,7 +17,7 @@ from pytest_homeassistant_custom_component.typing import (
 )
 
 from custom_components.extended_assist import shown
-from custom_components.extended_assist.shown import async_get_gallery
+from custom_components.extended_assist.gallery import async_get_gallery
 from custom_components.extended_assist.tools import charts
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
