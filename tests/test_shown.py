@@ -310,6 +310,16 @@ async def test_bounds(hass: HomeAssistant, assist: None) -> None:
     assert sum(kept.async_get(one, "user") is not None for one in large) == gallery.MAX_BYTES // shown.MAX_PICTURE
 
 
+async def test_question(
+    hass: HomeAssistant, home: None, claude_server: ClaudeServer, hass_ws_client: WebSocketGenerator
+) -> None:
+    """Who is asked something goes on, also where a picture stands behind the question."""
+    _, said, events = await ask(await hass_ws_client(hass), claude_server, LOOK, Turn([text("Shall I open?")]))
+    assert link_in(said)
+    (ended,) = [event["data"]["intent_output"] for event in events if event["type"] == "intent-end"]
+    assert ended["continue_conversation"]
+
+
 async def test_with_the_command(
     hass: HomeAssistant,
     house: None,

@@ -130,8 +130,11 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             return await self._async_give_up(user_input, chat_log, err)
         if news:
             await (await async_get_wishes(self.hass)).async_told(news)
+        pictures = _take_back(chat_log, turn.screen)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
-        _take_back(chat_log, turn.screen)
+        if pictures:
+            # A dialog shows what is said in the end, whatever it was streamed.
+            result.response.async_set_speech(f"{result.response.speech['plain']['speech']}{pictures}")
         if turn.sources:
             # Shown by those who can; nobody wants to hear addresses.
             sources = "\n".join(f"{title}: {url}" for url, title in turn.sources.items())
@@ -183,11 +186,13 @@ async def _async_retell(hass: HomeAssistant, chat_log: conversation.ChatLog, cal
             chat_log.content[0] = conversation.SystemContent(content=told)
 
 
-def _take_back(chat_log: conversation.ChatLog, screen: Screen | None) -> None:
-    """Leave in the chat log what the model has said: addresses of pictures are for the dialog, and for no model to read."""
+def _take_back(chat_log: conversation.ChatLog, screen: Screen | None) -> str:
+    """Leave in the chat log what the model has said, and return the pictures behind it, which no model is to read."""
     last = chat_log.content[-1]
-    if screen and screen.told and isinstance(last, conversation.AssistantContent):
-        chat_log.content[-1] = replace(last, content=(last.content or "").removesuffix(screen.told))
+    if not screen or not screen.told or not isinstance(last, conversation.AssistantContent):
+        return ""
+    chat_log.content[-1] = replace(last, content=(last.content or "").removesuffix(screen.told))
+    return screen.told
 
 
 def _has_spoken(chat_log: conversation.ChatLog) -> bool:

@@ -143,6 +143,21 @@ def test_steps() -> None:
     assert {"18", "19", "20", "21", "22"} <= set(texts(svg))
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "levels"),
+    [
+        (400.1, 400.6, "ppm", ["400", "400.2", "400.4", "400.6"]),
+        (0, 3_000_000, "Wh", ["0", "1M", "2M", "3M"]),
+        (1.2e9, 1.4e9, None, ["1.2G", "1.25G", "1.3G", "1.35G", "1.4G"]),
+        (0.0001, 0.0003, "m³", ["0.0001", "0.00015", "0.0002", "0.00025", "0.0003"]),
+    ],
+)
+def test_levels_differ(low: float, high: float, unit: str | None, levels: list[str]) -> None:
+    """Beside the plot is as much of each number as tells it from the others, and no more than has room."""
+    svg = draw("t", [curve(CurvePart(START, END, low, high, low), unit=unit)], [], START, END)
+    assert [text for text in texts(svg) if re.fullmatch(r"-?[\d.]+[GM]?", text)] == levels
+
+
 def test_peaks_stay() -> None:
     """What was reached in a part for a moment only is drawn to its top."""
     svg = draw("t", [curve(constant(START, END - 500, 10), CurvePart(END - 500, END, 10, 100, 10))], [], START, END)

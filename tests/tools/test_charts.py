@@ -160,6 +160,14 @@ async def test_not_worth_it(hass: HomeAssistant, about: AskAbout, tool: str, arg
     assert len(async_get_gallery(hass)) == 0
 
 
+async def test_from_the_first_record(hass: HomeAssistant, about: AskAbout) -> None:
+    """A span of which most was before the recording began is drawn from where something is known."""
+    result, said = await about(HISTORY, entities=[DOOR], hours=30 * 24)
+    assert result["start"] < "2026-02-09"
+    assert "![2026-03-10 06:00 … 2026-03-10 14:00: Front door]" in said
+    assert "2026-03-10 06:00 … 2026-03-10 14:00" in str(drawn(hass)[1].text)
+
+
 async def test_no_cost_elsewhere(
     hass: HomeAssistant, recorded: None, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

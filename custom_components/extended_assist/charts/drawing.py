@@ -1,13 +1,13 @@
 """The course of numbers and states as an SVG, which brings its own ground along: it reads well on light and on dark."""
 
 from collections.abc import Iterator, Sequence
-from html import escape
-import re
 from typing import Final
 
-from ..results import format_minute, number
+from ..results import format_minute
 from .axes import time_ticks, value_ticks
 from .course import AT_REST, Curve, CurveKind, CurvePart, Stripe
+from .style import COLORS, STYLE
+from .texts import as_xml, cut_name, level_text
 
 _WIDTH: Final = 480
 _LEFT, _RIGHT, _TOP = 54, 468, 8
@@ -17,21 +17,6 @@ _LETTER: Final = 7.0
 """How wide a letter is, about."""
 _SEEN: Final = 1.5
 """The least width of a state."""
-_NAME: Final = 44
-_COLORS: Final = 6
-_STYLE: Final = (
-    "text{font:12px system-ui,sans-serif;fill:#3d434a}.b{fill:#f7f8f9}.g{stroke:#cdd2d8}"
-    ".l{stroke-width:1.7;stroke-linejoin:round}.a{opacity:.25}"
-    ".c0{fill:#1769aa;stroke:#1769aa}.c1{fill:#b8560b;stroke:#b8560b}.c2{fill:#2a7d32;stroke:#2a7d32}"
-    ".c3{fill:#8e3a9d;stroke:#8e3a9d}.c4{fill:#b3263f;stroke:#b3263f}.c5{fill:#00767a;stroke:#00767a}"
-    ".n{fill:#c3c9d0}text.w{font-size:11px;fill:#fff}text.k{font-size:11px}"
-    "@media(prefers-color-scheme:dark){text,text.k{fill:#d9dde2}.b{fill:#24282d}.g{stroke:#454b52}"
-    ".c0{fill:#63b1ee;stroke:#63b1ee}.c1{fill:#f0a35a;stroke:#f0a35a}.c2{fill:#76c77e;stroke:#76c77e}"
-    ".c3{fill:#d18fe0;stroke:#d18fe0}.c4{fill:#f0788c;stroke:#f0788c}.c5{fill:#4fc4c8;stroke:#4fc4c8}"
-    ".n{fill:#50575f}text.w{fill:#111}}.o{fill:none}.s,.a{stroke:none}"
-)
-_UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What no XML may hold."""
 
 
 def draw(title: str, curves: Sequence[Curve], stripes: Sequence[Stripe], start: float, end: float) -> str:
@@ -45,9 +30,9 @@ def draw(title: str, curves: Sequence[Curve], stripes: Sequence[Stripe], start: 
     names = ", ".join([one.name for one in curves] + [one.name for one in stripes])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {_WIDTH} {drawing.y + 4:g}" role="img" '
-        f'aria-labelledby="t d"><title id="t">{_text(title)}</title>'
-        f'<desc id="d">{_text(f"{names}: {format_minute(start)} … {format_minute(end)}")}</desc>'
-        f'<style>{_STYLE}</style><rect class="b" {size} rx="8"/>{"".join(drawing.marks)}</svg>'
+        f'aria-labelledby="t d"><title id="t">{as_xml(title)}</title>'
+        f'<desc id="d">{as_xml(f"{names}: {format_minute(start)} … {format_minute(end)}")}</desc>'
+        f'<style>{STYLE}</style><rect class="b" {size} rx="8"/>{"".join(drawing.marks)}</svg>'
     )
 
 
@@ -73,7 +58,7 @@ class _Drawing:
 
     def write(self, x: float, y: float, text: str, anchor: str = "start", style: str = "k") -> None:
         """Write a text."""
-        self.marks.append(f'<text class="{style}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{_text(text)}</text>')
+        self.marks.append(f'<text class="{style}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{as_xml(text)}</text>')
 
     def path(self, style: str, points: str) -> None:
         """Draw a path."""
@@ -83,9 +68,9 @@ class _Drawing:
         """Draw curves below their names."""
         unit, kind = curves[0].unit, curves[0].kind
         for index, curve in enumerate(curves):
-            self.path(f"c{index % _COLORS} s", f"{_LEFT} {self.y + 4:g}h10v10h-10z")
+            self.path(f"c{index % COLORS} s", f"{_LEFT} {self.y + 4:g}h10v10h-10z")
             self.write(
-                _LEFT + 16, self.y + 13, _cut(curve.name) + (f" ({unit})" if unit and not index else ""), style=""
+                _LEFT + 16, self.y + 13, cut_name(curve.name) + (f" ({unit})" if unit and not index else ""), style=""
             )
             self.y += _LINE
         values = [value for curve in curves for part in curve.parts for value in (part.low, part.high, part.value)]
@@ -100,9 +85,9 @@ class _Drawing:
             self.path("g", f"{self.x(moment)} {bottom}V{bottom - _PLOT}")
         for level in levels:
             self.path("g", f"{_LEFT} {y(level)}H{_RIGHT}")
-            self.write(_LEFT - 6, y(level) + 4, f"{number(level, unit)}", "end")
+            self.write(_LEFT - 6, y(level) + 4, level_text(level), "end")
         for index, curve in enumerate(curves):
-            color = f"c{index % _COLORS}"
+            color = f"c{index % COLORS}"
             if curve.kind is CurveKind.BARS:
                 for part in curve.parts:
                     room = self.x(part.end) - self.x(part.start)
@@ -133,8 +118,8 @@ class _Drawing:
         """Draw states, each stripe below its name."""
         for stripe in stripes:
             states = dict.fromkeys(state for _, _, state in stripe.turns if state not in AT_REST)
-            styles = {state: f"c{index % _COLORS} s" for index, state in enumerate(states)}
-            self.write(_LEFT, self.y + 13, _cut(stripe.name), style="")
+            styles = {state: f"c{index % COLORS} s" for index, state in enumerate(states)}
+            self.write(_LEFT, self.y + 13, cut_name(stripe.name), style="")
             self.y += _LINE
             # What happened for a moment only lies above what was before and after it.
             for begin, end, state in sorted(stripe.turns, key=lambda turn: turn[2] in styles):
@@ -155,13 +140,3 @@ class _Drawing:
                 self.write(x, self.y + 12, words, "middle")
                 free = x + half + 6
         self.y += _LINE
-
-
-def _text(text: str) -> str:
-    """Return a text as XML."""
-    return escape(_UNWRITABLE.sub("", text))
-
-
-def _cut(name: str) -> str:
-    """Return the beginning of a name."""
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"

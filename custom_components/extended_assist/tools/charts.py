@@ -173,6 +173,11 @@ async def _async_show(
     """Draw a chart where there is something to draw, and show it; return what the model is told of it."""
     if not (curves or stripes):
         return {}
+    begins = [part.start for curve in curves for part in curve.parts] + [
+        turn[0] for one in stripes for turn in one.turns
+    ]
+    # What was before the recording began would be an empty half of the picture.
+    span = max(span[0], min(begins)), span[1]
     names = ", ".join([one.name for one in curves] + [one.name for one in stripes])
     title = f"{format_minute(span[0])} … {format_minute(span[1])}: {names}"
     svg = await call.hass.async_add_executor_job(draw, title, curves, stripes, *span)
