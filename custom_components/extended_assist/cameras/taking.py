@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from homeassistant.components import camera, image
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
@@ -55,6 +54,9 @@ async def _async_take_one(hass: HomeAssistant, entity: ExposedEntity, most: int)
     """Take a picture, by Home Assistant's own means."""
     if entity.state.state == STATE_UNAVAILABLE:
         return NoPicture(entity, f"{entity.name} is not available.")
+    # Loaded wherever there is a camera or an image, and of no use in a home without any.
+    from homeassistant.components import camera, image  # noqa: PLC0415
+
     source = camera if entity.domain == SOURCES[0] else image
     try:
         async with asyncio.timeout(TIMEOUT + 1):

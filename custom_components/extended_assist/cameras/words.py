@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from homeassistant.components import ai_task
 from homeassistant.exceptions import HomeAssistantError
 
 from ..const import LOGGER
@@ -29,6 +28,9 @@ async def async_in_words(call: ToolCall, taken: list[TakenPicture], question: st
     """
     if (task := call.options.look_task) is None:
         raise ToolError(_NO_TASK)
+    # Loaded wherever there is such an entity, and of no use in a home without any.
+    from homeassistant.components import ai_task  # noqa: PLC0415
+
     names = ", ".join(one.entity.name for one in taken)
     try:
         result = await ai_task.async_generate_data(
