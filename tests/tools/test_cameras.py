@@ -118,7 +118,13 @@ async def test_one_that_fails_does_not_cost_the_others(
     await add_file_camera(hass, "Half", tmp_path / "half.jpg", drawn()[:9_000])
     await add_file_camera(hass, "Page", tmp_path / "page.jpg", b"<html>404</html>")
     await add_file_camera(hass, "Plan", tmp_path / "plan.jpg", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
-    cameras.pictures["slow"] = lambda: asyncio.sleep(5, drawn())
+    is_over = asyncio.Event()
+
+    async def late() -> bytes:
+        await is_over.wait()
+        return drawn()
+
+    cameras.pictures["slow"] = late
     await add_network_camera(hass, "Slow", cameras)
     await add_network_camera(hass, "Off", cameras)
     hass.data["camera"].get_entity("camera.off")._attr_is_on = False
@@ -142,6 +148,7 @@ async def test_one_that_fails_does_not_cost_the_others(
     alone = await look(cameras=["Off"])
     assert alone.error
     assert alone.data["error"] == "Off is turned off. Tell the user; it can be tried again."
+    is_over.set()
 
 
 async def test_too_many(look: Look, hass: HomeAssistant, tmp_path: Path) -> None:
