@@ -48,12 +48,12 @@ def _async_describe_looks(
     def describe(event: Event) -> dict[str, Any]:
         """Say the camera, and who asked."""
         entity_id, by = event.data[ATTR_ENTITY_ID], event.data[ATTR_BY]
-        texts = async_get_cached_translations(hass, hass.config.language, "exceptions", DOMAIN)
-        words = texts.get(f"component.{DOMAIN}.exceptions.{'looked_for' if by else 'looked'}.message", "{by}")
+        texts = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
+        words = texts.get(f"component.{DOMAIN}.selector.look.options.looked", EVENT_LOOKED)
         state = hass.states.get(entity_id)
         return {
             LOGBOOK_ENTRY_NAME: state.name if state else entity_id,
-            LOGBOOK_ENTRY_MESSAGE: words.format(by=by),
+            LOGBOOK_ENTRY_MESSAGE: f"{words} \N{MIDDLE DOT} {by}" if by else words,
             LOGBOOK_ENTRY_ENTITY_ID: entity_id,
         }
 

@@ -20,16 +20,24 @@ BELL = "image.doorbell"
 RANG = "2026-11-20T08:15:00+00:00"
 
 
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
 async def add_file_camera(hass: HomeAssistant, name: str, path: Path, content: bytes | None) -> None:
     """Add a camera that shows a file."""
-    path.write_bytes(content or drawn())
+    _write(path, content or drawn())
     hass.config.allowlist_external_dirs = {str(path.parent)}
     entry = MockConfigEntry(domain="local_file", title=name, options={"name": name, "file_path": str(path)})
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
     if content is None:
-        path.unlink()
+        _remove(path)
 
 
 async def add_network_camera(hass: HomeAssistant, name: str, server: CameraServer, *, stream: bool = False) -> None:

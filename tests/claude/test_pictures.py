@@ -3,6 +3,7 @@
 import base64
 from datetime import datetime
 from io import BytesIO
+from itertools import pairwise
 import json
 from typing import Any
 
@@ -93,7 +94,7 @@ async def test_the_same_again(say: Any, claude_server: ClaudeServer) -> None:
         blocks = [(message["role"], block) for message in messages for block in message["content"]]
         return [(role, {key: value for key, value in one.items() if key != "cache_control"}) for role, one in blocks]
 
-    for earlier, later in zip(bodies, bodies[1:], strict=False):
+    for earlier, later in pairwise(bodies):
         assert bare(later)[: len(bare(earlier))] == bare(earlier)
     assert len(results(claude_server)) == 2
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
+from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
 from custom_components.extended_assist.cameras import taking
 from custom_components.extended_assist.cameras.kept import KEPT_FOR, KeptPictures, LookResult
@@ -18,7 +19,6 @@ from custom_components.extended_assist.toolbox.policy import Speaker
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
-from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 from tests.cameras.conftest import (
     BELL,
     CELLAR,
