@@ -11,7 +11,7 @@ import tempfile
 
 from .table import Row, to_text
 
-NAMES = ("agent", "automations", "characters", "history", "memory", "sql", "targets", "template", "wishes")
+NAMES = ("agent", "automations", "cameras", "characters", "history", "memory", "sql", "targets", "template", "wishes")
 """Each is a module of this package with `async def run() -> list[Row]`; each runs in a process of its own."""
 _ALONG = {"agent": "characters"}
 """What is measured along with another, because both tell of one subject."""

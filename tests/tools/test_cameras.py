@@ -6,19 +6,24 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
 from custom_components.extended_assist.cameras import taking
 from custom_components.extended_assist.cameras.kept import KEPT_FOR, KeptPictures, LookResult
 from custom_components.extended_assist.const import EVENT_LOOKED
+from custom_components.extended_assist.flows.agent import default_task
+from custom_components.extended_assist.logbook import async_describe_events
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.outside import holds_outside_text
 from custom_components.extended_assist.toolbox.policy import Speaker
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, Event, HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.helpers.translation import async_get_translations
 from tests.cameras.conftest import (
     BELL,
     CELLAR,
@@ -30,7 +35,8 @@ from tests.cameras.conftest import (
     cameras,
 )
 from tests.cameras.scenes import CameraServer, drawn
-from tests.conftest import expose
+from tests.claude_server import ClaudeServer, Scenario, Turn, text
+from tests.conftest import MODEL, async_set_up, expose
 
 __all__ = ["cameras"]
 
@@ -259,3 +265,52 @@ async def test_in_words_there_must_be_a_task(look: Look, cameras: CameraServer) 
     options = ToolboxOptions(look_task="ai_task.nowhere")
     assert "did not answer" in (await look(tool=LookTool, options=options)).data["error"]
     assert "Leave out at and compare" in (await look(tool=LookTool, options=options, at="08:00")).data["error"]
+
+
+async def test_the_task_tells_in_words(
+    look: Look, hass: HomeAssistant, claude_server: ClaudeServer, cameras: CameraServer
+) -> None:
+    """Another agent, or a program over MCP, hears what a task of ours sees; the answer counts as text from outside."""
+    await async_set_up(hass, claude_server, default_task([], MODEL))
+    claude_server.responder = Scenario([Turn([text("A brown parcel stands there.")])])
+    options = ToolboxOptions(look_task="ai_task.claude_ai_task")
+    hass.data["camera"].get_entity(GARAGE)._attr_is_on = False
+    result = await look(tool=LookTool, options=options, cameras=[DOOR, GARAGE, BELL])
+    assert not result.error
+    assert not isinstance(result, LookResult)
+    assert result.data["answer"] == "A brown parcel stands there."
+    assert list(result.data["looked_at"]) == ["Front Door", "Doorbell"]
+    assert result.data["failed"] == "Garage is turned off."
+    assert holds_outside_text(LookTool(), result)
+    (request,) = claude_server.message_requests
+    blocks = request["messages"][-1]["content"]
+    assert [block["type"] for block in blocks if block["type"] != "text"] == ["image", "image"]
+    assert "Is there a parcel?" in blocks[-1]["text"]
+    assert list(KeptPictures.of(hass)) == []
+
+
+async def test_the_logbook_tells(hass: HomeAssistant) -> None:
+    """In words of the home's language: the camera, that it was looked at, and for whom."""
+    described: dict[str, Any] = {}
+    await async_get_translations(hass, "en", "selector", ["extended_assist"])
+    async_describe_events(hass, lambda domain, event_type, describe: described.update({event_type: describe}))
+    hass.states.async_set(DOOR, "idle", {"friendly_name": "Front Door"})
+    for by, words in (("Anna", "looked at by an assistant \N{MIDDLE DOT} Anna"), (None, "looked at by an assistant")):
+        told = described[EVENT_LOOKED](Event(EVENT_LOOKED, {"entity_id": DOOR, "by": by}))
+        assert told == {"name": "Front Door", "message": words, "entity_id": DOOR}
+
+
+async def test_demo_cameras(
+    hass: HomeAssistant, assist: None, llm_context: llm.LLMContext, hass_admin_user: MockUser
+) -> None:
+    """Home Assistant's own demonstration."""
+    with patch("homeassistant.components.demo.COMPONENTS_WITH_CONFIG_ENTRY_DEMO_PLATFORM", ["camera"]):
+        entry = MockConfigEntry(domain="demo")
+        entry.add_to_hass(hass)
+        assert await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done()
+    expose(hass, "camera.demo_camera", "camera.demo_camera_png")
+    context = replace(llm_context, context=Context(user_id=hass_admin_user.id))
+    tool_input = llm.ToolInput(LookTool.name, {"question": "What is there?"})
+    result = await LookWithEyesTool().async_call(hass, tool_input, context)
+    assert names(result) == ["Demo camera", "Demo camera png"]

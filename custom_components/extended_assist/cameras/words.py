@@ -7,6 +7,7 @@ from homeassistant.exceptions import HomeAssistantError
 from ..const import LOGGER
 from ..results import ToolError
 from ..toolbox.call import ToolCall
+from ..toolbox.caller import async_outside_conversation
 from .fitting import MEDIA_TYPE
 from .taking import TakenPicture
 
@@ -33,7 +34,7 @@ async def async_in_words(call: ToolCall, taken: list[TakenPicture], question: st
 
     names = ", ".join(one.entity.name for one in taken)
     try:
-        result = await ai_task.async_generate_data(
+        asked = ai_task.async_generate_data(
             call.hass,
             task_name="Look",
             entity_id=task,
@@ -46,6 +47,7 @@ async def async_in_words(call: ToolCall, taken: list[TakenPicture], question: st
                 for one in taken
             ],
         )
+        result = await async_outside_conversation(call.hass, asked)
     except (HomeAssistantError, KeyError) as err:
         # A KeyError where no AI Task was ever set up. The error itself may hold an address with a password.
         LOGGER.debug("An AI Task could not look: %s", type(err).__name__)
