@@ -13,6 +13,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
 from custom_components.extended_assist.cameras import taking
+from custom_components.extended_assist.cameras.fitting import MANY_TOKENS
 from custom_components.extended_assist.cameras.kept import KEPT_FOR, KeptPictures, LookResult
 from custom_components.extended_assist.const import EVENT_LOOKED
 from custom_components.extended_assist.flows.agent import default_task
@@ -167,7 +168,7 @@ async def test_too_many(look: Look, hass: HomeAssistant, tmp_path: Path) -> None
     assert "At most 12 cameras at once" in told.data["error"]
     many = await look(cameras=[f"camera.more_{number}" for number in range(9)])
     few = await look(cameras=["camera.more_1"])
-    assert max(one.tokens for one in many.pictures) <= 784
+    assert max(one.tokens for one in many.pictures) <= MANY_TOKENS
     assert 1_400 < few.pictures[0].tokens <= 1_568
 
 
