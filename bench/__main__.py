@@ -12,8 +12,8 @@ import tempfile
 from .table import Row, to_text
 
 NAMES = (
-    *("agent", "automations", "characters", "habits", "history", "memory", "rehearsal", "sql", "targets", "template"),
-    "wishes",
+    *("agent", "automations", "cameras", "characters", "habits", "history", "memory", "rehearsal", "sql", "targets"),
+    *("template", "wishes"),
 )
 """Each is a module of this package with `async def run() -> list[Row]`; each runs in a process of its own."""
 _ALONG = {"agent": "characters"}

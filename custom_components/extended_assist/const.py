@@ -6,6 +6,7 @@ import re
 DOMAIN = "extended_assist"
 LOGGER = logging.getLogger(__package__)
 
+ATTR_BY = "by"
 ATTR_KIND = "kind"
 ATTR_RESULT = "result"
 
@@ -24,6 +25,9 @@ CONF_FALLBACK_AGENT = "fallback_agent"
 CONF_FAMILIES = "families"
 CONF_FUNCTION = "function"
 CONF_LISTED_TRIGGERS = "listed_triggers"
+CONF_LOOK_CAMERAS = "look_cameras"
+CONF_LOOK_TASK = "look_task"
+CONF_LOOK_WHO = "look_who"
 CONF_MAX_TOKENS = "max_tokens"
 CONF_MAX_TOOL_ROUNDS = "max_tool_rounds"
 CONF_MEMORY_AUTOMATIONS = "memory_automations"
@@ -53,6 +57,8 @@ CONF_WHO_MAY = "who_may_{}"
 
 EVENT_HAPPENED = f"{DOMAIN}_happened"
 """What the household wished for later has happened, or has not."""
+EVENT_LOOKED = f"{DOMAIN}_looked"
+"""An assistant has looked at a picture of a camera or an image."""
 
 SUBENTRY_AI_TASK = "ai_task_data"
 SUBENTRY_CONVERSATION = "conversation"

@@ -8,7 +8,7 @@ from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_cached_translations
 
-from .const import ATTR_KIND, ATTR_RESULT, DOMAIN, EVENT_HAPPENED
+from .const import ATTR_BY, ATTR_KIND, ATTR_RESULT, DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
 
 _KINDS = f"component.{DOMAIN}.entity.event.later.state_attributes.event_type.state"
 
@@ -34,3 +34,27 @@ def async_describe_events(
         }
 
     async_describe_event(DOMAIN, EVENT_HAPPENED, describe)
+    _async_describe_looks(hass, async_describe_event)
+
+
+@callback
+def _async_describe_looks(
+    hass: HomeAssistant,
+    async_describe_event: Callable[[str, str, Callable[[Event], dict[str, Any]]], None],
+) -> None:
+    """Describe which camera an assistant looked at, and for whom."""
+
+    @callback
+    def describe(event: Event) -> dict[str, Any]:
+        """Say the camera, and who asked."""
+        entity_id, by = event.data[ATTR_ENTITY_ID], event.data[ATTR_BY]
+        texts = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
+        words = texts.get(f"component.{DOMAIN}.selector.look.options.looked", EVENT_LOOKED)
+        state = hass.states.get(entity_id)
+        return {
+            LOGBOOK_ENTRY_NAME: state.name if state else entity_id,
+            LOGBOOK_ENTRY_MESSAGE: f"{words} \N{MIDDLE DOT} {by}" if by else words,
+            LOGBOOK_ENTRY_ENTITY_ID: entity_id,
+        }
+
+    async_describe_event(DOMAIN, EVENT_LOOKED, describe)

@@ -39,6 +39,7 @@ RUN_BY = {
     ("docs/tools/memory.md", "yaml"): TOOLS,
     ("docs/tools/past.md", "json"): TOOLS,
     ("docs/tools/rehearsal.md", "json"): TOOLS,
+    ("docs/tools/cameras.md", "json"): TOOLS,
     ("docs/tools/web.md", "json"): TOOLS,
     ("docs/troubleshooting.md", "yaml"): EXAMPLES,
 }

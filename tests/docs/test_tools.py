@@ -9,11 +9,13 @@ from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
+from custom_components.extended_assist.cameras.fitting import fitted_size, most_tokens, tokens_of
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
+from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components.cover import CoverEntityFeature
 from homeassistant.components.demo import light
@@ -23,6 +25,8 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import dump
 from tests.automating import CONFIGURATION, FREE, StartHome
+from tests.cameras.conftest import cameras
+from tests.cameras.scenes import CameraServer
 from tests.conftest import expose
 from tests.habits.lived import Weeks
 from tests.memory.home import act, async_set_up_home
@@ -40,6 +44,8 @@ AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset(), allow_without_chat
 NOW = "2026-11-20 18:07:14"
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 NOTHING = re.compile(r"(?!)")
+
+__all__ = ["cameras"]
 
 type Ask = Callable[..., Awaitable[None]]
 
@@ -314,6 +320,37 @@ async def test_web(hass: HomeAssistant, site: Site, ask: Ask, freezer: FrozenDat
 
     for tool in ("fetch_url", "scrape_url"):
         await ask(tool, options, served=served)
+
+
+async def test_look(
+    hass: HomeAssistant,
+    cameras: CameraServer,
+    ask: Ask,
+    llm_context: llm.LLMContext,
+    hass_admin_user: MockUser,
+    monkeypatch: pytest.MonkeyPatch,
+    freezer: FrozenDateTimeFactory,
+) -> None:
+    """Somebody had looked at the garden in the morning; the model is one that sees."""
+    context = replace(llm_context, context=Context(user_id=hass_admin_user.id))
+    await in_berlin(hass, freezer, "2026-11-20 08:10:00+01:00")
+    tool_input = llm.ToolInput(LookTool.name, {"question": "Is the car there?", "cameras": ["garden"]})
+    assert not (await LookWithEyesTool(AT_ONCE).async_call(hass, tool_input, context)).error
+    await in_berlin(hass, freezer, f"{NOW}+01:00")
+    monkeypatch.setitem(TOOLS, "look", LookWithEyesTool)
+    await ask("look", AT_ONCE, context=context)
+
+
+def test_sizes_of_pictures() -> None:
+    """The table of costs says what is sent of a picture, and what a model counts for it."""
+    (table,) = [table for table in tables("docs/tools/cameras.md") if table[0][0] == "camera"]
+    for camera, sent, tokens in table[1:]:
+        count = 5 if "more than four" in camera else 1
+        numbers = re.findall(r"\d+ \N{MULTIPLICATION SIGN} \d+", camera)
+        width, height = map(int, numbers[0].split(" \N{MULTIPLICATION SIGN} "))
+        fitted = fitted_size(width, height, most_tokens(count))
+        assert " \N{MULTIPLICATION SIGN} ".join(map(str, fitted)) == sent
+        assert f"{tokens_of(*fitted):,}" == tokens
 
 
 ASKED = {name.removeprefix("test_") for name in list(globals())} | {

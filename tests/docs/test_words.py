@@ -31,6 +31,7 @@ FORMS = {
     "Tools": ("options.step.init",),
     "Who may do what": ("options.step.init.sections.policy",),
     "Memory": ("options.step.init.sections.memory",),
+    "Cameras": ("options.step.init.sections.cameras",),
     "The web": ("options.step.init.sections.web",),
     "Your functions": ("options.step.init.sections.functions",),
     "Agent": ("config_subentries.conversation.step.init",),

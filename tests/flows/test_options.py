@@ -305,6 +305,24 @@ async def test_what_need_not_ask_and_what_asks_too(hass: HomeAssistant, entry: M
     assert (policy.never_ask, policy.always_ask) == ({"lock.unlock", "scene"}, {"switch.heater"})
 
 
+async def test_cameras(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Who may look, at what anyone may, and which task looks for others, are stored as they were said and heeded."""
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    defaults = form["data_schema"]({"policy": {}})
+    result = await hass.config_entries.options.async_configure(form["flow_id"], defaults)
+    options = ToolboxOptions.of(entry.options, entry.entry_id)
+    assert (options.who_may_look, options.open_cameras, options.look_task) == (Speaker.USER, frozenset(), None)
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    chosen = {"look_who": "admin", "look_cameras": ["camera.door"], "look_task": "ai_task.eyes"}
+    wanted = form["data_schema"]({"policy": {}, "families": ["cameras"], "cameras": chosen})
+    result = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    await hass.async_block_till_done()
+    options = ToolboxOptions.of(entry.options, entry.entry_id)
+    assert (options.who_may_look, options.open_cameras) == (Speaker.ADMIN, {"camera.door"})
+    assert options.look_task == "ai_task.eyes"
+
+
 async def test_memory(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Who may have something remembered is stored as it was said, shown again, and heeded by tools."""
     form = await hass.config_entries.options.async_init(entry.entry_id)

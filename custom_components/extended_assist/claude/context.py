@@ -7,6 +7,7 @@ from homeassistant.components.conversation import AssistantContent, Content, Too
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_bytes
 
+from ..cameras.kept import LookResult, PictureReference
 from .responses import ResponseBlocks
 
 MAX_CONTEXT = 100_000
@@ -28,6 +29,11 @@ _ATTACHMENT_SIZE = 8_000
 _CLEARED = llm.ToolResult(
     data={"cleared": "This result was left out to save space. Call the tool again if you need it."}
 )
+MAX_PICTURES = 20
+"""Pictures of one request: of more, the service takes only smaller ones, and none that a user attaches in full size."""
+_MAX_UNREAD = 80
+"""Pictures of results that the model has not read yet: the service takes a hundred, and those of results are small enough."""
+_UNSEEN = "The pictures were left out to save space. Look again if they are needed."
 _CLEARED_SIZE = len(json_bytes(_CLEARED.data))
 _DROPPED = "(The beginning of this conversation was left out to save space.)"
 
@@ -53,6 +59,11 @@ class _Window:
     """Everything before this is dropped; it is the border of a turn."""
     cleared: int = 0
     """Every tool result before this is cleared."""
+    blind: int = 0
+    """Every picture before this is left out of its result."""
+    pictures: int = 0
+    """How many are in it, attached ones included."""
+    attached: int = 0
 
     @property
     def tokens(self) -> int:
@@ -74,20 +85,49 @@ class _Window:
         # The model has not read the last round of results yet.
         while last and isinstance(self.content[last - 1], ToolResultContent):
             last -= 1
+        self._leave_out_pictures(goal, MAX_PICTURES // 2, last)
         while self.tokens > goal and self.cleared < last:
             if isinstance(self.content[self.cleared], ToolResultContent) and self.cleared >= self.start:
                 self.total -= max(0, self.sizes[self.cleared] - _CLEARED_SIZE)
                 self.sizes[self.cleared] = min(self.sizes[self.cleared], _CLEARED_SIZE)
             self.cleared += 1
-        if self.tokens <= limit * WORDS_MARK:
-            return
+        if self.tokens > limit * WORDS_MARK:
+            self._drop_turns(goal, end)
+        # Rather than a request that is refused, the model reads what the newest results say without seeing.
+        self._leave_out_pictures(limit, _MAX_UNREAD if not self.attached else MAX_PICTURES, end)
+
+    def _drop_turns(self, goal: int, end: int) -> None:
+        """Drop older turns before an item until so many tokens are left."""
         for border in range(self.start + 1, end):
             if self.tokens <= goal:
                 break
             if not isinstance(self.content[border], UserContent):
                 continue
             self.total -= sum(self.sizes[self.start : border])
+            self.pictures -= sum(map(_attached, self.content[self.start : border]))
             self.start = border
+
+    def _leave_out_pictures(self, goal: int, most: int, end: int) -> None:
+        """Leave out the oldest pictures of results before an item until there are so many tokens and pictures left."""
+        while self.blind < end and (self.tokens > goal or self.pictures > most):
+            item = self.content[self.blind]
+            if pictures := _references(item):
+                self.pictures -= len(pictures)
+                seen = min(self.sizes[self.blind], _size_of(pictures))
+                self.total -= seen
+                self.sizes[self.blind] -= seen
+            self.blind += 1
+
+    def add(self, index: int) -> None:
+        """Add an item at the end."""
+        item = self.content[index]
+        self.total += self.sizes[index]
+        self.attached += _attached(item)
+        self.pictures += _attached(item) + len(_references(item))
+
+    def is_too_large(self, limit: int) -> bool:
+        """Return whether something has to go."""
+        return self.tokens > limit or self.pictures > MAX_PICTURES
 
 
 def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, int]) -> Fitted:
@@ -99,7 +139,8 @@ def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, 
     measured = [sizes.get(id(item)) or _measured(item, sizes) for item in content]
     window = _Window(content, measured, overhead)
     whole = overhead + sum(measured)
-    if whole * _PLAUSIBLE[1] <= limit:  # However the server counted, nothing ever had to go.
+    # However the server counted, nothing ever had to go.
+    if whole * _PLAUSIBLE[1] <= limit and _count(content) <= MAX_PICTURES:
         window.total = whole
         for item, size in zip(reversed(content), reversed(measured), strict=True):
             window.total -= size
@@ -110,21 +151,52 @@ def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, 
     for index, item in enumerate(content):
         if isinstance(item, AssistantContent):
             # Here a request was sent, with everything that came before.
-            if window.tokens > limit:
+            if window.is_too_large(limit):
                 window.shrink(limit, index)
             window.correct(item)
-        window.total += measured[index]
-    if window.tokens > limit:
+        window.add(index)
+    if window.is_too_large(limit):
         window.shrink(limit, len(content))
-    if not (window.cleared or window.start):
+    if not (window.cleared or window.start or window.blind):
         return Fitted(list(content), window.tokens)
     left = [
         replace(item, result=_CLEARED)
         if index < window.cleared and isinstance(item, ToolResultContent) and _measured(item, sizes) > _CLEARED_SIZE
+        else _unseen(item)
+        if index < window.blind and _references(item)
         else item
         for index, item in enumerate(content[window.start :], window.start)
     ]
     return Fitted([UserContent(content=_DROPPED), *left] if window.start else left, window.tokens)
+
+
+def _references(item: Content) -> tuple[PictureReference, ...]:
+    """Return the pictures that belong to a result."""
+    if isinstance(item, ToolResultContent) and isinstance(item.result, LookResult):
+        return item.result.pictures
+    return ()
+
+
+def _attached(item: Content) -> int:
+    """Return how many files the user attached to a message."""
+    return len(item.attachments or ()) if isinstance(item, UserContent) else 0
+
+
+def _count(content: Sequence[Content]) -> int:
+    """Return how many pictures there are."""
+    return sum(_attached(item) + len(_references(item)) for item in content)
+
+
+def _size_of(pictures: Sequence[PictureReference]) -> int:
+    """Return how many characters pictures stand for."""
+    return int(sum(one.tokens for one in pictures) / TOKENS_PER_CHARACTER)
+
+
+def _unseen(item: Content) -> Content:
+    """Return a result without its pictures."""
+    if not isinstance(item, ToolResultContent):
+        return item  # What the user attached stays.
+    return replace(item, result=llm.ToolResult(data={**item.result.data, "note": _UNSEEN}))
 
 
 def _measured(item: Content, sizes: dict[int, int]) -> int:
@@ -138,7 +210,7 @@ def size_of(item: Content) -> int:
     """Measure an item."""
     match item:
         case ToolResultContent():
-            return len(json_bytes(item.result.data))
+            return len(json_bytes(item.result.data)) + _size_of(_references(item))
         case UserContent():
             return len(item.content) + _ATTACHMENT_SIZE * len(item.attachments or ())
         case AssistantContent(native=ResponseBlocks(blocks=blocks)):

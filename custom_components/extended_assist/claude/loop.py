@@ -12,6 +12,8 @@ from anthropic.types import ToolParam
 from homeassistant.components import conversation
 from homeassistant.helpers.json import json_bytes
 
+from ..cameras.eyes import with_eyes
+from ..cameras.kept import KeptPictures
 from ..const import LOGGER
 from ..toolbox.caller import Caller
 from ..toolbox.tool import policed_instance
@@ -53,6 +55,7 @@ async def async_answer(turn: AgentTurn) -> None:
     chat_log, options = turn.chat_log, turn.options
     if chat_log.llm_api is not None:
         chat_log.llm_api = instance = policed_instance(chat_log.llm_api, turn.toolbox)
+        instance.tools = with_eyes(chat_log.hass, instance.tools, sees=options.abilities.images)
         turn.answers_when_done = offer(instance, when=turn.answers_when_done)
     turn.attachments = await async_read(chat_log.hass, chat_log.content, options.abilities)
     with heard(turn):
@@ -287,7 +290,10 @@ def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversatio
     if turn.options.binds:
         prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
     if turn.rendering is None or not turn.rendering.goes_on(content, prefix):
-        turn.rendering = Rendering(turn.agent_id, request["model"], turn.attachments, turn.ledger.note, prefix)
+        pictures = KeptPictures.of(turn.chat_log.hass).get if turn.options.abilities.images else None
+        turn.rendering = Rendering(
+            turn.agent_id, request["model"], turn.attachments, turn.ledger.note, prefix, pictures=pictures
+        )
     turn.rendering.add(content)
     messages, digest = turn.rendering.whole(_told_at_the_end(turn, turn.rendering.last_role))
     body = with_marks(without_stale_searches({**request, "messages": messages}), turn.options.cache)

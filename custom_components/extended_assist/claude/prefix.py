@@ -49,7 +49,7 @@ class Prefix:
 
 def _flat(role: str, blocks: Iterable[dict[str, Any]]) -> list[Any]:
     """Return blocks, each behind its role."""
-    return [one for block in blocks for one in (role, _short(block) if "source" in block else block)]
+    return [one for block in blocks for one in (role, _short(block))]
 
 
 def _written(added: list[Any]) -> bytes:
@@ -59,6 +59,8 @@ def _written(added: list[Any]) -> bytes:
 
 def _short(block: dict[str, Any]) -> Any:
     """Return a block, or a short form of one that holds a file."""
+    if isinstance(inner := block.get("content"), list):
+        return {**block, "content": [_short(one) if isinstance(one, dict) else one for one in inner]}
     source = block.get("source")
     if not isinstance(source, dict) or not isinstance(data := source.get("data"), str):
         return block

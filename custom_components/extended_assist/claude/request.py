@@ -16,6 +16,8 @@ from homeassistant.components import conversation
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
+from ..cameras.fitting import MEDIA_TYPE
+from ..cameras.kept import KeptPicture, LookResult
 from ..const import LOGGER
 from .prefix import THINKING, Prefix
 from .responses import Block, ResponseBlocks, own_native, where_thinking_begins
@@ -41,6 +43,7 @@ _FREE: tuple[str, Any] = ("additionalProperties", True)
 """What JSON Schema takes for granted of an object without properties."""
 
 _NO_RESULT = {"error": "This call was interrupted; whether it took effect is unknown."}
+_LOST_PICTURE = "(This picture is not kept any more. Look again if it is needed.)"
 _ASSISTANT_FIRST = "(You speak first.)"
 _NO_WORDS = "(No words.)"
 
@@ -83,13 +86,16 @@ class Rendering:
         attachments: Mapping[Path, Block],
         note: Callable[[conversation.UserContent], str | None],
         prefix: Prefix | None = None,
+        *,
+        pictures: Callable[[str], KeptPicture | None] | None = None,
     ) -> None:
-        """Take what messages are made with."""
+        """Take what messages are made with; pictures finds one that a result refers to, where the model can see."""
         self.prefix = prefix
         self._agent_id = agent_id
         self._model = model
         self._attachments = attachments
         self._note = note
+        self._pictures = pictures or (lambda _: None)
         self._content: list[conversation.Content] = []
         self._messages: list[Message] = []
         self._results: list[Block] = []
@@ -137,7 +143,7 @@ class Rendering:
             blocks = _with_fit_calls(blocks, self._call_ids)
             sent = [block["id"] for block in blocks if block["type"] == "tool_use"]
             following = islice(self._content, index + 1, None)
-            self._results += _results(dict(zip(sent, calls, strict=False)), following)
+            self._results += _results(dict(zip(sent, calls, strict=False)), following, self._pictures)
         self._append("assistant", blocks if self._thinks else [one for one in blocks if one["type"] not in THINKING])
 
     def _append(self, role: Literal["user", "assistant"], blocks: list[Block]) -> None:
@@ -209,7 +215,11 @@ def _with_fit_calls(blocks: list[Block], taken: set[str]) -> list[Block]:
     return fit
 
 
-def _results(calls: Mapping[str, str], following: Iterable[conversation.Content]) -> list[Block]:
+def _results(
+    calls: Mapping[str, str],
+    following: Iterable[conversation.Content],
+    pictures: Callable[[str], KeptPicture | None],
+) -> list[Block]:
     """Return one result for every call, taken from what follows it in the log; calls are the ids there, by those sent."""
     found: dict[str, llm.ToolResult] = {}
     for item in following:
@@ -219,10 +229,25 @@ def _results(calls: Mapping[str, str], following: Iterable[conversation.Content]
     blocks: list[Block] = []
     for sent, call_id in calls.items():
         result = found.get(call_id) or llm.ToolResult(data=dict(_NO_RESULT), error=True)
-        block: Block = {"type": "tool_result", "tool_use_id": sent, "content": json_dumps(result.data)}
+        block: Block = {"type": "tool_result", "tool_use_id": sent, "content": _told(result, pictures)}
         if result.error:
             block["is_error"] = True
         blocks.append(block)
+    return blocks
+
+
+def _told(result: llm.ToolResult, pictures: Callable[[str], KeptPicture | None]) -> str | list[Block]:
+    """Return a result as it is sent: a text, and behind it each picture that belongs to it, under its name."""
+    told = json_dumps(result.data)
+    if not isinstance(result, LookResult):
+        return told
+    blocks = [_text(told)]
+    for reference in result.pictures:
+        if kept := pictures(reference.picture_id):
+            source = {"type": "base64", "media_type": MEDIA_TYPE, "data": kept.picture.data}
+            blocks += [_text(reference.label), {"type": "image", "source": source}]
+        else:
+            blocks.append(_text(f"{reference.label} {_LOST_PICTURE}"))
     return blocks
 
 

@@ -10,6 +10,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.selector import (
     BooleanSelector,
+    EntitySelector,
+    EntitySelectorConfig,
     NumberSelector,
     NumberSelectorConfig,
     NumberSelectorMode,
@@ -26,6 +28,7 @@ from homeassistant.helpers.selector import (
 
 from ..actions.listed_triggers import wrongly_listed
 from ..actions.targetless import async_may_be_listed, async_wrongly_listed
+from ..cameras.taking import SOURCES
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ALWAYS_ASK,
@@ -35,6 +38,9 @@ from ..const import (
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
+    CONF_LOOK_CAMERAS,
+    CONF_LOOK_TASK,
+    CONF_LOOK_WHO,
     CONF_MEMORY_AUTOMATIONS,
     CONF_MEMORY_ELSEWHERE,
     CONF_MEMORY_GUESTS,
@@ -56,6 +62,7 @@ from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
 from ..web.guard import PORTS, normalized_host
 from .model import whole_number
 
+_CAMERAS = "cameras"
 _MEMORY = "memory"
 _POLICY = "policy"
 _WEB = "web"
@@ -113,6 +120,16 @@ _MEMORY_SCHEMA = vol.Schema(
     }
 )
 
+_CAMERAS_SCHEMA = vol.Schema(
+    {
+        vol.Required(CONF_LOOK_WHO, default=Speaker.USER.name.lower()): _choice(
+            [speaker.name.lower() for speaker in Speaker if speaker > Speaker.ANYONE], "who_may", multiple=False
+        ),
+        vol.Optional(CONF_LOOK_CAMERAS): EntitySelector(EntitySelectorConfig(domain=list(SOURCES), multiple=True)),
+        vol.Optional(CONF_LOOK_TASK): EntitySelector(EntitySelectorConfig(domain="ai_task")),
+    }
+)
+
 _FUNCTIONS_SCHEMA = vol.Schema({vol.Optional(CONF_DATABASE_FILES): TextSelector(TextSelectorConfig(multiple=True))})
 
 _BASIC_SCHEMA = vol.Schema(
@@ -154,6 +171,7 @@ async def _async_schema(
             vol.Required(_POLICY): section(policy, {"collapsed": not policy_is_wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
             vol.Optional(_MEMORY): section(_MEMORY_SCHEMA, {"collapsed": True}),
+            vol.Optional(_CAMERAS): section(_CAMERAS_SCHEMA, {"collapsed": True}),
             vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
             vol.Optional(_FUNCTIONS): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
         }
@@ -192,10 +210,11 @@ class ToolboxOptionsFlow(OptionsFlow):
         if user_input is not None and not errors:
             web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
             functions, memory = user_input.pop(_FUNCTIONS), user_input.pop(_MEMORY, {})
+            cameras = user_input.pop(_CAMERAS, {})
             # What is not offered here must not lose its question when it comes.
             later = [name for name in DEFAULT_ASK_FIRST if name not in _MAY_ASK_FIRST]
             policy[CONF_ASK_FIRST] = [*policy[CONF_ASK_FIRST], *later]
-            return self.async_create_entry(data={**user_input, **policy, **memory, **web, **functions})
+            return self.async_create_entry(data={**user_input, **policy, **memory, **cameras, **web, **functions})
         options = self.config_entry.options
         people = await _async_people(self.hass)
         known = {CONF_ASK_ON_PHONES, *map(str, _POLICY_SCHEMA.schema)}
@@ -208,7 +227,8 @@ class ToolboxOptionsFlow(OptionsFlow):
         web = {key: value for key, value in options.items() if key in map(str, _WEB_SCHEMA.schema)}
         functions = {key: value for key, value in options.items() if key in map(str, _FUNCTIONS_SCHEMA.schema)}
         memory = {key: value for key, value in options.items() if key in map(str, _MEMORY_SCHEMA.schema)}
-        stored = {**options, _POLICY: policy, _MEMORY: memory, _WEB: web, _FUNCTIONS: functions}
+        cameras = {key: value for key, value in options.items() if key in map(str, _CAMERAS_SCHEMA.schema)}
+        stored = {**options, _POLICY: policy, _MEMORY: memory, _CAMERAS: cameras, _WEB: web, _FUNCTIONS: functions}
         return self.async_show_form(
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(

@@ -11,6 +11,9 @@ from ..const import (
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
+    CONF_LOOK_CAMERAS,
+    CONF_LOOK_TASK,
+    CONF_LOOK_WHO,
     CONF_MEMORY_AUTOMATIONS,
     CONF_MEMORY_ELSEWHERE,
     CONF_MEMORY_GUESTS,
@@ -20,7 +23,7 @@ from ..const import (
     CONF_WEB_PORTS,
 )
 from ..results import DEFAULT_BUDGET, ToolError
-from .policy import Policy
+from .policy import Policy, Speaker
 
 MEMORY = "memory"
 """The family of the tools for memory, which is off unless it is chosen."""
@@ -56,6 +59,12 @@ class ToolboxOptions:
     """Whether automations and tasks may have something remembered."""
     memory_elsewhere: bool = False
     """Whether facts are told in tasks and over MCP."""
+    who_may_look: Speaker = Speaker.USER
+    """The least known speaker who may look at all exposed cameras."""
+    open_cameras: frozenset[str] = frozenset()
+    """Cameras and images at which anyone may look, where nobody is logged in too."""
+    look_task: str | None = None
+    """The AI Task entity that tells in words what is in a picture, for those who cannot see it."""
     policy: Policy = field(default_factory=Policy)
     entry_id: str | None = None
     """The entry whose options these are, so that what happens later happens under the options of that time."""
@@ -90,6 +99,9 @@ class ToolboxOptions:
             memory_guests=int(options.get(CONF_MEMORY_GUESTS, 0)),
             memory_automations=options.get(CONF_MEMORY_AUTOMATIONS, False),
             memory_elsewhere=options.get(CONF_MEMORY_ELSEWHERE, False),
+            who_may_look=Speaker[str(options.get(CONF_LOOK_WHO, Speaker.USER.name)).upper()],
+            open_cameras=frozenset(options.get(CONF_LOOK_CAMERAS, ())),
+            look_task=options.get(CONF_LOOK_TASK),
             policy=Policy.of(options),
             entry_id=entry_id,
         )

@@ -4,6 +4,7 @@ from ..toolbox.tool import ExtendedTool
 from .actions import PerformActionTool, UndoLastChangeTool
 from .automation_changes import AddAutomationTool, RemoveAutomationTool, UpdateAutomationTool
 from .automations import GetAutomationsTool
+from .cameras import LookTool
 from .database import QueryDatabaseTool
 from .energy import GetEnergyTool
 from .entities import GetEntitiesTool
@@ -42,6 +43,7 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     FindHabitsTool,
     DeclineHabitTool,
     QueryDatabaseTool,
+    LookTool,
     FetchUrlTool,
     ScrapeUrlTool,
 )

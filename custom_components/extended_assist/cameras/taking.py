@@ -1,0 +1,90 @@
+"""Taking pictures, several at once: each comes or is a sentence."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from homeassistant.const import STATE_UNAVAILABLE
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..const import DOMAIN, LOGGER
+from ..exposure import ExposedEntity
+from .fitting import FittedPicture, UnreadablePictureError, fit, most_tokens
+
+SOURCES: Final = ("camera", "image")
+"""Domains that have pictures."""
+MAX_PICTURES: Final = 12
+"""Cameras of one look."""
+TIMEOUT: Final = 8
+"""Seconds that a camera has: longer than one that works takes, and whoever asks waits for it."""
+_AT_ONCE: Final = 2
+"""Pictures that are made small at a time: each may take a hundred megabytes for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPicture:
+    """A picture of a camera, or the last one of an image."""
+
+    entity: ExposedEntity
+    taken: datetime
+    picture: FittedPicture
+
+
+@dataclass(frozen=True, slots=True)
+class NoPicture:
+    """A camera that gave none."""
+
+    entity: ExposedEntity
+    why: str
+    """A sentence."""
+
+
+async def async_take(hass: HomeAssistant, entities: list[ExposedEntity]) -> list[TakenPicture | NoPicture]:
+    """Take a picture of each, all at once; one that fails does not cost the others."""
+    most = most_tokens(len(entities))
+    return await asyncio.gather(*(_async_take_one(hass, entity, most) for entity in entities))
+
+
+async def _async_take_one(hass: HomeAssistant, entity: ExposedEntity, most: int) -> TakenPicture | NoPicture:
+    """Take a picture, by Home Assistant's own means."""
+    if entity.state.state == STATE_UNAVAILABLE:
+        return NoPicture(entity, f"{entity.name} is not available.")
+    # Loaded wherever there is a camera or an image, and of no use in a home without any.
+    from homeassistant.components import camera, image  # noqa: PLC0415
+
+    source = camera if entity.domain == SOURCES[0] else image
+    try:
+        async with asyncio.timeout(TIMEOUT + 1):
+            found = await source.async_get_image(hass, entity.entity_id, timeout=TIMEOUT)
+        # Some change their picture in the middle of it.
+        taken = dt_util.utcnow() if source is camera else _updated(hass, entity)
+        async with _async_get_room(hass):
+            picture = await hass.async_add_executor_job(fit, found.content, most)
+    except UnreadablePictureError as err:
+        return NoPicture(entity, f"{entity.name} {err}.")
+    except Exception as err:  # noqa: BLE001 - whatever an integration raises, the others are looked at
+        # The error itself may hold an address with a password.
+        LOGGER.debug("There is no picture of %s: %s", entity.entity_id, type(err).__name__)
+        is_off = isinstance(err, HomeAssistantError) and str(err) == "Camera is off"
+        return NoPicture(entity, f"{entity.name} {'is turned off' if is_off else 'gave no picture'}.")
+    return TakenPicture(entity, taken, picture)
+
+
+def _updated(hass: HomeAssistant, entity: ExposedEntity) -> datetime:
+    """Return when an image was made, which is its state."""
+    state = hass.states.get(entity.entity_id)
+    return (dt_util.parse_datetime(state.state) if state else None) or dt_util.utcnow()
+
+
+_ROOM: HassKey[asyncio.Semaphore] = HassKey(f"{DOMAIN}_room_for_pictures")
+
+
+@singleton(_ROOM)
+def _async_get_room(hass: HomeAssistant) -> asyncio.Semaphore:
+    """Return what is held while a picture is made small."""
+    return asyncio.Semaphore(_AT_ONCE)
