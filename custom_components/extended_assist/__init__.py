@@ -28,6 +28,7 @@ from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .fact_actions import async_register_fact_actions
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
+from .happened import async_get_activity
 from .household import async_household_platforms
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
@@ -50,6 +51,9 @@ _OTHER_NAMES = {"scheduled_actions": "pending"}
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 """The platforms of an entry that talks to a server."""
+
+ALWAYS = (Platform.EVENT,)
+"""The platforms of every entry: what happens is told of all."""
 
 _SET_UP: HassKey[dict[str, tuple[Platform, ...]]] = HassKey(f"{DOMAIN}_platforms")
 """The platforms of each loaded entry; its options may say something else by the time it is unloaded."""
@@ -79,9 +83,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, and notice from the beginning when sensors say no number."""
+    """Register the actions, and notice from the beginning when sensors say no number, and what comes of what is done."""
     async_register_actions(hass)
     async_register_fact_actions(hass)
+    async_get_activity(hass)
     await async_get_kept(hass)
     return True
 
@@ -151,8 +156,8 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 async def _async_set_up_platforms(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Set up the platforms of an entry; those of tools that are turned off leave nothing behind."""
-    platforms: tuple[Platform, ...] = PLATFORMS if has_connection(entry) else ()
-    platforms += tuple(async_household_platforms(hass, entry))
+    platforms = (*(PLATFORMS if has_connection(entry) else ()), *ALWAYS, *async_household_platforms(hass, entry))
+    platforms = tuple(dict.fromkeys(platforms))
     hass.data.setdefault(_SET_UP, {})[entry.entry_id] = platforms
     await hass.config_entries.async_forward_entry_setups(entry, platforms)
 

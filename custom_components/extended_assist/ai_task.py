@@ -102,6 +102,7 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
             turn = self._turn(chat_log, self.hass.config.language, patience)
             return await async_generate(turn, structure)
         except TurnError as err:
+            self._tell_failed(err, self._context)
             raise _failure(err) from err
 
 

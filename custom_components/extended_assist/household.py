@@ -42,6 +42,11 @@ def async_household_platforms(hass: HomeAssistant, entry: ConfigEntry) -> Iterab
     )
 
 
+def hidden_at_first() -> er.EntityOptionsType:
+    """Return the options of an entity that is exposed to no assistant until the user decides otherwise."""
+    return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
+
+
 def _unique_id(entry: ConfigEntry, family: str) -> str:
     """Return the unique id, one for each platform."""
     return f"{entry.entry_id}_{family}"
@@ -61,4 +66,4 @@ class HouseholdEntity(Entity):
     @override
     def get_initial_entity_options(self) -> er.EntityOptionsType:
         """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
-        return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
+        return hidden_at_first()

@@ -10,6 +10,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
+from ..happened import Happening
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change, async_get_journal
@@ -78,6 +79,7 @@ class UndoLastChangeTool(ExtendedTool):
     family = "actions"
     tier = Tier.CONTROL
     can_be_undone = False
+    happens = Happening.UNDONE
     parameters = vol.Schema({})
 
     @override
