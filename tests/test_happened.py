@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -28,7 +29,9 @@ from custom_components.extended_assist.happened import (
     async_get_activity,
     async_happened,
 )
+from custom_components.extended_assist.logbook import async_describe_events
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.wish import What
 from homeassistant.components import conversation
 from homeassistant.components.automation import DOMAIN as AUTOMATION
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
@@ -37,15 +40,15 @@ from homeassistant.core import Context, Event, HomeAssistant, State
 from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from tests.claude_server import ClaudeServer, Fault, Turn, text, tool_use
-from tests.conftest import AGENT, ASSISTANT, Converse
+from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
+from tests.conftest import AGENT, ASSISTANT, Converse, expose
 from tests.talking import change_agent
-from tests.wishes.shown import async_set_up_home, now, wish
+from tests.wishes.shown import async_set_up_home, wish
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
 ACTIVITY, OTHERS = "event.claude_activity", "event.extended_assist_activity"
-LAMP, DOOR, HIDDEN = "light.bed_light", "lock.front_door", "light.ceiling_lights"
+LAMP, DOOR, HIDDEN, PARTY = "light.bed_light", "lock.front_door", "light.ceiling_lights", "input_boolean.party"
 ON = {"action": "light.turn_on", "target": {"entity_id": LAMP}}
 PERFORM = "extended_assist__perform_action"
 DONE = Turn([text("Done.")])
@@ -58,6 +61,13 @@ type Told = list[Event[dict[str, Any]]]
 def told(hass: HomeAssistant) -> Told:
     """Return what is told from now on."""
     return async_capture_events(hass, EVENT_AGENT)
+
+
+@pytest.fixture
+def language(hass: HomeAssistant, request: pytest.FixtureRequest) -> str:
+    """Let a home speak a language from the beginning."""
+    hass.config.language = request.param
+    return str(request.param)
 
 
 def kinds(told: Told) -> list[str]:
@@ -112,16 +122,25 @@ async def test_assists_own_tools(hass: HomeAssistant, converse: Converse, told: 
 
 
 @pytest.mark.usefixtures("house")
-async def test_question_and_no(hass: HomeAssistant, converse: Converse, told: Told) -> None:
+async def test_question_and_no(
+    hass: HomeAssistant, claude_server: ClaudeServer, entry: MockConfigEntry, told: Told, hass_admin_user: MockUser
+) -> None:
     """What waits for a word is told, and so is the no that is heard by code, with what was not done."""
-    unlock = {"action": "lock.unlock", "target": {"entity_id": DOOR}}
-    asked = await converse("Open the front door", act(**unlock), DONE)
+    unlock = act(action="lock.unlock", target={"entity_id": DOOR})
+
+    async def say(words: str, *turns: Turn, to: str | None = None) -> str | None:
+        claude_server.responder = Scenario(list(turns))
+        context = Context(user_id=hass_admin_user.id)
+        result = await conversation.async_converse(hass, words, to, context, agent_id=AGENT, language="en")
+        return result.conversation_id
+
+    to = await say("Open the front door", unlock, DONE)
     assert kinds(told) == ["asked"]
-    await converse("No", Turn([text("All right.")]), conversation_id=asked.conversation_id)
+    await say("No", Turn([text("All right.")]), to=to)
     assert kinds(told) == ["asked", "refused"]
     assert told[1].data["targets"] == [DOOR]
-    asked = await converse("Open the front door", act(**unlock), DONE)
-    await converse("Yes", Turn([text("Opened.")]), conversation_id=asked.conversation_id)
+    to = await say("Open the front door", unlock, DONE)
+    await say("Yes", Turn([text("Opened.")]), to=to)
     assert kinds(told)[2:] == ["asked", "acted"]
 
 
@@ -148,7 +167,7 @@ async def test_no_answer(
     hass: HomeAssistant, converse: Converse, told: Told, claude_server: ClaudeServer, entry: MockConfigEntry
 ) -> None:
     """A turn that fails is told with the key of its reason, and the end of the month's tokens once."""
-    await converse("Hello", Turn(fault=Fault(401, "authentication_error")))
+    await converse("Hello", Turn(fault=Fault("http", status=401)))
     assert [(event.data["kind"], event.data["reason"]) for event in told] == [("failed", "invalid_auth")]
     told.clear()
     await change_agent(hass, entry, **{CONF_MONTHLY_TOKENS: 1})
@@ -184,7 +203,9 @@ async def test_memory_and_own_wishes(
     options = {CONF_FAMILIES: ["actions", "wishes", "memory"], CONF_ASK_FIRST: []}
     hass.config_entries.async_update_entry(entry, options=options)
     await hass.async_block_till_done()
-    await converse("Remember", Turn([tool_use("extended_assist__remember", {"facts": [{"words": "Tea at five"}]})]), DONE)
+    await converse(
+        "Remember", Turn([tool_use("extended_assist__remember", {"facts": [{"words": "Tea at five"}]})]), DONE
+    )
     later = {"when": {"after": 600}, "say": "Take the pill"}
     await converse("Remind me", Turn([tool_use("extended_assist__do_later", later)]), DONE)
     assert kinds(told) == []
@@ -198,8 +219,6 @@ async def test_wishes(
     """An act that was wanted for later is told of the entry where the household wanted it, and not where one person did."""
     entry = await async_set_up_home(hass)
     owner = hass_admin_user.id if user_id else None
-    from custom_components.extended_assist.wishes.wish import What  # noqa: PLC0415
-
     step = {"action": "light.turn_on", "entity_ids": [LAMP], "targeted": True, "data": {}}
     one = wish(entry, "Lamp", user_id=owner, what=What(actions=[step]))
     await (await async_get_wishes(hass)).async_add(one)
@@ -213,7 +232,9 @@ async def test_wishes(
 
 
 @pytest.mark.usefixtures("house")
-async def test_other_agents(hass: HomeAssistant, entry: MockConfigEntry, told: Told, llm_context: llm.LLMContext) -> None:
+async def test_other_agents(
+    hass: HomeAssistant, entry: MockConfigEntry, told: Told, llm_context: llm.LLMContext
+) -> None:
     """What another agent, or a program over MCP, does with an entry's tools is told of the entry; what it may not do too."""
     instance = await llm.async_get_api(hass, api_id(entry.entry_id), llm_context)
     await instance.async_call_tool(llm.ToolInput(PERFORM, ON))
@@ -278,14 +299,16 @@ async def test_bounds(hass: HomeAssistant, entry: MockConfigEntry, told: Told, m
 async def test_from_a_thread(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Outside of the event loop nothing is told, but refused."""
     with pytest.raises(RuntimeError, match="thread"):
-        await hass.async_add_executor_job(
-            async_happened, hass, Happening.ACTED, entry.entry_id, None, Context()
-        )
+        await hass.async_add_executor_job(async_happened, hass, Happening.ACTED, entry.entry_id, None, Context())
 
 
 async def _async_automate(hass: HomeAssistant, *automations: dict[str, Any]) -> None:
-    """Set automations up."""
-    assert await async_setup_component(hass, AUTOMATION, {AUTOMATION: list(automations)})
+    """Set automations up, in place of those of the house."""
+    config = {AUTOMATION: list(automations)}
+    if AUTOMATION in hass.config.components:
+        with patch("homeassistant.config.load_yaml_config_file", return_value=config):
+            await hass.services.async_call(AUTOMATION, "reload", blocking=True)
+    assert await async_setup_component(hass, AUTOMATION, config)
     await hass.async_block_till_done()
 
 
@@ -343,7 +366,8 @@ async def test_condition(
         "options": {"kind": ["acted", "undone"], "within": {"minutes": 5}},
     }
     await _async_automate(
-        hass, {"triggers": {"trigger": "event", "event_type": "look"}, "conditions": holds, "actions": {"event": "seen"}}
+        hass,
+        {"triggers": {"trigger": "event", "event_type": "look"}, "conditions": holds, "actions": {"event": "seen"}},
     )
 
     async def look() -> bool:
@@ -378,12 +402,25 @@ async def test_kept_over_a_restart(hass: HomeAssistant, assist: None, freezer: F
     assert entity.extra_restore_state_data.as_dict() == {**stored, "times": {"acted": moment.isoformat()}}
 
 
+class Always:
+    """A model that acts once for each message."""
+
+    def __init__(self, turn: Turn) -> None:
+        """Take how it acts."""
+        self.turn = turn
+
+    async def respond(self, body: dict[str, Any]) -> Turn:
+        """Act, or say that it is done."""
+        last = body["messages"][-1]["content"]
+        return DONE if any(block["type"] == "tool_result" for block in last) else self.turn
+
+
 @pytest.mark.usefixtures("house")
 async def test_no_endless_loop(
     hass: HomeAssistant, entry: MockConfigEntry, claude_server: ClaudeServer, converse: Converse, told: Told
 ) -> None:
     """An act that sets off an automation which has the assistant act again sets it off no more; the logbook tells both."""
-    toggle = {"action": "light.toggle", "target": {"entity_id": LAMP}}
+    claude_server.responder = Always(act(action="light.toggle", target={"entity_id": LAMP}))
     await _async_automate(
         hass,
         {
@@ -391,7 +428,7 @@ async def test_no_endless_loop(
             "actions": {"action": "conversation.process", "data": {"agent_id": AGENT, "text": "Again"}},
         },
     )
-    await converse("Toggle", *[act(**toggle), DONE] * 5)
+    await converse("Toggle")
     await hass.async_block_till_done(wait_background_tasks=True)
     assert [event.data.get("caused", False) for event in told] == [False, True]
 
@@ -431,18 +468,18 @@ async def _async_lines(hass: HomeAssistant, client: Any) -> list[dict[str, Any]]
 
 @pytest.mark.parametrize(
     ("language", "acted"),
-    [("en", "acted: turn on light · bed light"), ("de", "hat gehandelt: leuchte einschalten · bed light")],
+    [("en", "acted: turn on input boolean · party"), ("de", "hat gehandelt: boolesche eingabe einschalten · party")],
+    indirect=["language"],
 )
 async def test_logbook(
     recorder_mock: Recorder,
     hass: HomeAssistant,
-    house: None,
+    language: str,
     entry: MockConfigEntry,
     claude_server: ClaudeServer,
     hass_client: ClientSessionGenerator,
     hass_read_only_access_token: str,
     hass_admin_user: MockUser,
-    language: str,
     acted: str,
 ) -> None:
     """The logbook names the assistant, the user who asked and what was done; the change itself is told as caused by it.
@@ -450,38 +487,36 @@ async def test_logbook(
     A user without rights reads the same lines, as Home Assistant shows everybody all of its logbook: nothing hidden, remembered
     or anybody's own is among them.
     """
-    hass.config.language = language
-    assert await async_setup_component(hass, "light", {})
     assert await async_setup_component(hass, "logbook", {})
+    assert await async_setup_component(hass, "input_boolean", {"input_boolean": {"party": {"name": "Party"}}})
+    expose(hass, PARTY)
     await hass.async_block_till_done()
-    claude_server.responder = _scenario(act(**ON), DONE)
+    claude_server.responder = Scenario([act(action="input_boolean.turn_on", target={"entity_id": PARTY}), DONE])
     await conversation.async_converse(
         hass, "Light for the burglar", None, Context(user_id=hass_admin_user.id), agent_id=AGENT, language="en"
     )
     await hass.async_block_till_done()
     lines = await _async_lines(hass, await hass_client(hass_read_only_access_token))
     (line,) = [one for one in lines if one.get("domain") == DOMAIN]
-    assert (line["name"], line["entity_id"]) == ("Claude", ACTIVITY)
+    (agent,) = entry.subentries
+    entity_id = er.async_get(hass).async_get_entity_id("event", DOMAIN, f"{agent}_activity")
+    assert (line["name"], line["entity_id"]) == ("Claude", entity_id)
     assert line["message"].lower() == acted
     assert line["context_user_id"] == hass_admin_user.id
-    (changed,) = [one for one in lines if one.get("entity_id") == LAMP and one.get("state") == "on"]
+    (changed,) = [one for one in lines if one.get("entity_id") == PARTY and one.get("state") == "on"]
     assert (changed["context_name"], changed["context_domain"]) == ("Claude", DOMAIN)
     assert changed["context_user_id"] == hass_admin_user.id
     assert "burglar" not in str(lines)
-
-
-def _scenario(*turns: Turn) -> Any:
-    """Return a scenario."""
-    from tests.claude_server import Scenario  # noqa: PLC0415
-
-    return Scenario(list(turns))
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         ({"kind": "failed", "reason": "quota"}, "failed"),
-        ({"kind": "refused", "tool": "extended_assist__add_automation"}, "refused: Creating automations, scripts and scenes"),
+        (
+            {"kind": "refused", "tool": "extended_assist__add_automation"},
+            "refused: Creating automations, scripts and scenes",
+        ),
         ({"kind": "asked", "tool": "others__odd_thing"}, "asked first: odd thing"),
         ({"kind": "odd", "actions": ["gone.gone"], "targets": ["gone.gone"]}, "odd: gone"),
         ({"kind": "acted", "actions": [f"gone.n{n}" for n in range(7)]}, "acted: n0, n1, n2, n3, n4 +2"),
@@ -489,8 +524,6 @@ def _scenario(*turns: Turn) -> Any:
 )
 async def test_lines(hass: HomeAssistant, entry: MockConfigEntry, data: dict[str, Any], message: str) -> None:
     """Lines are told in the words that there are, from a thread too."""
-    from custom_components.extended_assist.logbook import async_describe_events  # noqa: PLC0415
-
     found: dict[str, Callable[[Event], dict[str, Any]]] = {}
     async_describe_events(hass, lambda domain, event_type, describe: found.update({event_type: describe}))
     event = Event(EVENT_AGENT, {"name": "Claude", "agent": "1", **data})

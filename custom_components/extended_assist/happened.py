@@ -6,9 +6,11 @@ Home Assistant's logbook names the assistant as the cause of each change; what f
 
 from collections import deque
 from collections.abc import Iterable
+from contextvars import Context as ContextVariables
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 from homeassistant.components.automation import EVENT_AUTOMATION_TRIGGERED
@@ -149,7 +151,9 @@ def async_happened(
     }
     title = entry.subentries[who].title if who in entry.subentries else entry.title
     data = {ATTR_KIND: kind.value, ATTR_AGENT: who, ATTR_NAME: title}
-    hass.bus.async_fire(EVENT_AGENT, data | {key: value for key, value in optional.items() if value}, context=context)
+    data |= {key: value for key, value in optional.items() if value}
+    # What an automation has said to an assistant because of it is no part of the conversation in which it happened.
+    ContextVariables().run(partial(hass.bus.async_fire, EVENT_AGENT, data, context=context))
 
 
 @callback

@@ -11,7 +11,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from .const import CONF_FAMILIES, DOMAIN
-from .device import async_drop_entry_device, entry_device
+from .device import entry_device
 from .toolbox.options import MEMORY, WISHES
 from .tools import DEFAULT_FAMILIES
 
@@ -36,7 +36,6 @@ def async_household_platforms(hass: HomeAssistant, entry: ConfigEntry) -> Iterab
         for platform in platforms if not shows(entry, family) else ():
             if entity_id := entities.async_get_entity_id(platform, DOMAIN, _unique_id(entry, family)):
                 entities.async_remove(entity_id)
-    async_drop_entry_device(hass, entry)
     return dict.fromkeys(
         one for family, platforms in HOUSEHOLD_PLATFORMS.items() if shows(entry, family) for one in platforms
     )

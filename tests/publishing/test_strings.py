@@ -231,7 +231,7 @@ def test_described_in_yaml(kind: str) -> None:
 def test_icons() -> None:
     """Icons are of entities and of what is described."""
     states = {vol.Optional("default"): ICON, vol.Optional("state"): {key: ICON}, vol.Optional("state_attributes"): dict}
-    described = {kind: dict for kind in ("services", "triggers", "conditions")}
+    described = dict.fromkeys(("services", "triggers", "conditions"), dict)
     vol.Schema({vol.Optional("entity"): {vol.In(set(Platform)): {key: states}}, **described})(
         read_json(INTEGRATION / "icons.json")
     )
