@@ -30,6 +30,7 @@ from .functions.manager import async_load_functions, async_perform_function, unl
 from .functions.tool import CALL_FUNCTION
 from .happened import async_get_activity
 from .household import async_household_platforms
+from .in_assist import async_offer_in_assist
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
 from .name_index import async_get_names
@@ -121,6 +122,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     await async_load_functions(hass, entry)
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
+    entry.async_on_unload(await async_offer_in_assist(hass, entry))
     entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS))
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):

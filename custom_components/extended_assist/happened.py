@@ -139,7 +139,7 @@ def async_happened(
         return
     done, reached = list(dict.fromkeys(actions)), list(dict.fromkeys(targets))
     more = max(0, len(done) - MAX_NAMED) + max(0, len(reached) - MAX_NAMED)
-    optional = {
+    optional: dict[str, Any] = {
         ATTR_TOOL: tool,
         ATTR_REASON: reason,
         ATTR_ACTIONS: done[:MAX_NAMED],

@@ -76,6 +76,17 @@ class ExtendedTool(llm.Tool):
         """Take what the options of the entry say; each call asks anew."""
         self._options = options or ToolboxOptions()
 
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Return whether another tool is the same one under the same rules: merged APIs keep one of equal tools."""
+        is_same = type(other) is type(self) and self.name == other.name and self.parameters is other.parameters
+        return is_same and self._options == other._options
+
+    @override
+    def __hash__(self) -> int:
+        """Return a hash that equal tools share."""
+        return hash(self.name)
+
     @classmethod
     async def async_available(cls, hass: HomeAssistant) -> bool:
         """Return whether this home has what the tool is about; otherwise it is not offered."""
@@ -249,13 +260,10 @@ class PolicedTool(ExtendedTool):
 
     @override
     def __eq__(self, other: object) -> bool:
-        """Return whether another tool is the same one under the same rules: merged APIs keep one of equal tools."""
+        """Return whether another tool is the same one under the same rules."""
         return type(other) is type(self) and self.tool == other.tool and self._options == other._options
 
-    @override
-    def __hash__(self) -> int:
-        """Return a hash that equal tools share."""
-        return hash(self.name)
+    __hash__ = ExtendedTool.__hash__
 
     @override
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
