@@ -11,7 +11,10 @@ from homeassistant.config_entries import ConfigEntry, UpdateListenerType
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
-from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers import config_validation as cv
+
+# Not the module: Python puts our own platform of that name in its place.
+from homeassistant.helpers.llm import async_register_api
 from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 from homeassistant.util.hass_dict import HassKey
@@ -121,7 +124,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
         entry.runtime_data = await _async_connect(hass, entry)
     await async_load_functions(hass, entry)
     entry.async_on_unload(lambda: unload_functions(hass, entry))
-    entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
+    entry.async_on_unload(async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload(await async_offer_in_assist(hass, entry))
     entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS))
     entry.async_on_unload(async_at_started(hass, async_recover))
