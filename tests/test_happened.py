@@ -20,6 +20,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator,
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.usage import SHOW_DELAY
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_MONTHLY_TOKENS, DOMAIN
+from custom_components.extended_assist.functions.manager import async_perform_function
 from custom_components.extended_assist.happened import (
     EVENT_AGENT,
     MAX_A_MINUTE,
@@ -30,8 +31,9 @@ from custom_components.extended_assist.happened import (
     async_happened,
 )
 from custom_components.extended_assist.logbook import async_describe_events
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
-from custom_components.extended_assist.wishes.wish import What
+from custom_components.extended_assist.wishes.wish import Owner, What
 from homeassistant.components import conversation
 from homeassistant.components.automation import DOMAIN as AUTOMATION
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
@@ -42,8 +44,11 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT, ASSISTANT, Converse, expose
+from tests.functions.conftest import Install, install
 from tests.talking import change_agent
 from tests.wishes.shown import async_set_up_home, wish
+
+__all__ = ["install"]
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -229,6 +234,33 @@ async def test_wishes(
     assert [(event.data["kind"], event.data["agent"]) for event in told] == (
         [] if user_id else [("acted", entry.entry_id)]
     )
+
+
+FUNCTION = """
+spec:
+  name: light_up
+  description: Turns the lamp on.
+  parameters: {type: object, properties: {}}
+function:
+  type: script
+  sequence:
+    - action: light.turn_on
+      target: {entity_id: light.bed_light}
+"""
+
+
+@pytest.mark.usefixtures("house")
+async def test_functions_later(
+    hass: HomeAssistant, entry: MockConfigEntry, install: Install, told: Told, hass_admin_user: MockUser
+) -> None:
+    """So is a function of the user's that comes due: told for the household, and not where one person wanted it."""
+    await install(FUNCTION)
+    options = ToolboxOptions.of(entry.options, entry.entry_id)
+    data = {"function": "light_up", "arguments": {}}
+    for user_id in (hass_admin_user.id, None):
+        owner = Owner(entry.entry_id, DOMAIN, ASSISTANT, "en", None, user_id)
+        await async_perform_function(hass, owner, data, options)
+    assert [(event.data["tool"], event.context.user_id) for event in told] == [("light_up", None)]
 
 
 @pytest.mark.usefixtures("house")

@@ -79,8 +79,9 @@ class ExtendedTool(llm.Tool):
     @override
     def __eq__(self, other: object) -> bool:
         """Return whether another tool is the same one under the same rules: merged APIs keep one of equal tools."""
-        is_same = type(other) is type(self) and self.name == other.name and self.parameters is other.parameters
-        return is_same and self._options == other._options
+        if not isinstance(other, ExtendedTool) or type(other) is not type(self) or other.name != self.name:
+            return False
+        return other.parameters is self.parameters and other._options == self._options
 
     @override
     def __hash__(self) -> int:
@@ -154,7 +155,7 @@ class ExtendedTool(llm.Tool):
             sends=self.sends,
             recording=Recording(self.name),
             agent=agent_of(hass, caller),
-            is_told=self.family not in (MEMORY, WISHES),
+            is_told=options.is_told and self.family not in (MEMORY, WISHES),
         )
         try:
             async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
