@@ -20,6 +20,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator,
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.claude.usage import SHOW_DELAY
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_MONTHLY_TOKENS, DOMAIN
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.functions.manager import async_perform_function
 from custom_components.extended_assist.happened import (
     EVENT_AGENT,
@@ -31,7 +32,13 @@ from custom_components.extended_assist.happened import (
     async_happened,
 )
 from custom_components.extended_assist.logbook import async_describe_events
+from custom_components.extended_assist.toolbox.acts import Recording
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.happening import tell
+from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.plan import Plan, Step
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.wish import Owner, What
 from homeassistant.components import conversation
@@ -187,32 +194,51 @@ async def test_no_answer(
 
 
 @pytest.mark.usefixtures("house")
-async def test_hidden(hass: HomeAssistant, converse: Converse, told: Told) -> None:
-    """What is hidden is named nowhere, though an area or a group that is acted on holds it."""
+async def test_hidden(
+    hass: HomeAssistant, converse: Converse, told: Told, entry: MockConfigEntry, llm_context: llm.LLMContext
+) -> None:
+    """What is hidden is named nowhere, though a plan has it: as a member of a group, or a script as the action that it is."""
     async_expose_entity(hass, ASSISTANT, HIDDEN, False)
-    area = er.async_get(hass).async_get(LAMP).area_id
-    er.async_get(hass).async_update_entity(HIDDEN, area_id=area)
-    if area:
-        await converse("All lights", act(action="light.turn_on", target={"area_id": area}), DONE)
     await converse("Lights", act(action="light.turn_on", target={"entity_id": [LAMP, HIDDEN]}), DONE)
     await converse("Light", act(action="light.turn_on", target={"entity_id": [HIDDEN]}), DONE)
-    assert HIDDEN not in str([event.data for event in told])
-    assert HIDDEN not in str(hass.states.get(ACTIVITY).attributes)
+    told.clear()
+    steps = (Step("light.turn_on", (LAMP, HIDDEN)), Step("script.zebra", ("script.zebra",)))
+    call = ToolCall(
+        hass=hass,
+        arguments={},
+        exposure=Exposure(hass, ASSISTANT),
+        caller=Caller(llm_context),
+        options=ToolboxOptions(entry_id=entry.entry_id),
+        recording=Recording(plan=Plan(steps, "Zebra")),
+    )
+    tell(call, Happening.ACTED)
+    (event,) = told
+    assert (event.data["actions"], event.data["targets"]) == (["light.turn_on"], [LAMP])
+    assert HIDDEN not in str([hass.states.get(one).attributes for one in (ACTIVITY, OTHERS)])
 
 
 @pytest.mark.usefixtures("house")
-async def test_memory_and_own_wishes(
-    hass: HomeAssistant, converse: Converse, told: Told, entry: MockConfigEntry, hass_admin_user: MockUser
+async def test_memory_and_wishes(
+    hass: HomeAssistant, claude_server: ClaudeServer, told: Told, entry: MockConfigEntry, hass_admin_user: MockUser
 ) -> None:
-    """What is remembered, and what is wanted for later, is told nowhere; what somebody wanted for themselves is not as it is done."""
+    """What is remembered, and what is planned for later, is told nowhere, and neither is the undoing of it."""
     options = {CONF_FAMILIES: ["actions", "wishes", "memory"], CONF_ASK_FIRST: []}
     hass.config_entries.async_update_entry(entry, options=options)
     await hass.async_block_till_done()
-    await converse(
-        "Remember", Turn([tool_use("extended_assist__remember", {"facts": [{"words": "Tea at five"}]})]), DONE
-    )
     later = {"when": {"after": 600}, "say": "Take the pill"}
-    await converse("Remind me", Turn([tool_use("extended_assist__do_later", later)]), DONE)
+    calls = (
+        tool_use("extended_assist__remember", {"fact": "Tea is at five.", "whose": "me"}),
+        tool_use("extended_assist__do_later", later),
+    )
+    results = []
+    for call in (*calls, *[tool_use("extended_assist__undo_last_change", {})] * 2):
+        claude_server.responder = Scenario([Turn([call]), DONE])
+        context = Context(user_id=hass_admin_user.id)
+        await conversation.async_converse(hass, "Go on", None, context, agent_id=AGENT, language="en")
+        results.append(str(claude_server.message_requests[-1]["messages"][-1]["content"]))
+    assert not [result for result in results if "error" in result]
+    assert "Tea is at five" in results[0]
+    assert len([change for change in (await async_get_journal(hass)).changes if change.undone]) == 2
     assert kinds(told) == []
 
 

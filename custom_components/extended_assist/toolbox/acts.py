@@ -80,6 +80,8 @@ class Recording:
     """Whether the user was told what it would do, and said yes."""
     plan: Plan | None = None
     """What it would do, as far as that was looked at."""
+    is_told: bool = True
+    """Whether others may know of it: not what is remembered, or wanted by somebody for themselves."""
     _until: float | None = None
 
     async def async_settle(self, hass: HomeAssistant) -> None:

@@ -138,7 +138,8 @@ async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
     caller = _as_user(call.caller, user_id)
     await async_check_speaker(call.hass, options.policy, call.tier, caller)
     exposure = Exposure(call.hass, caller.assistant, options.external_statistics)
-    return replace(call, caller=caller, options=options, exposure=exposure, recording=Recording(call.recording.what))
+    recording = Recording(call.recording.what, is_told=call.recording.is_told)
+    return replace(call, caller=caller, options=options, exposure=exposure, recording=recording)
 
 
 def _as_user(caller: Caller, user_id: str) -> Caller:

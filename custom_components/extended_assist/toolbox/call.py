@@ -35,8 +35,6 @@ class ToolCall:
     """Whether the options want the user's word before it."""
     agent: str | None = None
     """The agent of ours that calls, by its subentry; None for anybody else's."""
-    is_told: bool = True
-    """Whether others may know of it: not what is remembered, or wanted by somebody for themselves."""
     recording: Recording = field(default_factory=Recording)
     """Takes what the call does, so that it can be looked at and undone."""
 

@@ -28,7 +28,9 @@ def tell(call: ToolCall, kind: Happening) -> None:
     What is remembered, and what somebody wants for themselves later, is told nowhere.
     """
     hass, plan = call.hass, call.recording.plan
-    if not call.is_told or (kind is Happening.ACTED and plan is not None and plan.steps and only_tells(hass, plan)):
+    if not call.recording.is_told or (
+        kind is Happening.ACTED and plan is not None and plan.steps and only_tells(hass, plan)
+    ):
         return
     steps = plan.steps if plan is not None else ()
     exposed = (entity_id for step in steps for entity_id in step.entity_ids if call.exposure.is_exposed(entity_id))

@@ -153,9 +153,8 @@ class ExtendedTool(llm.Tool):
             tier=self.tier,
             is_open=self.annotations.open_world,
             sends=self.sends,
-            recording=Recording(self.name),
+            recording=Recording(self.name, is_told=options.is_told and self.family not in (MEMORY, WISHES)),
             agent=agent_of(hass, caller),
-            is_told=options.is_told and self.family not in (MEMORY, WISHES),
         )
         try:
             async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):

@@ -13,7 +13,7 @@ from ..actions.perform import async_perform
 from ..happened import Happening
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import Change, async_get_journal
+from ..toolbox.journal import PRIVATE, Change, async_get_journal
 from ..toolbox.outside import marked, response_tells
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
@@ -100,6 +100,7 @@ class UndoLastChangeTool(ExtendedTool):
         check_nothing_goes_on(call.hass, call.caller)
         if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
+        call.recording.is_told = change.kind not in PRIVATE
         spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
         return await async_plan_undo(call, change, spoken)
 
