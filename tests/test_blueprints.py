@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pytest_homeassistant_custom_component.common import async_mock_service
 
 from homeassistant.components import tts
 from homeassistant.components.automation.config import ValidationStatus, async_validate_config_item
 from homeassistant.components.blueprint import BLUEPRINT_SCHEMA, Blueprint
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, SupportsResponse
 from homeassistant.helpers import area_registry as ar
 from homeassistant.helpers.selector import selector
 from homeassistant.setup import async_setup_component
@@ -217,6 +218,35 @@ async def test_nothing_unusual(
     await at("2026-03-10 21:00:00")
     assert told == Told()
     assert "anything out of the ordinary" in model.asked[1]
+    assert trace(hass)["script_execution"] == "finished"
+
+
+@pytest.mark.parametrize(("unusual", "asked"), [(0.2, 1), (0.8, 2)])
+async def test_weighed(
+    hass: HomeAssistant,
+    past: House,
+    set_up: SetUp,
+    told: Told,
+    at: At,
+    claude_server: ClaudeServer,
+    unusual: float,
+    asked: int,
+) -> None:
+    """Where tasks evaluate, as from Home Assistant 2026.11 on, a message is worded only where there is likely one to tell."""
+    model = claude_server.responder = Model(DOOR_TODAY, door, worth_telling)
+    await set_up("unusual_today", ai_task=TASK)
+    task = hass.states.get(TASK)
+    hass.states.async_set(TASK, task.state, {**task.attributes, "supported_features": 11})
+    answers = {"looked": {"noul": 0.9}, "unusual": {"noul": unusual}}
+    calls = async_mock_service(
+        hass, "ai_task", "evaluate", response={"answers": answers}, supports_response=SupportsResponse.ONLY
+    )
+    await at("2026-03-10 21:00:00")
+    (call,) = calls
+    assert call.data["state"] == OPEN
+    assert "only of what may need" in call.data["questions"]["unusual"]["instructions"]
+    assert len(model.asked) == asked
+    assert told.messages == ([("Title", f"Look: {OPEN}")] if asked == 2 else [])
     assert trace(hass)["script_execution"] == "finished"
 
 

@@ -11,7 +11,10 @@ from homeassistant.config_entries import ConfigEntry, UpdateListenerType
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
-from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers import config_validation as cv
+
+# Not the module: Python puts our own platform of that name in its place.
+from homeassistant.helpers.llm import async_register_api
 from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 from homeassistant.util.hass_dict import HassKey
@@ -28,9 +31,11 @@ from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .fact_actions import async_register_fact_actions
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
-from .habits.declined import async_get_declined
 from .gallery import async_register_view
+from .habits.declined import async_get_declined
+from .happened import async_get_activity
 from .household import async_household_platforms
+from .in_assist import async_offer_in_assist
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
 from .name_index import async_get_names
@@ -52,6 +57,9 @@ _OTHER_NAMES = {"scheduled_actions": "pending"}
 
 PLATFORMS = (Platform.AI_TASK, Platform.CONVERSATION, Platform.SENSOR)
 """The platforms of an entry that talks to a server."""
+
+ALWAYS = (Platform.EVENT,)
+"""The platforms of every entry: what happens is told of all."""
 
 _SET_UP: HassKey[dict[str, tuple[Platform, ...]]] = HassKey(f"{DOMAIN}_platforms")
 """The platforms of each loaded entry; its options may say something else by the time it is unloaded."""
@@ -81,10 +89,11 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions and what serves pictures, and notice from the beginning when sensors say no number."""
+    """Register the actions and what serves pictures, and notice from the beginning what sensors say and what comes of what is done."""
     async_register_actions(hass)
     async_register_fact_actions(hass)
     async_register_view(hass)
+    async_get_activity(hass)
     await async_get_kept(hass)
     return True
 
@@ -118,7 +127,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
         entry.runtime_data = await _async_connect(hass, entry)
     await async_load_functions(hass, entry)
     entry.async_on_unload(lambda: unload_functions(hass, entry))
-    entry.async_on_unload(llm.async_register_api(hass, ExtendedAssistAPI(hass, entry)))
+    entry.async_on_unload(async_register_api(hass, ExtendedAssistAPI(hass, entry)))
+    entry.async_on_unload(await async_offer_in_assist(hass, entry))
     entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS))
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
@@ -155,8 +165,8 @@ async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 
 async def _async_set_up_platforms(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Set up the platforms of an entry; those of tools that are turned off leave nothing behind."""
-    platforms: tuple[Platform, ...] = PLATFORMS if has_connection(entry) else ()
-    platforms += tuple(async_household_platforms(hass, entry))
+    platforms = (*(PLATFORMS if has_connection(entry) else ()), *ALWAYS, *async_household_platforms(hass, entry))
+    platforms = tuple(dict.fromkeys(platforms))
     hass.data.setdefault(_SET_UP, {})[entry.entry_id] = platforms
     await hass.config_entries.async_forward_entry_setups(entry, platforms)
 

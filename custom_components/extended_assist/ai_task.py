@@ -1,6 +1,8 @@
 """A model as an AI Task entity."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from inspect import signature
 from typing import Any, override
 
 import voluptuous as vol
@@ -80,7 +82,7 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
     ) -> dict[str, dict[str, Any]]:
         """Return the answers to questions, with their probabilities."""
         with (
-            chat_session.async_get_chat_session(self.hass) as session,
+            self._chat_session() as session,
             conversation.async_get_chat_log(self.hass, session) as chat_log,
         ):
             context = llm.LLMContext(
@@ -95,6 +97,12 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
         except TurnError as err:
             raise _failure(err) from err
 
+    def _chat_session(self) -> AbstractContextManager[chat_session.ChatSession]:
+        """Return a conversation of its own, which from Home Assistant 2026.11 on belongs to whoever wants the task done."""
+        takes_context = "context" in signature(chat_session.async_get_chat_session).parameters
+        own: dict[str, Any] = {"context": self._context} if takes_context else {}
+        return chat_session.async_get_chat_session(self.hass, **own)
+
     async def _async_ask(self, chat_log: conversation.ChatLog, structure: vol.Schema | None) -> Any:
         """Return the answer to the last message, in a structure where there is one."""
         try:
@@ -102,6 +110,7 @@ class ClaudeTask(ai_task.AITaskEntity, ClaudeEntity):
             turn = self._turn(chat_log, self.hass.config.language, patience)
             return await async_generate(turn, structure)
         except TurnError as err:
+            self._tell_failed(err, self._context)
             raise _failure(err) from err
 
 

@@ -10,6 +10,7 @@ from homeassistant.helpers import llm
 from .const import CONF_FAMILIES, DOMAIN
 from .functions.manager import added_tools
 from .functions.parameters import as_written
+from .in_assist import without_own
 from .prompt import async_api_prompt
 from .toolbox.caller import Caller
 from .toolbox.options import ToolboxOptions
@@ -42,7 +43,7 @@ class ExtendedAssistAPI(llm.API):
             if tool.family in self._families and await tool.async_available(self.hass)
         ]
         # Nothing is waited for from here until the prompt is read, so that it tells of the home as it is now.
-        assist = await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context)
+        assist = without_own(await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context))
         taken = [tool.name for tool in (*assist.tools, *tools)]
         tools += (added := added_tools(self.hass, self._entry_id, self._options, taken))
         return ToolboxInstance(

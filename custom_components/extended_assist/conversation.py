@@ -157,6 +157,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
         LOGGER.warning("The agent %s could not answer: %s", self._subentry.subentry_id, error.key)
         # Servers repeat parts of the request in their messages.
         LOGGER.debug("The cause in %s was", self.entity_id, exc_info=error)
+        self._tell_failed(error, user_input.context)
         fallback = self._settings.get(CONF_FALLBACK_AGENT)
         if result := await async_hand_over(self.hass, self.entity_id, fallback, user_input, chat_log):
             return result

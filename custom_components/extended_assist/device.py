@@ -2,8 +2,7 @@
 
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.const import CONF_MODEL
-from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers import device_registry as dr
 
 from .const import DOMAIN
 
@@ -27,12 +26,3 @@ def entry_device(entry: ConfigEntry) -> dr.DeviceInfo:
         manufacturer="Extended Assist",
         entry_type=dr.DeviceEntryType.SERVICE,
     )
-
-
-@callback
-def async_drop_entry_device(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Remove the device of an entry where no entity is left in it."""
-    devices = dr.async_get(hass)
-    device = devices.async_get_device_by_identifier((DOMAIN, entry.entry_id), entry.entry_id)
-    if device and not er.async_entries_for_device(er.async_get(hass), device.id, include_disabled_entities=True):
-        devices.async_remove_device(device.id)

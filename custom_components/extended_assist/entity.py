@@ -8,7 +8,7 @@ from typing import Any, override
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_MODEL
-from homeassistant.core import callback
+from homeassistant.core import Context, callback
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
 from . import ExtendedAssistConfigEntry
@@ -22,6 +22,7 @@ from .claude.usage import TokenMeter
 from .const import CONF_BASE_URL
 from .coordinator import ServerCoordinator
 from .device import agent_device
+from .happened import Happening, async_happened
 from .issues import async_check_left_out, async_check_model, async_resolve_unless_ignored
 from .token_limit import async_check_token_limit, is_used_up
 from .toolbox.options import ToolboxOptions
@@ -44,6 +45,7 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
         self._meter = meter
         self._toolbox = ToolboxOptions.of(entry.options, entry.entry_id)
         self._attr_device_info = agent_device(subentry)
+        self._was_used_up = is_used_up(subentry, meter)
 
     @override
     async def async_added_to_hass(self) -> None:
@@ -70,6 +72,18 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
     def _async_check_token_limit(self) -> None:
         """Tell the user when the month's tokens come to their end."""
         async_check_token_limit(self.hass, self._entry.entry_id, self._subentry, self._meter)
+        if (is_up := is_used_up(self._subentry, self._meter)) and not self._was_used_up:
+            async_happened(
+                self.hass, Happening.LIMIT_REACHED, self._entry.entry_id, self._subentry.subentry_id, Context()
+            )
+        self._was_used_up = is_up
+
+    @callback
+    def _tell_failed(self, error: TurnError, outer: Context | None) -> None:
+        """Tell logbook and automations that there was no answer, and the key of the reason."""
+        context = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
+        subentry_id = self._subentry.subentry_id
+        async_happened(self.hass, Happening.FAILED, self._entry.entry_id, subentry_id, context, reason=error.key)
 
     @callback
     def _tell_left_out(self, tools: Mapping[str, str]) -> None:

@@ -1,14 +1,36 @@
-"""What happened of what the household wished for later, as events."""
+"""What happened, as events: of each agent, and of what the household wished for later."""
 
-from typing import override
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Self, override
 
-from homeassistant.components.event import EventEntity, EventEntityDescription
-from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME
-from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
+from homeassistant.components.event import EventEntity, EventEntityDescription, EventExtraStoredData
+from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME, CONF_MODEL
+from homeassistant.core import CALLBACK_TYPE, Context, Event, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.util import dt as dt_util
 
 from . import ExtendedAssistConfigEntry
 from .const import ATTR_KIND, ATTR_RESULT, EVENT_HAPPENED
+from .device import agent_device, entry_device
+from .happened import (
+    ATTR_ACTIONS,
+    ATTR_AGENT,
+    ATTR_CAUSED,
+    ATTR_LEFT_OUT,
+    ATTR_MORE,
+    ATTR_REASON,
+    ATTR_TARGETS,
+    ATTR_TOOL,
+    EVENT_AGENT,
+    Happening,
+    async_get_activity,
+    unique_id_of,
+)
+from .household import hidden_at_first, shows
+from .toolbox.options import WISHES as LATER
 from .wish_entity import WishEntity
 from .wishes.keeper import async_get_wishes
 from .wishes.outcome import Ending
@@ -16,14 +38,86 @@ from .wishes.wish import Wish
 
 PARALLEL_UPDATES = 0
 
+_SHOWN: Final = (ATTR_TOOL, ATTR_REASON, ATTR_ACTIONS, ATTR_TARGETS, ATTR_MORE, ATTR_LEFT_OUT)
+
 
 async def async_setup_entry(
     hass: HomeAssistant,
     entry: ExtendedAssistConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the event entity of an entry."""
-    async_add_entities([WishEvents(entry, await async_get_wishes(hass))])
+    """Add the event entities of an entry and of its agents."""
+    async_add_entities([AgentEvents(entry.entry_id, entry_device(entry))])
+    for subentry_id, subentry in entry.subentries.items():
+        if CONF_MODEL in subentry.data:
+            async_add_entities([AgentEvents(subentry_id, agent_device(subentry))], config_subentry_id=subentry_id)
+    if shows(entry, LATER):
+        async_add_entities([WishEvents(entry, await async_get_wishes(hass))])
+
+
+@dataclass
+class ActivityStoredData(EventExtraStoredData):
+    """The last event, and when each kind of event was last."""
+
+    times: dict[str, str]
+
+    @classmethod
+    @override
+    def from_dict(cls, restored: dict[str, Any]) -> Self | None:
+        """Return what was stored."""
+        if (event := EventExtraStoredData.from_dict(restored)) is None:
+            return None
+        return cls(event.last_event_type, event.last_event_attributes, restored.get("times", {}))
+
+
+class AgentEvents(EventEntity):
+    """What an agent did, or of an entry what other agents did with its tools."""
+
+    _attr_has_entity_name = True
+    _attr_should_poll = False
+    entity_description = EventEntityDescription(
+        key="activity", translation_key="activity", event_types=[kind.value for kind in Happening]
+    )
+
+    def __init__(self, agent: str, device: DeviceInfo) -> None:
+        """Take the id of the subentry or entry, and its device."""
+        self._agent = agent
+        self._attr_unique_id = unique_id_of(agent)
+        self._attr_device_info = device
+
+    @override
+    def get_initial_entity_options(self) -> er.EntityOptionsType:
+        """Expose it to no assistant: what they did is nothing that they need to be told again."""
+        return hidden_at_first()
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Hear what happens, and know when it last did."""
+        await super().async_added_to_hass()
+        last = async_get_activity(self.hass).last.setdefault(self._agent, {})
+        if (stored := await self.async_get_last_extra_data()) is not None:
+            for kind, time in stored.as_dict().get("times", {}).items():
+                if kind in [*Happening] and (moment := dt_util.parse_datetime(time)):
+                    last.setdefault(Happening(kind), moment)
+        self.async_on_remove(self.hass.bus.async_listen(EVENT_AGENT, self._async_on_event))
+
+    @property
+    @override
+    def extra_restore_state_data(self) -> ActivityStoredData:
+        """Return what is kept over a restart."""
+        event = super().extra_restore_state_data
+        last: dict[Happening, datetime] = async_get_activity(self.hass).last.get(self._agent, {})
+        times = {kind.value: moment.isoformat() for kind, moment in last.items()}
+        return ActivityStoredData(event.last_event_type, event.last_event_attributes, times)
+
+    @callback
+    def _async_on_event(self, event: Event[dict[str, Any]]) -> None:
+        """Show what happened; what came of something that happened before is only in the logbook, so that nothing goes round."""
+        if event.data.get(ATTR_AGENT) != self._agent or event.data.get(ATTR_CAUSED):
+            return
+        self._trigger_event(event.data[ATTR_KIND], {key: event.data[key] for key in _SHOWN if key in event.data})
+        self.async_set_context(event.context)
+        self.async_write_ha_state()
 
 
 class WishEvents(WishEntity, EventEntity):

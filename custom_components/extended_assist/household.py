@@ -11,7 +11,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
 from .const import CONF_FAMILIES, DOMAIN
-from .device import async_drop_entry_device, entry_device
+from .device import entry_device
 from .toolbox.options import MEMORY, WISHES
 from .tools import DEFAULT_FAMILIES
 
@@ -36,10 +36,14 @@ def async_household_platforms(hass: HomeAssistant, entry: ConfigEntry) -> Iterab
         for platform in platforms if not shows(entry, family) else ():
             if entity_id := entities.async_get_entity_id(platform, DOMAIN, _unique_id(entry, family)):
                 entities.async_remove(entity_id)
-    async_drop_entry_device(hass, entry)
     return dict.fromkeys(
         one for family, platforms in HOUSEHOLD_PLATFORMS.items() if shows(entry, family) for one in platforms
     )
+
+
+def hidden_at_first() -> er.EntityOptionsType:
+    """Return the options of an entity that is exposed to no assistant until the user decides otherwise."""
+    return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
 
 
 def _unique_id(entry: ConfigEntry, family: str) -> str:
@@ -61,4 +65,4 @@ class HouseholdEntity(Entity):
     @override
     def get_initial_entity_options(self) -> er.EntityOptionsType:
         """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
-        return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
+        return hidden_at_first()

@@ -1,7 +1,7 @@
-"""What happened of what the household wished for later, in the logbook."""
+"""What happened, in the logbook: what agents did, and what the household wished for later."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from homeassistant.components.logbook.const import LOGBOOK_ENTRY_ENTITY_ID, LOGBOOK_ENTRY_MESSAGE, LOGBOOK_ENTRY_NAME
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME
@@ -9,8 +9,12 @@ from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_cached_translations
 
 from .const import ATTR_BY, ATTR_KIND, ATTR_RESULT, DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
+from .happened import ATTR_ACTIONS, ATTR_TARGETS, ATTR_TOOL, EVENT_AGENT
 
-_KINDS = f"component.{DOMAIN}.entity.event.later.state_attributes.event_type.state"
+MAX_NAMED: Final = 5
+"""Actions, and entities, that one line names."""
+
+_KINDS: Final = f"component.{DOMAIN}.entity.event.{{}}.state_attributes.event_type.state.{{}}"
 
 
 @callback
@@ -18,34 +22,20 @@ def async_describe_events(
     hass: HomeAssistant,
     async_describe_event: Callable[[str, str, Callable[[Event], dict[str, Any]]], None],
 ) -> None:
-    """Describe what happened."""
+    """Describe what happened. Every user reads it: Home Assistant's logbook asks for no permissions."""
 
     @callback
-    def describe(event: Event) -> dict[str, Any]:
+    def describe_wish(event: Event) -> dict[str, Any]:
         """Say the name, how it went, and the result."""
-        kind, result = event.data[ATTR_KIND], event.data[ATTR_RESULT]
-        words = async_get_cached_translations(hass, hass.config.language, "entity", DOMAIN).get(
-            f"{_KINDS}.{kind}", kind
-        )
-        return {
-            LOGBOOK_ENTRY_NAME: event.data[ATTR_NAME],
-            LOGBOOK_ENTRY_MESSAGE: f"{words.lower()}: {result}" if result else words.lower(),
-            LOGBOOK_ENTRY_ENTITY_ID: event.data[ATTR_ENTITY_ID],
-        }
-
-    async_describe_event(DOMAIN, EVENT_HAPPENED, describe)
-    _async_describe_looks(hass, async_describe_event)
-
-
-@callback
-def _async_describe_looks(
-    hass: HomeAssistant,
-    async_describe_event: Callable[[str, str, Callable[[Event], dict[str, Any]]], None],
-) -> None:
-    """Describe which camera an assistant looked at, and for whom."""
+        return _line(event, _kind(hass, "later", event), event.data[ATTR_RESULT])
 
     @callback
-    def describe(event: Event) -> dict[str, Any]:
+    def describe_agent(event: Event) -> dict[str, Any]:
+        """Say who did what to what; how it was before and is now is in the lines of the entities."""
+        return _line(event, _kind(hass, "activity", event), _what(hass, event))
+
+    @callback
+    def describe_look(event: Event) -> dict[str, Any]:
         """Say the camera, and who asked."""
         entity_id, by = event.data[ATTR_ENTITY_ID], event.data[ATTR_BY]
         texts = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
@@ -57,4 +47,49 @@ def _async_describe_looks(
             LOGBOOK_ENTRY_ENTITY_ID: entity_id,
         }
 
-    async_describe_event(DOMAIN, EVENT_LOOKED, describe)
+    async_describe_event(DOMAIN, EVENT_HAPPENED, describe_wish)
+    async_describe_event(DOMAIN, EVENT_AGENT, describe_agent)
+    async_describe_event(DOMAIN, EVENT_LOOKED, describe_look)
+
+
+def _line(event: Event, kind: str, what: str) -> dict[str, Any]:
+    """Return a line of the logbook."""
+    return {
+        LOGBOOK_ENTRY_NAME: event.data[ATTR_NAME],
+        LOGBOOK_ENTRY_MESSAGE: f"{kind}: {what}" if what else kind,
+        LOGBOOK_ENTRY_ENTITY_ID: event.data.get(ATTR_ENTITY_ID),
+    }
+
+
+def _kind(hass: HomeAssistant, entity: str, event: Event) -> str:
+    """Return the words for what kind of thing happened."""
+    kind = event.data[ATTR_KIND]
+    texts = async_get_cached_translations(hass, hass.config.language, "entity", DOMAIN)
+    return str(texts.get(_KINDS.format(entity, kind), kind)).lower()
+
+
+def _what(hass: HomeAssistant, event: Event) -> str:
+    """Return the actions in Home Assistant's own words, and the entities by their names."""
+    actions = [_action(hass, action) for action in event.data.get(ATTR_ACTIONS, ())]
+    if not actions and (tool := event.data.get(ATTR_TOOL)):
+        actions = [_action(hass, tool.replace("__", ".", 1))]
+    names = [state.name for one in event.data.get(ATTR_TARGETS, ()) if (state := hass.states.get(one))]
+    return " \N{MIDDLE DOT} ".join(filter(None, (_few(actions), _few(names))))
+
+
+def _action(hass: HomeAssistant, action: str) -> str:
+    """Return what an action, or a tool of ours, is called."""
+    domain, _, name = action.partition(".")
+    language = hass.config.language
+    if domain == DOMAIN:
+        tools = async_get_cached_translations(hass, language, "selector", DOMAIN)
+        return tools.get(f"component.{DOMAIN}.selector.ask_first.options.{name}", name.replace("_", " "))
+    actions = async_get_cached_translations(hass, language, "services", domain)
+    return actions.get(f"component.{domain}.services.{name}.name", name.replace("_", " "))
+
+
+def _few(words: Iterable[str]) -> str:
+    """Return the first few of some words."""
+    once = [*dict.fromkeys(words)]
+    more = f" +{len(once) - MAX_NAMED}" if len(once) > MAX_NAMED else ""
+    return f"{', '.join(once[:MAX_NAMED])}{more}"

@@ -50,7 +50,7 @@ _INSTEAD = {
 }
 """What Assist says without knowing tools of ours, and what is said instead, where there is the one that is named."""
 
-_TOOLS = (
+TOOLS = (
     "The extended_assist tools answer what the others cannot, such as entity ids, attributes and the past. They see "
     "exactly what is exposed to you."
 )
@@ -59,7 +59,9 @@ _HONESTY = (
     "Say that something was done only if a tool called since the user's last message reported it done; if none was, or it "
     "failed, call the tool or say what went wrong. Act and look anew for every wish: earlier results are out of date. "
     "State only what tools returned, without guesses, and say when a result was cut. Report outcomes as they are: what is "
-    "under way, not reached or cannot be known is not done.\n"
+    "under way, not reached or cannot be known is not done."
+)
+ASKS = (
     "When a tool wants the user's agreement, say what would be done and end with the question. Once they agree in their "
     "next message, call it again with exactly the same arguments."
 )
@@ -76,8 +78,8 @@ async def async_api_prompt(
     exposure = Exposure(hass, caller.assistant)
     parts = [home.put_into(assist_prompt, exposure)]
     if names:
-        parts.append(_TOOLS)
-    parts.append(_HONESTY)
+        parts.append(TOOLS)
+    parts += [_HONESTY, ASKS]
     if caller.chat_log is not None:  # Whoever fetches the prompt over MCP speaks as they like.
         parts += [_ASKING, _SPEECH]
     if any(name.endswith("__get_user_name") for name in names) and (name := await _async_user_name(hass, caller)):

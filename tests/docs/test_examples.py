@@ -14,12 +14,14 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import (
     MockConfigEntry,
+    MockUser,
     async_fire_time_changed,
     async_mock_service,
 )
 
 from custom_components.extended_assist.const import DOMAIN, LOGGER
 from custom_components.extended_assist.flows.agent import default_agent, default_task
+from homeassistant.components import conversation
 from homeassistant.const import Platform
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, script
@@ -28,14 +30,15 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import parse_yaml
 from tests.automating import FREE, StartHome, switching
-from tests.claude_server import ClaudeServer, Scenario, Turn, text
-from tests.conftest import MODEL, CallTool, Converse, async_set_up
+from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
+from tests.conftest import AGENT, MODEL, CallTool, Converse, async_set_up
 from tests.functions.conftest import Install
 
 from .pages import blocks
 from .test_functions import block_of
 from .test_tools import TOOLS
 
+REFUSED = "Somebody may not open the door"
 EXAMPLES, CONFIGURATION, TROUBLESHOOTING = "docs/examples.md", "docs/configuration.md", "docs/troubleshooting.md"
 AUTOMATIONS = "docs/tools/automations.md"
 
@@ -116,7 +119,7 @@ def test_every_block_is_known() -> None:
     """Each automation and script has its run; beside them there are a part of one and a configuration."""
     values = [parse_yaml(block.text) for block in blocks(EXAMPLES, "yaml")]
     names = [value["alias"] for value in values if isinstance(value, dict) and "alias" in value]
-    assert sorted(names) == sorted(RUNS)
+    assert sorted(names) == sorted([*RUNS, REFUSED])
     others = [value for value in values if isinstance(value, list) or "alias" not in value]
     assert [isinstance(value, list) for value in others] == [True, False]
 
@@ -274,6 +277,26 @@ async def test_told_of_a_change(hass: HomeAssistant, start_home: StartHome, call
     await call_tool(TOOLS["add_automation"](FREE), automation=switching("Porch at dusk"))
     await hass.async_block_till_done()
     assert [call.data["message"] for call in told] == ["automation.porch_at_dusk was added"]
+
+
+async def test_told_of_a_refusal(hass: HomeAssistant, server: ClaudeServer, hass_admin_user: MockUser) -> None:
+    """The automation for it hears of a no to what the agent has asked, and names what was not done."""
+    told = async_mock_service(hass, "notify", "mobile_app_phone")
+    config = {"automation": [{"id": "shown", **shown(REFUSED)}]}
+    with patch("homeassistant.config.async_hass_config_yaml", return_value=config):
+        await hass.services.async_call("automation", "reload", blocking=True)
+    unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}
+    server.responder = Scenario(
+        [Turn([tool_use("extended_assist__perform_action", unlock)]), Turn([text("All right.")])]
+    )
+    conversation_id = None
+    for words in ("Open the front door", "No"):
+        result = await conversation.async_converse(
+            hass, words, conversation_id, Context(user_id=hass_admin_user.id), agent_id=AGENT, language="en"
+        )
+        conversation_id = result.conversation_id
+        await hass.async_block_till_done()
+    assert [call.data["message"] for call in told] == ["Not done: Front Door"]
 
 
 async def test_instructions(hass: HomeAssistant) -> None:

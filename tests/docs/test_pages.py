@@ -76,7 +76,8 @@ def test_links(page: str) -> None:
 @pytest.mark.parametrize("page", names())
 def test_images(page: str) -> None:
     """Every picture says in words what it shows, and is no wider than a page."""
-    assert all(image.endswith("/badge.svg") for image in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", prose(page)))
+    badges = ("/badge.svg", "/badges/hacs_repository.svg", "/badges/config_flow_start.svg")
+    assert all(image.endswith(badges) for image in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", prose(page)))
     for image in re.findall(r"<img [^>]*>", prose(page)):
         assert re.search(r'alt="[^"]{20,}"', image), image
         assert int(re.search(r'width="(\d+)"', image)[1]) <= 800, image
@@ -84,7 +85,7 @@ def test_images(page: str) -> None:
 
 def test_links_into_home_assistant() -> None:
     """Buttons that open the reader's own Home Assistant carry what it needs."""
-    found = [urlsplit(link) for page in names() for link in links(page) if "my.home-assistant.io" in link]
+    found = [urlsplit(link) for page in names() for link in links(page) if "my.home-assistant.io/redirect" in link]
     queries = [(parts.path.removeprefix("/redirect/").strip("/"), parse_qs(parts.query)) for parts in found]
     owner, _, repository = REPOSITORY.partition("/")
     for kind, query in queries:

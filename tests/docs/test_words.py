@@ -15,6 +15,7 @@ from custom_components.extended_assist.claude.client import ANTHROPIC_URL
 from custom_components.extended_assist.claude.models import EFFORTS, THINKING, Abilities
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.model import model_schema
+from custom_components.extended_assist.happened import Happening
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from tests.conftest import AGENT
@@ -259,7 +260,9 @@ async def test_entities(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     (table,) = tables("docs/reference.md", "Entities and devices")
     listed = {row[0].strip("`") for row in table[1:]}
     assert listed - {"ai_task.claude_ai_task"} == {
-        state.entity_id for state in hass.states.async_all(("conversation", "sensor")) if "claude" in state.entity_id
+        state.entity_id
+        for state in hass.states.async_all(("conversation", "sensor", "event"))
+        if "claude" in state.entity_id
     }
     assert AGENT in listed
 
@@ -268,7 +271,15 @@ async def test_entities_of_an_entry(hass: HomeAssistant, assist: None) -> None:
     """The entities for what is to happen later that are listed are those that there are, with their kinds of events."""
     await async_set_up_home(hass, title="Extended Assist")
     (table,) = tables("docs/reference.md", "What is to happen later")
-    assert {row[0].strip("`") for row in table[1:]} == {*hass.states.async_entity_ids(("todo", "calendar", "event"))}
+    assert {row[0].strip("`") for row in table[1:]} == {
+        *hass.states.async_entity_ids(("todo", "calendar", "event"))
+    } - {"event.extended_assist_activity"}
     (events,) = [row[1] for row in table[1:] if "event." in row[0]]
     kinds = hass.states.get("event.extended_assist_for_later").attributes["event_types"]
     assert [name for name in re.findall(r"`(\w+)`", events) if name not in ("name", "result")] == kinds
+
+
+def test_kinds_of_activity() -> None:
+    """Each kind of thing that happens is listed."""
+    (table,) = tables("docs/reference.md", "What assistants did")
+    assert [row[0].strip("`") for row in table[1:]] == [kind.value for kind in Happening]

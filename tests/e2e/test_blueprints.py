@@ -30,6 +30,9 @@ def energy(result: dict[str, Any]) -> str:
 
 
 def judged(instructions: str) -> dict[str, Any]:
+    if "Question 'unusual'" in instructions:
+        assert "front door" in instructions
+        return {"looked": 0.9, "unusual": 0.8}
     found = instructions.partition("<findings>")[2].partition("</findings>")[0].strip()
     return {"looked": True, "unusual": True, "message": f"Unusual: {found}"}
 
@@ -105,8 +108,13 @@ async def test_blueprint(
                         break
             assert message.startswith(expected), message
             assert any(letter.isdigit() for letter in message)
-            last = server.message_requests[-2 if name == "unusual_today" else -1]["messages"][-1]["content"]
+            asked = [request["messages"][-1]["content"] for request in server.message_requests]
+            last = [blocks for blocks in asked if blocks[0]["type"] == "tool_result"][-1]
             assert say(json.loads(last[0]["content"])) in message
+            weighs = name == "unusual_today" and await client.call("get_services")
+            assert any("Question 'unusual'" in str(blocks) for blocks in asked) == (
+                bool(weighs) and "evaluate" in weighs["ai_task"]
+            )
         finally:
             await client.delete(f"/api/config/config_entries/entry/{entry_id}")
     assert f"automation.{name}" not in await client.states()

@@ -140,12 +140,13 @@ class Home:
         more = {"max_tokens": 2_000, "max_tool_rounds": 5}
         await self.select(self.first, self.strict, THIRD, more=more, model="claude-haiku-5-5")
 
-    async def set_options(self, entry_id: str, who: str, ask_first: list[str]) -> None:
+    async def set_options(self, entry_id: str, who: str, ask_first: list[str], *, in_assist: bool = False) -> None:
         """Choose who may control, and what asks first."""
         policy = {"who_may_read": "anyone", "who_may_control": who, "who_may_administer": "admin"}
         form = {
             "families": ["actions", "scripts"],
             "result_budget": 4_000,
+            "in_assist": in_assist,
             "policy": {**policy, "ask_first": ask_first, "allow_without_chat": False},
         }
         result = await self.client.options_flow(entry_id, form)
@@ -236,6 +237,7 @@ async def test_rules_travel(house: HomeAssistantInstance, server: ClaudeServer) 
         home.apis = [home.strict, ASSIST]
         await check_agent(home, "anthropic", copies=2)
         await check_options_hold_at_once(home)
+        await check_in_assist(home)
         await home.select(home.core, home.strict, home.lax, recommended=True)
         assert await home.noticed() == {"mcp_server"}
         await check_agent(home, "anthropic", copies=2)
@@ -298,6 +300,25 @@ async def check_options_hold_at_once(home: Home) -> None:
     assert heard.results[0]["done"] is False
     assert not await home.is_on()
     await home.set_options(home.first, "user", ["execute_script"])
+
+
+async def check_in_assist(home: Home) -> None:
+    """Tools in Assist itself are there once, beside the toolbox too, and obey their entry's rules."""
+    await home.set_options(home.first, "user", ["execute_script"], in_assist=True)
+    for apis in ((home.strict, ASSIST), (ASSIST,)):
+        await home.select(home.core, *apis, recommended=True)
+        heard = await home.say_from_satellite("anthropic", RUN)
+        assert NOT_KNOWN in heard.results[0]["error"]
+        assert sum(name.endswith(RUN.tool) for name in heard.offered) == 1
+        heard = await home.say("anthropic", RUN)
+        assert heard.results[0]["done"] is False
+        await home.say("anthropic", RUN, words="Yes", conversation_id=heard.conversation_id)
+        assert await home.is_on()
+        await home.say("anthropic", UNDO, conversation_id=heard.conversation_id)
+        assert not await home.is_on()
+    await home.set_options(home.first, "user", ["execute_script"])
+    heard = await home.say("anthropic")
+    assert not any(name.endswith(RUN.tool) for name in heard.offered)
 
 
 async def check_laxer(home: Home) -> None:

@@ -5,8 +5,10 @@ import re
 from string import Formatter
 from typing import Any
 
+import pytest
 import voluptuous as vol
 
+from custom_components.extended_assist import condition, trigger
 from custom_components.extended_assist.claude import failures
 from custom_components.extended_assist.flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, SET_UP_SCHEMA
 from homeassistant.const import Platform
@@ -96,6 +98,7 @@ def _described(step: dict[str, Any]) -> dict[str, Any]:
 
 
 NAMED = {vol.Required("name"): text, vol.Required("description"): text}
+DESCRIBED = {**NAMED, vol.Optional("fields"): {key: NAMED}}
 SCHEMA = vol.Schema(
     {
         vol.Required("config"): flow(),
@@ -119,7 +122,9 @@ SCHEMA = vol.Schema(
                 {vol.Required("title"): text, vol.Required("fix_flow"): flow()},
             )
         },
-        vol.Optional("services"): {key: {**NAMED, vol.Optional("fields"): {key: NAMED}}},
+        vol.Optional("services"): {key: DESCRIBED},
+        vol.Optional("triggers"): {key: DESCRIBED},
+        vol.Optional("conditions"): {key: DESCRIBED},
         vol.Optional("system_health"): {"info": texts},
     }
 )
@@ -201,30 +206,43 @@ def test_every_exception_is_translated() -> None:
     assert failed <= strings()["config"]["error"].keys() | never_raised
 
 
-def test_services() -> None:
-    """Every action and field has a selector, a name, a description and an icon; nothing is translated that is not there."""
-    icon = vol.All(cv.string_with_no_html, vol.Match(r"mdi:[a-z0-9-]+$"))
-    field = {
-        vol.Optional("required"): bool,
-        vol.Optional("default"): object,
-        vol.Optional("example"): object,
-        vol.Required("selector"): selector.validate_selector,
-    }
-    services = vol.Schema({cv.slug: {vol.Optional("target"): dict, vol.Optional("fields"): {cv.slug: field}}})(
-        read_yaml(INTEGRATION / "services.yaml")
+ICON = vol.All(cv.string_with_no_html, vol.Match(r"mdi:[a-z0-9-]+$"))
+FIELD = {
+    vol.Optional("required"): bool,
+    vol.Optional("default"): object,
+    vol.Optional("example"): object,
+    vol.Required("selector"): selector.validate_selector,
+}
+
+
+@pytest.mark.parametrize("kind", ["service", "trigger", "condition"])
+def test_described_in_yaml(kind: str) -> None:
+    """Every action, trigger, condition and field has a selector, a name, a description and an icon; nothing else is translated."""
+    found = {name: one for name, one in read_yaml(INTEGRATION / f"{kind}s.yaml").items() if not name.startswith(".")}
+    described = vol.Schema({cv.slug: {vol.Optional("target"): dict, vol.Optional("fields"): {cv.slug: FIELD}}})(found)
+    translated = strings()[f"{kind}s"]
+    assert translated.keys() == described.keys()
+    for name, one in described.items():
+        assert translated[name].get("fields", {}).keys() == one.get("fields", {}).keys()
+    icons = vol.Schema({key: {kind: ICON}})(read_json(INTEGRATION / "icons.json")[f"{kind}s"])
+    assert icons.keys() == described.keys()
+
+
+def test_icons() -> None:
+    """Icons are of entities and of what is described."""
+    states = {vol.Optional("default"): ICON, vol.Optional("state"): {key: ICON}, vol.Optional("state_attributes"): dict}
+    described = dict.fromkeys(("services", "triggers", "conditions"), dict)
+    vol.Schema({vol.Optional("entity"): {vol.In(set(Platform)): {key: states}}, **described})(
+        read_json(INTEGRATION / "icons.json")
     )
-    translated = strings()["services"]
-    assert translated.keys() == services.keys()
-    for name, service in services.items():
-        assert translated[name].get("fields", {}).keys() == service.get("fields", {}).keys()
-    icons = read_json(INTEGRATION / "icons.json")
-    states = {vol.Optional("default"): icon, vol.Optional("state"): {key: icon}, vol.Optional("state_attributes"): dict}
-    vol.Schema({vol.Optional("entity"): {vol.In(set(Platform)): {key: states}}, "services": {key: {"service": icon}}})(
-        icons
-    )
-    assert icons["services"].keys() == services.keys()
+
+
+def test_what_is_described_is_there() -> None:
+    """The actions, triggers and conditions are those of the code."""
     registered = {node.value for file in ("services.py", "fact_actions.py") for node in nodes(ast.Constant, file)}
-    assert services.keys() <= registered
+    assert read_yaml(INTEGRATION / "services.yaml").keys() <= registered
+    assert strings()["triggers"].keys() == trigger.TRIGGERS.keys()
+    assert strings()["conditions"].keys() == condition.CONDITIONS.keys()
 
 
 def test_entities_have_names_and_icons() -> None:

@@ -83,7 +83,8 @@ async def test_before_it_is_there(hass: HomeAssistant) -> None:
 
     hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, ask)
     await async_set_up_home(hass)
-    assert asked == [False] * len(KNOWN_ASSISTANTS) * len(SHOWN)
+    # With the entity of what was done.
+    assert asked == [False] * len(KNOWN_ASSISTANTS) * (len(SHOWN) + 1)
     assert exposed(hass) == set()
 
 

@@ -39,13 +39,13 @@ async def test_beside_agents(hass: HomeAssistant, entry: MockConfigEntry) -> Non
     hass.config_entries.async_update_entry(entry, options=OFF)
     await hass.async_block_till_done()
     found = {one.domain for one in er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)}
-    assert found == {"conversation", "sensor"}
-    assert len(dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)) == 1
+    assert found == {"conversation", "sensor", "event"}
+    assert len(dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)) == 2
     assert hass.states.get(AGENT).state != "unavailable"
 
 
 async def test_turned_off_and_on(hass: HomeAssistant) -> None:
-    """Turned off, neither states, nor registry entries, nor the device are left; turned on, all is as it was."""
+    """Turned off, neither states nor registry entries are left; turned on, all is as it was."""
     entry = await async_set_up_home(hass)
     await async_add(hass, wish(entry, "Bins"))
     assert hass.states.get(LIST).state == "1"
@@ -54,7 +54,6 @@ async def test_turned_off_and_on(hass: HomeAssistant) -> None:
     assert entry.state is ConfigEntryState.LOADED
     assert registered(hass) == set()
     assert not {*SHOWN} & {*hass.states.async_entity_ids()}
-    assert dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id) == []
     # Nothing listens any more.
     await async_add(hass, wish(entry, "Milk"))
     hass.config_entries.async_update_entry(entry, options=ON)
@@ -67,7 +66,6 @@ async def test_never_turned_on(hass: HomeAssistant) -> None:
     """Where the tools for later are off, there is nothing to see of them."""
     entry = await async_set_up_home(hass, OFF)
     assert registered(hass) == set()
-    assert dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id) == []
     assert await hass.config_entries.async_unload(entry.entry_id)
 
 
@@ -92,8 +90,10 @@ async def test_each_entry_shows_its_own(hass: HomeAssistant) -> None:
     assert hass.states.get("todo.cabin_for_later").state == "2"
 
 
-@pytest.mark.parametrize(("language", "name"), [("de", "Home Für später"), ("ko", "Home 나중에 할 일")])
-async def test_names_are_translated(hass: HomeAssistant, language: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "names"), [("de", {"Home Für später", "Home Aktivität"}), ("ko", {"Home 나중에 할 일", "Home 활동"})]
+)
+async def test_names_are_translated(hass: HomeAssistant, language: str, names: set[str]) -> None:
     """Entities are called in the language of the home."""
     hass.config.language = language
     await async_set_up_home(hass)
@@ -102,7 +102,7 @@ async def test_names_are_translated(hass: HomeAssistant, language: str, name: st
         for state in hass.states.async_all(["todo", "calendar", "event"])
         if state.attributes["friendly_name"].startswith("Home")
     }
-    assert found == {name}
+    assert found == names
 
 
 async def test_removal_leaves_nothing(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:

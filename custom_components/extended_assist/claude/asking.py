@@ -5,8 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from homeassistant.components import conversation
+from homeassistant.helpers import entity_registry as er
 
+from ..happened import Happening
 from ..toolbox.caller import Caller
+from ..toolbox.happening import tell
 from ..toolbox.hearing import Heard
 from ..toolbox.question import hearing_of
 from .shown import as_words
@@ -20,7 +23,13 @@ def heard(turn: AgentTurn) -> Iterator[None]:
         yield
         return
     caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
-    with hearing_of(turn.chat_log.hass, caller, turn.language) as turn.hearing:
+    hass = turn.chat_log.hass
+    registered = er.async_get(hass).async_get(turn.agent_id)
+    with hearing_of(hass, caller, turn.language, registered.config_subentry_id if registered else None) as turn.hearing:
+        if turn.hearing.heard is Heard.NO:
+            for asked in turn.hearing.answered:
+                if asked.call is not None:
+                    tell(asked.call, Happening.REFUSED)
         yield
 
 

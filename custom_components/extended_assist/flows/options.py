@@ -37,6 +37,7 @@ from ..const import (
     CONF_DATABASE_FILES,
     CONF_EXTERNAL_STATISTICS,
     CONF_FAMILIES,
+    CONF_IN_ASSIST,
     CONF_LISTED_TRIGGERS,
     CONF_LOOK_CAMERAS,
     CONF_LOOK_TASK,
@@ -54,6 +55,7 @@ from ..const import (
     CONF_WHO_MAY,
     DOMAIN,
 )
+from ..in_assist import async_other_in_assist
 from ..memory.fact import MAX_FACTS
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 from ..toolbox.consequential import CONSEQUENTIAL_ACTIONS
@@ -168,6 +170,7 @@ async def _async_schema(
             vol.Required(CONF_LISTED_TRIGGERS, default=list): _actions_and_entities(_USUAL_TRIGGERS),
             vol.Optional(CONF_QUIET_START): TimeSelector(),
             vol.Optional(CONF_QUIET_END): TimeSelector(),
+            vol.Required(CONF_IN_ASSIST, default=False): BooleanSelector(),
             vol.Required(_POLICY): section(policy, {"collapsed": not policy_is_wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
             vol.Optional(_MEMORY): section(_MEMORY_SCHEMA, {"collapsed": True}),
@@ -197,6 +200,8 @@ class ToolboxOptionsFlow(OptionsFlow):
             user_input[CONF_LISTED_TRIGGERS] = triggers
             if wrong_trigger := wrongly_listed(triggers):
                 placeholders["wrong"], errors[CONF_LISTED_TRIGGERS] = wrong_trigger
+            if user_input.get(CONF_IN_ASSIST) and (other := async_other_in_assist(self.hass, self.config_entry)):
+                placeholders["entry"], errors[CONF_IN_ASSIST] = other.title, "in_assist_taken"
             for lists in (user_input[_WEB], user_input[_FUNCTIONS]):
                 # A line that was added and left empty is no answer.
                 lists.update({key: [text for text in texts if text.strip()] for key, texts in lists.items()})

@@ -219,7 +219,9 @@ async def async_perform_function(
     function = next((one for one in loaded_functions(hass, owner.entry_id) if one.definition.name == name), None)
     if function is None:
         raise ToolError(f"there is no function {name} any more.")
-    tool = function.tool(trusted_options(options, known=True))
+    # What somebody wanted for themselves is told to nobody.
+    trusted = replace(trusted_options(options, known=True), is_told=owner.user_id is None)
+    tool = function.tool(trusted)
     result = await async_call_function(hass, tool, data["arguments"], owner.llm_context())
     if result.error:
         raise ToolError(str(result.data.get("error")))

@@ -32,6 +32,7 @@ from ..exposure import Exposure
 from ..groups import is_group, members_of
 from .caller import Caller
 from .journal import ASPECTS, MAX_ATTRIBUTE, MAX_STATES, STATES, Change, Journal
+from .plan import Plan
 
 SETTLE_TIME = 2.0
 """Seconds in which a state may follow an action; slower devices are reported as not there yet."""
@@ -77,6 +78,10 @@ class Recording:
     """Whether the tool says that it did all that it was to do."""
     is_agreed: bool = False
     """Whether the user was told what it would do, and said yes."""
+    plan: Plan | None = None
+    """What it would do, as far as that was looked at."""
+    is_told: bool = True
+    """Whether others may know of it: not what is remembered, or wanted by somebody for themselves."""
     _until: float | None = None
 
     async def async_settle(self, hass: HomeAssistant) -> None:

@@ -16,18 +16,20 @@ import voluptuous as vol
 
 from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntryState
-from homeassistant.core import Context, HomeAssistant, SupportsResponse, callback
+from homeassistant.core import Context, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..exposure import Exposure
+from ..happened import Happening
 from ..results import ToolError
 from ..silence import log_unexpected
 from .acts import Recording
 from .call import ToolCall
 from .caller import Caller
 from .consent import PhoneAnswer, async_can_ask, async_first_answer, can_be_shown, has_room
+from .happening import only_tells, tell
 from .hearing import say
 from .outside import MEMORY, OwnResult
 from .plan import Plan
@@ -88,8 +90,10 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, planner: Plann
         if may_hear:
             raise
         raise refusal from None
+    call.recording.plan = plan
     question = await async_question(call, plan, hass.config.language)
-    if _only_tells(hass, plan) or not can_be_shown(question):
+    # The answer would be told to whoever may not hear it.
+    if only_tells(hass, plan) or not can_be_shown(question):
         raise refusal
     if has_said_no(call, plan) or _was_refused(call, plan):
         raise NotAllowedError(SAID_NO)
@@ -134,7 +138,8 @@ async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
     caller = _as_user(call.caller, user_id)
     await async_check_speaker(call.hass, options.policy, call.tier, caller)
     exposure = Exposure(call.hass, caller.assistant, options.external_statistics)
-    return replace(call, caller=caller, options=options, exposure=exposure, recording=Recording(call.recording.what))
+    recording = Recording(call.recording.what, is_told=call.recording.is_told)
+    return replace(call, caller=caller, options=options, exposure=exposure, recording=recording)
 
 
 def _as_user(caller: Caller, user_id: str) -> Caller:
@@ -205,6 +210,7 @@ async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[st
     if not answer.agreed:
         refused = call.hass.data.setdefault(_REFUSED, deque(maxlen=_MAX_REFUSED))
         refused.append(_Refused(call.caller.conversation_key, asked.plan, monotonic()))
+        tell(call, Happening.REFUSED)
         return "refused", None
     try:
         async with asyncio.timeout(WATCHED):
@@ -226,7 +232,7 @@ async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
     agreed = await async_agreed(asked.call, user_id)
     if (await asked.planner(agreed)).fingerprint() != asked.plan.fingerprint():
         raise ToolError(_CHANGED)
-    agreed.recording.is_agreed = True
+    agreed.recording.is_agreed, agreed.recording.plan = True, asked.plan
     return agreed
 
 
@@ -253,15 +259,6 @@ async def _async_may(call: ToolCall, tier: Tier, caller: Caller) -> bool:
     except NotAllowedError:
         return False
     return True
-
-
-@callback
-def _only_tells(hass: HomeAssistant, plan: Plan) -> bool:
-    """Return whether a plan does nothing but answer: its answer would be told to whoever may not hear it."""
-    only = SupportsResponse.ONLY
-    found = [step.action.partition(".")[::2] for step in plan.steps]
-    reads = all(hass.services.has_service(*one) and hass.services.supports_response(*one) is only for one in found)
-    return plan.is_whole and not plan.bound_to and reads
 
 
 @callback

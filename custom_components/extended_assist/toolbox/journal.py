@@ -33,6 +33,8 @@ WISH_CHANGED = "wish_changed"
 FACT = "fact"
 HABIT = "habit"
 """The kinds of changes: states that were set, as 1.0 kept them whole and as what of them changed, an action that was scheduled or cancelled as 1.0 kept it, an automation, script or scene that was written, a wish for later that was made, and one that was ended or put off, facts that were remembered or forgotten, a habit that was declined."""
+PRIVATE = frozenset({SCHEDULED, CANCELLED, WISH, WISH_CHANGED, FACT})
+"""Kinds of changes of which others are told nothing."""
 
 _SAVE_DELAY = 10.0
 _VERSION = 1

@@ -70,6 +70,8 @@ class ToolboxOptions:
     """The entry whose options these are, so that what happens later happens under the options of that time."""
     is_fixed: bool = False
     """Whether they hold as they are, made for one call, whatever the entry says."""
+    is_told: bool = True
+    """Whether others may know of what is done under them."""
 
     @callback
     def as_of_now(self, hass: HomeAssistant) -> ToolboxOptions:

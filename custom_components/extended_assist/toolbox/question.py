@@ -61,6 +61,8 @@ class AskedCall:
     title: str
     items: list[Item]
     """All of it, one by one, where it is too much to be told at once."""
+    call: ToolCall | None = None
+    """The call itself, so that it can be told of a no what was not done."""
     remark: str = ""
     """One more sentence, in the user's language."""
 
@@ -129,6 +131,8 @@ class Hearing:
     """How many portions of it were told."""
     is_told: bool = False
     """Whether the question has reached the user."""
+    agent: str | None = None
+    """Whose turn it is, by its subentry."""
 
     @property
     def note(self) -> str | None:
@@ -190,13 +194,13 @@ _QUESTIONS: HassKey[dict[str, OpenQuestion]] = HassKey(f"{DOMAIN}_questions")
 
 
 @contextmanager
-def hearing_of(hass: HomeAssistant, caller: Caller, language: str) -> Iterator[Hearing]:
+def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | None = None) -> Iterator[Hearing]:
     """Hear the last message, and take in the questions of a turn of our own agent; they are kept once they were told."""
     hearings, questions = hass.data.setdefault(_HEARINGS, {}), hass.data.setdefault(_QUESTIONS, {})
     for old in [key for key, question in questions.items() if monotonic() - question.time > ANSWER_TIME]:
         del questions[old]
     key = str(caller.conversation_id)
-    hearing = Hearing(language, MAX_HEARD if caller.device_id else MAX_READ)
+    hearing = Hearing(language, MAX_HEARD if caller.device_id else MAX_READ, agent=agent)
     if (question := questions.pop(key, None)) is not None:
         hearing.answered = question.calls
         if question.is_open(caller):
@@ -217,6 +221,13 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str) -> Iterator[H
             questions[key] = OpenQuestion(
                 [*hearing.asked.values()], caller, spoken, monotonic(), hearing.question, hearing.told
             )
+
+
+@callback
+def agent_of(hass: HomeAssistant, caller: Caller) -> str | None:
+    """Return the agent of ours whose turn it is in a caller's conversation, by its subentry; None for anybody else's."""
+    hearing = hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
+    return hearing.agent if hearing else None
 
 
 @callback
@@ -250,7 +261,9 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     before = told.lines if told else []
     is_spoken = words_for(hearing.language) is not None
     remark = await plan.remark(hearing.language) if plan.remark else ""
-    hearing.asked[_key(call)] = AskedCall(call_id, plan, lines, before, title, items_of(call, plan, lines), remark)
+    hearing.asked[_key(call)] = AskedCall(
+        call_id, plan, lines, before, title, items_of(call, plan, lines), call, remark
+    )
     return _waiting(
         plan, told.plan if told else None, _SPOKEN if is_spoken else _TO_BE_WORDED, "" if is_spoken else remark
     )

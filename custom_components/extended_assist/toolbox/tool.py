@@ -17,20 +17,22 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..exposure import Exposure, async_told
+from ..happened import Happening
 from ..results import ToolError, enforce
 from ..silence import log_unexpected
 from .acts import Recording, recording
 from .afar import async_ask_others
 from .call import ToolCall
 from .caller import Caller
+from .happening import tell
 from .intents import is_complete, plan_of
 from .journal import async_get_journal
-from .options import ToolboxOptions
+from .options import MEMORY, WISHES, ToolboxOptions
 from .outcome import COUNTS, as_seen, with_outcome
 from .outside import has_words, is_from_outside, marked, remember, unwrapped
 from .plan import Plan, Step
-from .policy import NotHereError, Tier, async_check_speaker
-from .question import async_ask
+from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
+from .question import agent_of, async_ask
 from .reason import could_tell
 from .unfinished import async_finish, async_watched
 
@@ -64,6 +66,8 @@ class ExtendedTool(llm.Tool):
     """Whether those whom the options name may be asked, and shown, what the speaker may not do by themselves."""
     shows_success: bool = False
     """Whether a call can be seen to have done all that it was to do, by whoever does not read its result."""
+    happens: ClassVar[Happening] = Happening.ACTED
+    """What is told of a call that acts."""
     title: str
     description: str
     annotations: llm.ToolAnnotations
@@ -71,6 +75,18 @@ class ExtendedTool(llm.Tool):
     def __init__(self, options: ToolboxOptions | None = None) -> None:
         """Take what the options of the entry say; each call asks anew."""
         self._options = options or ToolboxOptions()
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Return whether another tool is the same one under the same rules: merged APIs keep one of equal tools."""
+        if not isinstance(other, ExtendedTool) or type(other) is not type(self) or other.name != self.name:
+            return False
+        return other.parameters is self.parameters and other._options == self._options
+
+    @override
+    def __hash__(self) -> int:
+        """Return a hash that equal tools share."""
+        return hash(self.name)
 
     @classmethod
     async def async_available(cls, hass: HomeAssistant) -> bool:
@@ -137,7 +153,8 @@ class ExtendedTool(llm.Tool):
             tier=self.tier,
             is_open=self.annotations.open_world,
             sends=self.sends,
-            recording=Recording(self.name),
+            recording=Recording(self.name, is_told=options.is_told and self.family not in (MEMORY, WISHES)),
+            agent=agent_of(hass, caller),
         )
         try:
             async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
@@ -150,21 +167,31 @@ class ExtendedTool(llm.Tool):
         if not acts:
             async with asyncio.timeout(self.deadline):
                 return await self.async_result(call)
-        return await async_finish(call, self.name, self._async_guarded(self._async_act(call)), self.deadline)
+        return await async_finish(call, self.name, self._async_begun(call), self.deadline)
 
     async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
+        """Return the result of a call that waits for somebody's word, or None where it may be made; both are told."""
+        try:
+            asked = await self._async_question(call, acts=acts)
+        except NotAllowedError:
+            tell(call, Happening.REFUSED)
+            raise
+        if asked is not None:
+            tell(call, Happening.ASKED)
+        return asked
+
+    async def _async_question(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
         """Return the result of a call that waits for somebody's word, or None where it may be made."""
         try:
             await async_check_speaker(call.hass, call.options.policy, self.tier, call.caller)
             call = replace(call, asks_first=self.asks_first(call))
             if acts or call.asks_first or could_tell(call):
-                return await async_ask(call, await self.async_plan(call))
+                call.recording.plan = plan = await self.async_plan(call)
+                return await async_ask(call, plan)
         except NotHereError as refusal:
             if not acts or not self.asks_others:
                 raise
-            return await async_ask_others(
-                call, refusal, self.async_plan, lambda agreed: self._async_guarded(self._async_act(agreed))
-            )
+            return await async_ask_others(call, refusal, self.async_plan, self._async_begun)
         return None
 
     async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
@@ -187,6 +214,14 @@ class ExtendedTool(llm.Tool):
         except Exception:  # noqa: BLE001 - whatever a tool does, the turn goes on
             log_unexpected(f"in a tool, {type(self).__name__} of {self.integration}")
             return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
+
+    async def _async_begun(self, call: ToolCall) -> llm.ToolResult:
+        """Do what was planned, and tell that it begins, and that it failed."""
+        tell(call, self.happens)
+        result = await self._async_guarded(self._async_act(call))
+        if result.error:
+            tell(call, Happening.FAILED)
+        return result
 
     async def _async_act(self, call: ToolCall) -> llm.ToolResult:
         """Run, record what is changed so that it can be undone, and look at what became of it."""
@@ -225,13 +260,10 @@ class PolicedTool(ExtendedTool):
 
     @override
     def __eq__(self, other: object) -> bool:
-        """Return whether another tool is the same one under the same rules: merged APIs keep one of equal tools."""
+        """Return whether another tool is the same one under the same rules."""
         return type(other) is type(self) and self.tool == other.tool and self._options == other._options
 
-    @override
-    def __hash__(self) -> int:
-        """Return a hash that equal tools share."""
-        return hash(self.name)
+    __hash__ = ExtendedTool.__hash__
 
     @override
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:

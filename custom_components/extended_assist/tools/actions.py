@@ -10,9 +10,10 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
+from ..happened import Happening
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import Change, async_get_journal
+from ..toolbox.journal import PRIVATE, Change, async_get_journal
 from ..toolbox.outside import marked, response_tells
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
@@ -78,6 +79,7 @@ class UndoLastChangeTool(ExtendedTool):
     family = "actions"
     tier = Tier.CONTROL
     can_be_undone = False
+    happens = Happening.UNDONE
     parameters = vol.Schema({})
 
     @override
@@ -98,6 +100,7 @@ class UndoLastChangeTool(ExtendedTool):
         check_nothing_goes_on(call.hass, call.caller)
         if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
+        call.recording.is_told = change.kind not in PRIVATE
         spoken = f"Undo {_what(call, change)} of {format_time(change.time)}"
         return await async_plan_undo(call, change, spoken)
 

@@ -10,11 +10,13 @@ from ..actions.perform import async_perform
 from ..actions.planned import planned_steps
 from ..actions.run import SequenceRun
 from ..actions.sequences import SequenceWalker
+from ..happened import Happening
 from ..results import ToolError
 from ..toolbox.acts import recording
 from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
 from ..toolbox.consent import VALID, NoRoomError, async_can_ask, async_first_answer
+from ..toolbox.happening import tell
 from ..toolbox.journal import async_get_journal
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
@@ -67,6 +69,7 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
         action = await _async_checked(call, step, target)
         if action.entity_ids != asked.entity_ids:
             raise NotDoneError(_CHANGED)
+    call.recording.plan = Plan((planned,), planned.words)
     answer = await _async_recorded(call, action)
     left_out = len(entity_ids) - len(exposed)
     return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
@@ -91,10 +94,12 @@ async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], 
 async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str, Any]:
     """Perform an action so that it can be undone."""
     journal = await async_get_journal(call.hass)
+    tell(call, Happening.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording):
             return await async_perform(call, action)
     except ToolError as err:
+        tell(call, Happening.FAILED)
         raise NotDoneError(str(err)) from err
 
 
@@ -109,13 +114,15 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
         walker, walked = await _async_walked(call, sequence)
         if planned_steps(call, walker) != planned:
             raise NotDoneError(_CHANGED)
-    call.recording.what = "running a sequence"
+    call.recording.what, call.recording.plan = "running a sequence", Plan(planned, wish.name)
     journal = await async_get_journal(call.hass)
+    tell(call, Happening.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording):
             run = await SequenceRun.async_create(call, walker, walked)
             answer = await run.async_run()
     except ToolError as err:
+        tell(call, Happening.FAILED)
         raise NotDoneError(str(err)) from err
     failures = answer.get("failures")
     ended = "done" if answer["ended"] == "finished" else str(answer["ended"])

@@ -66,7 +66,7 @@ async def async_call(hass: HomeAssistant, wish: Wish, performers: Container[str]
         options=options,
         tool_input=llm.ToolInput(f"{DOMAIN}__do_later", {}),
         tier=tier,
-        recording=Recording("what was wanted for later"),
+        recording=Recording("what was wanted for later", is_told=wish.is_household),
     )
 
 

@@ -1,0 +1,51 @@
+"""Triggers for what agents do, in the editor under an agent's device."""
+
+from typing import ClassVar, override
+
+from homeassistant.components.event.const import DOMAIN as EVENT_DOMAIN
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.automation import DomainSpec
+from homeassistant.helpers.trigger import NotTriggeredReasonReporter, StatelessEntityTriggerBase, Trigger
+
+from .const import DOMAIN
+from .happened import Happening, unique_id_of
+
+
+class ActivityTrigger(StatelessEntityTriggerBase):
+    """Fires when an agent does something of one kind."""
+
+    _domain_specs = {EVENT_DOMAIN: DomainSpec()}  # noqa: RUF012
+    kind: ClassVar[Happening]
+
+    @override
+    def entity_filter(self, entities: set[str]) -> set[str]:
+        """Return which of the entities tell what agents do."""
+        return own_activities(self._hass, entities)
+
+    @override
+    def is_valid_state(self, state: State, report_not_triggered: NotTriggeredReasonReporter) -> bool:
+        """Return whether what happened last is of the kind."""
+        return state.attributes.get("event_type") == self.kind
+
+
+def own_activities(hass: HomeAssistant, entities: set[str]) -> set[str]:
+    """Return which of the entities tell what agents do."""
+    registry = er.async_get(hass)
+    return {
+        entity_id
+        for entity_id in entities
+        if (entry := registry.async_get(entity_id))
+        and (entry.domain, entry.platform) == (EVENT_DOMAIN, DOMAIN)
+        and entry.unique_id.endswith(unique_id_of(""))
+    }
+
+
+TRIGGERS: dict[str, type[Trigger]] = {
+    kind.value: type(f"Activity{kind.name.title()}Trigger", (ActivityTrigger,), {"kind": kind}) for kind in Happening
+}
+
+
+async def async_get_triggers(hass: HomeAssistant) -> dict[str, type[Trigger]]:
+    """Return the triggers."""
+    return TRIGGERS
