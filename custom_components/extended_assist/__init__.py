@@ -32,10 +32,12 @@ from .household import async_household_platforms
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
 from .name_index import async_get_names
+from .panel.registering import async_show
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
 from .toolbox.options import WISHES
+from .websocket import async_register_commands
 from .wishes.keeper import async_get_wishes
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
@@ -79,9 +81,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, and notice from the beginning when sensors say no number."""
+    """Register actions and commands, and notice from the beginning when sensors say no number."""
     async_register_actions(hass)
     async_register_fact_actions(hass)
+    async_register_commands(hass)
     await async_get_kept(hass)
     return True
 
@@ -122,6 +125,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
         _adopt_own_api(hass, entry)
         await _async_forget_meters(hass)
     await _async_set_up_platforms(hass, entry)
+    await async_show(hass, entry)
     entry.async_on_unload(async_watch_others(hass))
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
