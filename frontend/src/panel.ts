@@ -47,18 +47,18 @@ export class AssistantPanel extends LitElement {
         overflow-x: auto;
         scrollbar-width: thin;
       }
-      nav a {
+      header nav a {
         flex: none;
         padding: 12px 16px;
         color: inherit;
         text-decoration: none;
         border-bottom: 2px solid transparent;
       }
-      nav a[aria-current] {
+      header nav a[aria-current] {
         border-bottom-color: currentcolor;
         font-weight: var(--ha-font-weight-medium, 500);
       }
-      nav a:focus-visible {
+      header nav a:focus-visible {
         outline-color: currentcolor;
         outline-offset: -4px;
       }

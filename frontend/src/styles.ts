@@ -30,6 +30,9 @@ export const styles = css`
     margin: 8px 0;
     padding-inline-start: 20px;
   }
+  a {
+    color: var(--primary-color);
+  }
   .faint {
     color: var(--secondary-text-color);
   }

@@ -41,7 +41,7 @@ export abstract class View<T> extends LitElement {
     if (!document.hidden) void this.load();
   };
 
-  protected load = async (): Promise<void> => {
+  load = async (): Promise<void> => {
     await this.attempt(async () => {
       this.data = await this.fetch();
     });

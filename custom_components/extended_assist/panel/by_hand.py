@@ -24,7 +24,8 @@ from .errors import GoneError
 
 MAX_WAITING: Final = 20
 """Calls that wait for an answer at the same time; the oldest go."""
-_AGENT: Final = f"{DOMAIN}.by_hand"
+AGENT: Final = f"{DOMAIN}.by_hand"
+"""Who calls, in the conversations of such calls."""
 
 
 @dataclass(slots=True)
@@ -107,12 +108,12 @@ async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *
 
 async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, made: llm.ToolInput) -> dict[str, Any]:
     """Make a call within its conversation."""
-    call.chat_log.content.append(AssistantContent(agent_id=_AGENT, content=None, tool_calls=[made]))
+    call.chat_log.content.append(AssistantContent(agent_id=AGENT, content=None, tool_calls=[made]))
     begun = monotonic()
     result = await call.tool.async_call(hass, made, call.llm_context)
     seconds = monotonic() - begun
     call.chat_log.content.append(
-        ToolResultContent(agent_id=_AGENT, tool_call_id=made.id, tool_name=made.tool_name, result=result)
+        ToolResultContent(agent_id=AGENT, tool_call_id=made.id, tool_name=made.tool_name, result=result)
     )
     if hearing.asked:
         return _asked(hass, call, hearing)

@@ -11,7 +11,7 @@ from homeassistant.util import dt as dt_util
 
 from ..toolbox.consent import answer_phone_question, phone_questions
 from ..toolbox.question import OpenQuestion, open_questions
-from .by_hand import async_answer_by_hand, waiting_calls
+from .by_hand import AGENT, async_answer_by_hand, waiting_calls
 from .errors import GoneError
 
 
@@ -19,12 +19,11 @@ from .errors import GoneError
 def open_rows(hass: HomeAssistant, user_id: str) -> list[dict[str, Any]]:
     """Return what waits for a user's answer."""
     by_hand = waiting_calls(hass, user_id)
-    asked = {call.id for call in by_hand}
     rows = [_row(call.id, "by_hand", call.question, call.seconds) for call in by_hand]
     rows += [
         _row(question.id, "conversation", question.words, question.seconds)
-        for conversation_id, question in open_questions(hass, user_id).items()
-        if conversation_id not in asked and _agent_of(question)
+        for question in open_questions(hass, user_id).values()
+        if _agent_of(question)
     ]
     moment = dt_util.utcnow().timestamp()
     rows += [_row(one.id, "phone", one.text, one.expires - moment) for one in phone_questions(hass, user_id)]
@@ -56,6 +55,7 @@ def _row(question_id: str, kind: str, text: str, seconds: float) -> dict[str, An
 
 
 def _agent_of(question: OpenQuestion) -> str | None:
-    """Return which agent asked."""
+    """Return which agent asked; None for none, as where a tool was called by hand."""
     content = question.caller.chat_log.content if question.caller.chat_log else ()
-    return next((item.agent_id for item in reversed(content) if isinstance(item, AssistantContent)), None)
+    asking = next((item.agent_id for item in reversed(content) if isinstance(item, AssistantContent)), AGENT)
+    return asking if asking != AGENT else None
