@@ -1,0 +1,222 @@
+"""The panel and the card in a real browser, on both versions: as an administrator, as a user without rights, and on a phone."""
+
+import asyncio
+from collections.abc import AsyncIterator
+import json
+from pathlib import Path
+import re
+import subprocess
+from typing import Any
+
+from playwright.async_api import Page, expect
+import pytest
+
+from .browser import CHROMIUM, DESKTOP, PATIENCE, SCREENSHOTS, Walk, browse, on_screen, shows, take_picture, words
+from .client import Client
+from .instance import CACHE, CHECKOUT, HomeAssistantInstance
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+    pytest.mark.timeout(420),
+]
+
+PANEL = "extended-assist-panel"
+PHONE = (390, 844)
+LAMP = "input_boolean.panel_lamp"
+USER = {"username": "ann", "password": "a long password"}
+HOSTILE = "<img src=x onerror=alert(1)> {{ 7 * 7 }}"
+"""A name that would do something where names are taken for anything else."""
+ADMINISTRATORS = ("usage", "visible", "tools")
+EVERYBODY = ("journal", "standing", "memory", "questions")
+
+
+@pytest.fixture(scope="module")
+def axe() -> Path:
+    """What finds barriers, as the lock file pins it."""
+    subprocess.run([CHECKOUT / "script" / "frontend", "--prepare"], check=True)
+    return CACHE / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture
+async def entry_id(home: HomeAssistantInstance, client: Client, agent: str) -> AsyncIterator[str]:
+    """An entry with memory, and a lamp with a hostile name; both are taken away afterwards."""
+    result = await client.config_flow(
+        "extended_assist", {"next_step_id": "tools"}, {"name": "Household", "memory": True}
+    )
+    lamp = await client.call("input_boolean/create", name="Panel lamp")
+    await client.update_entity(LAMP, name=HOSTILE)
+    await client.expose(LAMP)
+    entry = result["result"]["entry_id"]
+    yield entry
+    await client.delete(f"/api/config/config_entries/entry/{entry}")
+    await client.call("input_boolean/delete", input_boolean_id=lamp["id"])
+
+
+def said(key: str, **placeholders: str) -> str:
+    """Return a text of the panel."""
+    return words(f"config_panel.{key}", **placeholders)
+
+
+async def go(page: Page, view: str) -> None:
+    """Go to a page of the panel by its tab."""
+    await page.locator(PANEL).get_by_role("link", name=said(f"panel.{view}"), exact=True).click()
+    await expect(page).to_have_url(re.compile(f"/extended-assist/{view}$"))
+    await expect(page.locator(f"extended-assist-{view}")).to_be_visible(timeout=PATIENCE)
+
+
+async def call(page: Page, entry_id: str, tool: str, arguments: dict[str, Any]) -> None:
+    """Call a tool by hand."""
+    tools = page.locator("extended-assist-tools")
+    option = tools.locator(f"optgroup[label=Household] option:has-text('({tool})')")
+    await tools.get_by_label(said("tools.tool"), exact=True).select_option(await option.get_attribute("value"))
+    await tools.get_by_label(said("tools.arguments")).fill(json.dumps(arguments))
+    await tools.get_by_role("button", name=said("tools.call"), exact=True).click()
+
+
+async def answer(page: Page, key: str) -> None:
+    """Say yes or no to what is asked."""
+    await page.locator(PANEL).get_by_role("button", name=said(f"questions.{key}"), exact=True).first.click()
+
+
+async def barriers(page: Page, axe: Path, shown: str) -> list[str]:
+    """Return what stands in the way of people who see, hear or move otherwise."""
+    if not await page.evaluate("() => 'axe' in window"):
+        await page.add_script_tag(path=axe)
+    found = await page.locator(shown).evaluate("element => axe.run(element, {resultTypes: ['violations']})")
+    # What is inside Home Assistant's own elements is theirs.
+    return [
+        f"{one['id']}: {node['html'][:200]}: {node['failureSummary']}"
+        for one in found["violations"]
+        for node in one["nodes"]
+        if "ha-menu-button" not in json.dumps(node["target"])
+    ]
+
+
+async def act(page: Page, walk: Walk, entry_id: str) -> None:
+    """Do by hand what an assistant does, and see it asked, done and told."""
+    async with walk.step("panel_tools"):
+        await go(page, "tools")
+        await call(page, entry_id, "extended_assist__get_entities", {"name": "front door"})
+        await shows(page, re.compile(r"^\s*\d+ characters, [\d.]+ s\s*$"))
+    async with walk.step("panel_tools_act"):
+        await call(
+            page,
+            entry_id,
+            "extended_assist__perform_action",
+            {"action": "input_boolean.turn_on", "target": {"entity_id": LAMP}},
+        )
+        await shows(page, said("questions.done"))
+    later = {"when": {"repeat": "FREQ=DAILY", "at": "07:00"}, "say": "Water the plants"}
+    await call(page, entry_id, "extended_assist__do_later", later)
+    await shows(page, re.compile("Water the plants"))
+    await call(page, entry_id, "extended_assist__remember", {"fact": "The bins go out on Tuesday.", "whose": "household"})
+    await shows(page, re.compile("bins"))
+
+
+async def look(page: Page, walk: Walk, client: Client) -> None:
+    """See what was done and is to come, and take it back."""
+    async with walk.step("panel_journal"):
+        await go(page, "journal")
+        await expect(page.locator("extended-assist-journal").get_by_text(HOSTILE)).to_be_visible()
+    async with walk.step("panel_undo"):
+        row = page.locator("extended-assist-journal ha-card").filter(has_text=HOSTILE)
+        await row.get_by_role("button", name=re.compile("^Undo")).click()
+        await expect(row.get_by_role("group", name=said("questions.asked"))).to_be_focused()
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await expect(row.get_by_text(said("questions.done"))).to_be_visible()
+    assert (await client.state(LAMP))["state"] == "off"
+    async with walk.step("panel_standing"):
+        await go(page, "standing")
+        await shows(page, "Water the plants")
+    async with walk.step("panel_memory"):
+        await go(page, "memory")
+        await shows(page, "The bins go out on Tuesday.")
+    async with walk.step("panel_questions"):
+        await go(page, "questions")
+        await shows(page, said("questions.empty"))
+    async with walk.step("panel_usage"):
+        await go(page, "usage")
+        await expect(page.locator("extended-assist-usage h2").first).to_be_visible()
+    async with walk.step("panel_visible"):
+        await go(page, "visible")
+        await page.get_by_label(said("visible.search")).fill("door")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("extended-assist-visible").get_by_text("Front door")).to_be_visible()
+
+
+async def look_everywhere(page: Page, axe: Path) -> None:
+    """Each page is pictured in light, dark and on a phone, and has no barrier in any of them."""
+    for view in (*EVERYBODY, *ADMINISTRATORS):
+        await go(page, view)
+        await page.wait_for_timeout(300)
+        assert await barriers(page, axe, PANEL) == [], view
+        await take_picture(page, f"panel_{view}_light")
+        async with on_screen(page, DESKTOP, "dark"):
+            await page.wait_for_timeout(300)
+            assert await barriers(page, axe, PANEL) == [], f"{view} in the dark"
+            await take_picture(page, f"panel_{view}_dark")
+        async with on_screen(page, PHONE):
+            await page.wait_for_timeout(300)
+            assert await barriers(page, axe, PANEL) == [], f"{view} on a phone"
+            await take_picture(page, f"panel_{view}_phone")
+            assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+            await expect(page.locator("ha-menu-button")).to_be_visible()
+
+
+async def cancel_and_forget(page: Page) -> None:
+    """End what stands, and forget what is remembered."""
+    await go(page, "standing")
+    row = page.locator("extended-assist-standing ha-card").filter(has_text="Water the plants")
+    await row.get_by_role("button").click()
+    await expect(row).to_have_count(0)
+    await go(page, "memory")
+    row = page.locator("extended-assist-memory ha-card").filter(has_text="bins")
+    await row.get_by_role("button").click()
+    await answer(page, "yes")
+    await expect(row).to_have_count(0)
+
+
+async def painted(page: Page, home: HomeAssistantInstance, path: str, shown: str) -> float:
+    """Return the milliseconds from opening a page until it shows something of its own."""
+    await page.goto("about:blank")
+    await page.goto(f"{home.url}/{path}", wait_until="commit")
+    await page.locator(shown).first.wait_for(timeout=PATIENCE)
+    milliseconds: float = await page.evaluate("performance.now()")
+    return milliseconds
+
+
+async def test_administrator(home: HomeAssistantInstance, client: Client, entry_id: str, axe: Path) -> None:
+    """Each page does what it says, looks as it should, and leaves no one out."""
+    async with browse(home, "/extended-assist", f"panel_{home.environment}") as page:
+        walk = Walk(page)
+        await expect(page.locator(PANEL).get_by_role("heading", name=said("panel.title"))).to_be_visible(
+            timeout=PATIENCE
+        )
+        await act(page, walk, entry_id)
+        await look(page, walk, client)
+        await look_everywhere(page, axe)
+        await cancel_and_forget(page)
+        ours = min([await painted(page, home, "extended-assist", f"{PANEL} h1") for _ in range(3)])
+        theirs = min([await painted(page, home, "history", "ha-panel-history ha-date-range-picker") for _ in range(3)])
+        told = f"{home.environment}: panel {ours:.0f} ms, history {theirs:.0f} ms, ratio {ours / theirs:.2f}"
+        await asyncio.to_thread((SCREENSHOTS / f"panel_paint_{home.environment}.txt").write_text, told)
+        assert walk.problems == []
+
+
+async def test_user(home: HomeAssistantInstance, client: Client, entry_id: str) -> None:
+    """A user without rights has the panel, and of it what is their own; the rest is not there, by its address neither."""
+    user = (await client.call("config/auth/create", name="Ann", group_ids=["system-users"]))["user"]
+    try:
+        await client.call("config/auth_provider/homeassistant/create", user_id=user["id"], **USER)
+        async with browse(home, "/extended-assist/tools", f"panel_user_{home.environment}", USER) as page:
+            walk = Walk(page)
+            async with walk.step("panel_as_user"):
+                await shows(page, said("journal.empty"))
+            tabs = await page.locator(PANEL).get_by_role("link").all_inner_texts()
+            assert [tab.strip() for tab in tabs] == [said(f"panel.{view}") for view in EVERYBODY]
+            await go(page, "memory")
+            await shows(page, said("memory.empty"))
+            assert walk.problems == []
+    finally:
+        await client.call("config/auth/delete", user_id=user["id"])
