@@ -26,23 +26,15 @@ export class CardBody extends LitElement {
   static override styles = [
     styles,
     css`
-      .asking {
-        display: flex;
-        gap: 8px;
-      }
-      .asking input {
-        flex: 1;
-        min-width: 0;
-      }
+      .asking { display: flex; gap: 8px; }
+      .asking input { flex: 1; min-width: 0; }
       .list {
         --ha-card-border-width: 0;
         --ha-card-box-shadow: none;
         --ha-card-background: transparent;
         margin: 0 -16px;
       }
-      .about {
-        margin: 16px 0 0;
-      }
+      .about { margin: 16px 0 0; }
     `,
   ];
 
@@ -58,9 +50,7 @@ export class CardBody extends LitElement {
   protected override willUpdate(): void {
     const { hass } = this;
     if (hass && hass.language !== this.language)
-      void loadTexts(hass).then(() => {
-        this.language = hass.language;
-      });
+      void loadTexts(hass).then(() => { this.language = hass.language; });
   }
 
   private async ask(event: SubmitEvent): Promise<void> {

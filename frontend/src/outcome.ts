@@ -42,12 +42,10 @@ export class OutcomeElement extends LitElement {
     this.busy = true;
     this.error = "";
     try {
-      const outcome = await send<Outcome>(this.hass, "questions/answer", { question: question.id, agreed });
-      this.outcome = outcome;
-      this.dispatchEvent(new CustomEvent("answered", { detail: outcome, bubbles: true, composed: true }));
+      const detail = await send<Outcome>(this.hass, "questions/answer", { question: question.id, agreed });
+      this.dispatchEvent(new CustomEvent("answered", { detail }));
     } catch (error) {
       this.error = saidBy(this.hass, error);
-      this.outcome = undefined;
     }
     this.busy = false;
   }

@@ -19,10 +19,7 @@ export class AssistantPanel extends LitElement {
   static override styles = [
     styles,
     css`
-      :host {
-        min-height: 100vh;
-        background: var(--primary-background-color);
-      }
+      :host { min-height: 100vh; background: var(--primary-background-color); }
       header {
         position: sticky;
         top: 0;
@@ -38,15 +35,8 @@ export class AssistantPanel extends LitElement {
         padding: 0 12px;
         font-size: var(--ha-font-size-xl, 20px);
       }
-      h1 {
-        margin: 0 12px;
-        font: inherit;
-      }
-      nav {
-        display: flex;
-        overflow-x: auto;
-        scrollbar-width: thin;
-      }
+      h1 { margin: 0 12px; font: inherit; }
+      nav { display: flex; overflow-x: auto; scrollbar-width: thin; }
       header nav a {
         flex: none;
         padding: 12px 16px;
@@ -54,20 +44,9 @@ export class AssistantPanel extends LitElement {
         text-decoration: none;
         border-bottom: 2px solid transparent;
       }
-      header nav a[aria-current] {
-        border-bottom-color: currentcolor;
-        font-weight: var(--ha-font-weight-medium, 500);
-      }
-      header nav a:focus-visible {
-        outline-color: currentcolor;
-        outline-offset: -4px;
-      }
-      main {
-        box-sizing: border-box;
-        max-width: 840px;
-        margin: 0 auto;
-        padding: 16px 16px 48px;
-      }
+      header nav a[aria-current] { border-bottom-color: currentcolor; font-weight: var(--ha-font-weight-medium, 500); }
+      header nav a:focus-visible { outline-color: currentcolor; outline-offset: -4px; }
+      main { box-sizing: border-box; max-width: 840px; margin: 0 auto; padding: 16px 16px 48px; }
     `,
   ];
 
@@ -80,9 +59,7 @@ export class AssistantPanel extends LitElement {
   protected override willUpdate(changed: PropertyValues): void {
     const { language } = this.hass;
     if (changed.has("hass") && language !== this.language)
-      void loadTexts(this.hass).then(() => {
-        this.language = language;
-      });
+      void loadTexts(this.hass).then(() => { this.language = language; });
   }
 
   private go(event: MouseEvent, href: string): void {

@@ -18,74 +18,28 @@ export const styles = css`
     border-radius: var(--ha-card-border-radius, 12px);
     overflow-wrap: anywhere;
   }
-  h2 {
-    margin: 0 0 4px;
-    font-size: var(--ha-font-size-l, 16px);
-    font-weight: var(--ha-font-weight-medium, 500);
-  }
-  p {
-    margin: 4px 0;
-  }
-  ul {
-    margin: 8px 0;
-    padding-inline-start: 20px;
-  }
-  a {
-    color: var(--primary-color);
-  }
-  .faint {
-    color: var(--secondary-text-color);
-  }
-  .row {
-    display: flex;
-    gap: 12px;
-    align-items: flex-start;
-    justify-content: space-between;
-  }
-  .row > :first-child {
-    flex: 1;
-    min-width: 0;
-  }
-  .bar {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 8px;
-    align-items: center;
-    margin: 8px 0;
-  }
-  .lines {
-    white-space: pre-line;
-  }
-  .chips {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 6px;
-    margin: 6px 0 0;
-    padding: 0;
-    list-style: none;
-  }
+  h2 { margin: 0 0 4px; font-size: var(--ha-font-size-l, 16px); font-weight: var(--ha-font-weight-medium, 500); }
+  p { margin: 4px 0; }
+  ul { margin: 8px 0; padding-inline-start: 20px; }
+  a { color: var(--primary-color); }
+  .faint { color: var(--secondary-text-color); }
+  .row { display: flex; gap: 12px; align-items: flex-start; justify-content: space-between; }
+  .row > :first-child { flex: 1; min-width: 0; }
+  .bar { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin: 8px 0; }
+  .lines { white-space: pre-line; }
+  .chips { display: flex; flex-wrap: wrap; gap: 6px; margin: 6px 0 0; padding: 0; list-style: none; }
   .chips li {
     padding: 1px 8px;
     border: 1px solid var(--divider-color);
     border-radius: 999px;
     font-size: var(--ha-font-size-s, 12px);
   }
-  .error {
-    border-inline-start: 4px solid var(--error-color);
-    padding-inline-start: 12px;
-  }
-  .asked {
-    border-inline-start: 4px solid var(--primary-color);
-    padding-inline-start: 12px;
-    margin-top: 12px;
-  }
+  .error { border-inline-start: 4px solid var(--error-color); padding-inline-start: 12px; }
+  .asked { border-inline-start: 4px solid var(--primary-color); padding-inline-start: 12px; margin-top: 12px; }
   button,
   input,
   select,
-  textarea {
-    font: inherit;
-    color: inherit;
-  }
+  textarea { font: inherit; color: inherit; }
   button {
     min-height: 40px;
     padding: 0 16px;
@@ -95,21 +49,14 @@ export const styles = css`
     cursor: pointer;
     font-weight: var(--ha-font-weight-medium, 500);
   }
-  button:hover:not([disabled]) {
-    background: var(--secondary-background-color);
-  }
+  button:not(.main):hover:not([disabled]) { background: var(--secondary-background-color); }
   button.main {
     border-color: transparent;
     background: var(--ha-color-fill-primary-loud-resting, var(--primary-color));
     color: var(--ha-color-on-primary-loud, var(--text-primary-color));
   }
-  button.main:hover:not([disabled]) {
-    filter: brightness(1.1);
-  }
-  button[disabled] {
-    opacity: 0.5;
-    cursor: default;
-  }
+  button.main:hover:not([disabled]) { filter: brightness(1.1); }
+  button[disabled] { opacity: 0.5; cursor: default; }
   button.link {
     min-height: 0;
     padding: 0;
@@ -121,10 +68,7 @@ export const styles = css`
     text-decoration-color: var(--divider-color);
     text-underline-offset: 3px;
   }
-  label {
-    display: block;
-    margin: 8px 0 4px;
-  }
+  label { display: block; margin: 8px 0 4px; }
   input,
   select,
   textarea {
@@ -136,15 +80,9 @@ export const styles = css`
     border-radius: 8px;
     background: var(--card-background-color);
   }
-  textarea {
-    min-height: 96px;
-    resize: vertical;
-  }
+  textarea { min-height: 96px; resize: vertical; }
   textarea,
-  pre {
-    font-family: var(--ha-font-family-code, monospace);
-    font-size: var(--ha-font-size-s, 12px);
-  }
+  pre { font-family: var(--ha-font-family-code, monospace); font-size: var(--ha-font-size-s, 12px); }
   pre {
     max-height: 480px;
     overflow: auto;
@@ -154,22 +92,9 @@ export const styles = css`
     background: var(--secondary-background-color);
     white-space: pre-wrap;
   }
-  :focus-visible {
-    outline: 2px solid var(--primary-color);
-    outline-offset: 2px;
-  }
-  table {
-    width: 100%;
-    border-collapse: collapse;
-  }
+  :focus-visible { outline: 2px solid var(--primary-color); outline-offset: 2px; }
+  table { width: 100%; border-collapse: collapse; }
   th,
-  td {
-    padding: 6px 8px;
-    border-bottom: 1px solid var(--divider-color);
-    text-align: end;
-    font-weight: normal;
-  }
-  th:first-child {
-    text-align: start;
-  }
+  td { padding: 6px 8px; border-bottom: 1px solid var(--divider-color); text-align: end; font-weight: normal; }
+  th:first-child { text-align: start; }
 `;

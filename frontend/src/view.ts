@@ -1,6 +1,8 @@
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { type HomeAssistant, saidBy, text } from "./home_assistant";
+import { type HomeAssistant, saidBy, send, text } from "./home_assistant";
+import type { Outcome } from "./outcome";
+import "./outcome";
 import { styles } from "./styles";
 
 const REFRESH = 15_000; // Milliseconds between looks while somebody looks.
@@ -13,6 +15,8 @@ export abstract class View<T> extends LitElement {
 
   @state() protected data?: T;
   @state() protected error = "";
+  /** What came of what was done here, by what it was done to. */
+  @state() protected outcomes: Record<string, Outcome> = {};
 
   protected refresh = REFRESH;
   private timer = 0;
@@ -66,6 +70,28 @@ export abstract class View<T> extends LitElement {
       ${this.error ? html`<ha-card><p class="error" role="alert">${this.error}</p></ha-card>` : nothing}
       ${this.data === undefined ? nothing : this.show(this.data)}
     `;
+  }
+
+  /** Do something that may ask first, and keep what comes of it. */
+  protected act(id: string, command: string, fields: Record<string, unknown>): Promise<void> {
+    return this.attempt(async () => this.settle(id, await send<Outcome>(this.hass, command, fields)));
+  }
+
+  private async settle(id: string, outcome: Outcome): Promise<void> {
+    this.outcomes = { ...this.outcomes, [id]: outcome };
+    if (!outcome.question) await this.load();
+  }
+
+  protected outcomeOf(id: string, asked?: Outcome, raw = false): TemplateResult | typeof nothing {
+    const outcome = this.outcomes[id] ?? asked;
+    if (!outcome) return nothing;
+    return html`<extended-assist-outcome
+      ?raw=${raw}
+      ?still=${outcome === asked}
+      .hass=${this.hass}
+      .outcome=${outcome}
+      @answered=${(event: CustomEvent<Outcome>) => this.settle(id, event.detail)}
+    ></extended-assist-outcome>`;
   }
 
   protected empty(key: string): TemplateResult {

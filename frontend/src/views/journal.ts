@@ -1,8 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { customElement, property } from "lit/decorators.js";
 import { moment, send, showEntity } from "../home_assistant";
-import type { Outcome } from "../outcome";
-import "../outcome";
 import { View } from "../view";
 
 interface Change {
@@ -19,24 +17,17 @@ interface Change {
   can_undo: boolean;
 }
 
+/** Kinds of the first release, and what they are called now. */
+const SAME: Record<string, string> = { scheduled: "wish", cancelled: "wish_changed" };
+
 /** What assistants did, with undo. */
 @customElement("extended-assist-journal")
 export class JournalView extends View<Change[]> {
   /** How many are shown; 0 for all. */
   @property({ type: Number }) limit = 0;
 
-  @state() private outcomes: Record<string, Outcome> = {};
-
   protected fetch(): Promise<Change[]> {
     return send(this.hass, "journal/list");
-  }
-
-  private async undo(change: Change): Promise<void> {
-    await this.attempt(async () => {
-      const outcome = await send<Outcome>(this.hass, "journal/undo", { change: change.id });
-      this.outcomes = { ...this.outcomes, [change.id]: outcome };
-      if (!outcome.question) await this.load();
-    });
   }
 
   protected show(changes: Change[]): TemplateResult {
@@ -47,7 +38,6 @@ export class JournalView extends View<Change[]> {
 
   private row(change: Change): TemplateResult {
     const who = [change.user ?? this.say("journal.nobody"), change.device].filter(Boolean).join(" · ");
-    const outcome = this.outcomes[change.id];
     return html`<ha-card>
       <div class="row">
         <div>
@@ -59,7 +49,7 @@ export class JournalView extends View<Change[]> {
         ${change.can_undo
           ? html`<button
               aria-label=${this.say("journal.undo_this", { what: this.headline(change) })}
-              @click=${() => this.undo(change)}
+              @click=${() => this.act(change.id, "journal/undo", { change: change.id })}
             >
               ${this.say("journal.undo")}
             </button>`
@@ -77,19 +67,13 @@ export class JournalView extends View<Change[]> {
           </ul>`
         : nothing}
       ${change.more ? html`<p class="faint">${this.say("journal.more", { count: change.more })}</p>` : nothing}
-      ${outcome
-        ? html`<extended-assist-outcome
-            .hass=${this.hass}
-            .outcome=${outcome}
-            @answered=${this.load}
-          ></extended-assist-outcome>`
-        : nothing}
+      ${this.outcomeOf(change.id)}
     </ha-card>`;
   }
 
   private headline(change: Change): string {
     if (change.kind === "states") return change.action || this.say("journal.kind_states");
-    const kind = this.say(`journal.kind_${change.kind}`) || change.action;
+    const kind = this.say(`journal.kind_${SAME[change.kind] ?? change.kind}`) || change.action;
     return change.title ? `${kind}: ${change.title}` : kind;
   }
 

@@ -1,8 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { customElement, property } from "lit/decorators.js";
 import { moment, send } from "../home_assistant";
-import type { Outcome } from "../outcome";
-import "../outcome";
 import { View } from "../view";
 
 interface Wish {
@@ -22,18 +20,8 @@ export class StandingView extends View<Wish[]> {
   /** How many are shown; 0 for all. */
   @property({ type: Number }) limit = 0;
 
-  @state() private outcomes: Record<string, Outcome> = {};
-
   protected fetch(): Promise<Wish[]> {
     return send(this.hass, "wishes/list");
-  }
-
-  private async cancel(wish: Wish): Promise<void> {
-    await this.attempt(async () => {
-      const outcome = await send<Outcome>(this.hass, "wishes/cancel", { wish: wish.id });
-      this.outcomes = { ...this.outcomes, [wish.id]: outcome };
-      if (outcome.done) await this.load();
-    });
   }
 
   protected show(wishes: Wish[]): TemplateResult {
@@ -51,20 +39,14 @@ export class StandingView extends View<Wish[]> {
           <h2>${wish.name}</h2>
           <p class="faint">${next} · ${whose}</p>
         </div>
-        <button aria-label=${this.say("standing.cancel_this", { what: wish.name })} @click=${() => this.cancel(wish)}>
+        <button aria-label=${this.say("standing.cancel_this", { what: wish.name })} @click=${() => this.act(wish.id, "wishes/cancel", { wish: wish.id })}>
           ${this.say("standing.cancel")}
         </button>
       </div>
       ${wish.lines.map((line) => (line === wish.name ? nothing : html`<p class="lines">${line}</p>`))}
       ${wish.in_vain ? html`<p class="error">${this.say("standing.in_vain")}</p>` : nothing}
       ${wish.result ? html`<p class="faint">${this.say("standing.last", { result: wish.result })}</p>` : nothing}
-      ${this.outcomes[wish.id]
-        ? html`<extended-assist-outcome
-            .hass=${this.hass}
-            .outcome=${this.outcomes[wish.id]}
-            @answered=${this.load}
-          ></extended-assist-outcome>`
-        : nothing}
+      ${this.outcomeOf(wish.id)}
     </ha-card>`;
   }
 }

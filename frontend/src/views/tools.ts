@@ -1,8 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { send } from "../home_assistant";
-import type { Outcome } from "../outcome";
-import "../outcome";
 import { View } from "../view";
 
 interface Tool {
@@ -22,7 +20,6 @@ export class ToolsView extends View<Tool[]> {
 
   @state() private chosen = 0;
   @state() private written = "{}";
-  @state() private outcome?: Outcome;
   @state() private busy = false;
 
   protected fetch(): Promise<Tool[]> {
@@ -31,7 +28,7 @@ export class ToolsView extends View<Tool[]> {
 
   private choose(index: number): void {
     this.chosen = index;
-    this.outcome = undefined;
+    this.outcomes = {};
     const { required = [], properties = {} } = this.data?.[index]?.parameters ?? {};
     const empty = { object: {}, array: [], integer: 0, number: 0, boolean: false } as Record<string, unknown>;
     const begun = required.map((name) => [name, empty[properties[name]?.type ?? ""] ?? ""]);
@@ -50,11 +47,9 @@ export class ToolsView extends View<Tool[]> {
       return;
     }
     this.busy = true;
-    this.outcome = undefined;
-    await this.attempt(async () => {
-      const { entry, name } = tool;
-      this.outcome = await send(this.hass, "tools/call", { entry, tool: name, arguments: given });
-    });
+    this.outcomes = {};
+    const { entry, name } = tool;
+    await this.act(name, "tools/call", { entry, tool: name, arguments: given });
     this.busy = false;
   }
 
@@ -103,9 +98,7 @@ export class ToolsView extends View<Tool[]> {
         <button class="main" ?disabled=${this.busy} @click=${() => this.call(tool)}>${this.say("tools.call")}</button>
         ${tool.read_only ? nothing : html`<span class="faint">${this.say("tools.acts")}</span>`}
       </div>
-      ${this.outcome
-        ? html`<extended-assist-outcome raw .hass=${this.hass} .outcome=${this.outcome}></extended-assist-outcome>`
-        : nothing}
+      ${this.outcomeOf(tool.name, undefined, true)}
     </ha-card>`;
   }
 }
