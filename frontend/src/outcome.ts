@@ -86,23 +86,18 @@ export class OutcomeElement extends LitElement {
     const data = JSON.parse(answer) as Record<string, unknown>;
     if (this.raw) return html`<pre tabindex="0">${JSON.stringify(data, null, 2)}</pre>`;
     return html`<ul>
-      ${lines(data).map((line) => html`<li>${line}</li>`)}
+      ${lines(this.hass, data).map((line) => html`<li>${line}</li>`)}
     </ul>`;
   }
 }
 
-/** Return what an answer says, line by line. */
-const lines = (data: unknown, name = ""): string[] => {
-  if (Array.isArray(data)) return data.flatMap((one) => lines(one, name));
+/** Return what an answer says, line by line, of entities by their names. */
+const lines = (hass: HomeAssistant, data: unknown, key = ""): string[] => {
+  if (Array.isArray(data)) return data.flatMap((one) => lines(hass, one, key));
   if (data && typeof data === "object")
-    return Object.entries(data)
-      .filter(([key]) => key !== "words_of_others" && key !== "made_at")
-      .flatMap(([key, value]) => lines(value, key.replaceAll("_", " ")));
-  return [name ? `${name}: ${String(data)}` : String(data)];
+    return Object.entries(data).flatMap(([name, value]) =>
+      ["words_of_others", "made_at"].includes(name) ? [] : lines(hass, value, name),
+    );
+  const name = hass.states[key]?.attributes.friendly_name ?? key.replaceAll("_", " ");
+  return [name ? `${String(name)}: ${String(data)}` : String(data)];
 };
-
-declare global {
-  interface HTMLElementTagNameMap {
-    "extended-assist-outcome": OutcomeElement;
-  }
-}

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 import json
 from pathlib import Path
 import re
@@ -109,7 +110,9 @@ async def act(page: Page, walk: Walk, entry_id: str) -> None:
     later = {"when": {"repeat": "FREQ=DAILY", "at": "07:00"}, "say": "Water the plants"}
     await call(page, entry_id, "extended_assist__do_later", later)
     await shows(page, re.compile("Water the plants"))
-    await call(page, entry_id, "extended_assist__remember", {"fact": "The bins go out on Tuesday.", "whose": "household"})
+    await call(
+        page, entry_id, "extended_assist__remember", {"fact": "The bins go out on Tuesday.", "whose": "household"}
+    )
     await shows(page, re.compile("bins"))
 
 
@@ -142,7 +145,8 @@ async def look(page: Page, walk: Walk, client: Client) -> None:
         await go(page, "visible")
         await page.get_by_label(said("visible.search")).fill("door")
         await page.keyboard.press("Enter")
-        await expect(page.locator("extended-assist-visible").get_by_text("Front door")).to_be_visible()
+        row = page.locator("extended-assist-visible").get_by_role("button", name="Front door", exact=True)
+        await expect(row).to_be_visible(timeout=PATIENCE)
 
 
 async def look_everywhere(page: Page, axe: Path) -> None:
@@ -177,6 +181,44 @@ async def cancel_and_forget(page: Page) -> None:
     await expect(row).to_have_count(0)
 
 
+@asynccontextmanager
+async def dashboard(client: Client, agent: str) -> AsyncIterator[str]:
+    """Make a dashboard with the card, and return its path."""
+    made = await client.call("lovelace/dashboards/create", url_path="with-card", title="With card", mode="storage")
+    card = {"type": "custom:extended-assist-card", "title": "Assistant", "agent_id": agent}
+    config = {"views": [{"title": "Home", "cards": [card]}]}
+    await client.call("lovelace/config/save", url_path="with-card", config=config)
+    yield "/with-card/0"
+    await client.call("lovelace/dashboards/delete", dashboard_id=made["id"])
+
+
+async def use_the_card(page: Page, walk: Walk, home: HomeAssistantInstance, path: str, axe: Path) -> None:
+    """Ask in the card, see the answer and what is standing, and find the card among those that can be added."""
+    async with walk.step("card"):
+        await page.goto(f"{home.url}{path}")
+        card = page.locator("extended-assist-card-body")
+        await card.get_by_role("textbox", name=said("card.ask")).fill("When did the front door last open?")
+        await page.keyboard.press("Enter")
+        await shows(page, re.compile("Front door was last opened at"))
+        await expect(card.get_by_role("heading", name="Water the plants", exact=True)).to_be_visible()
+    assert await barriers(page, axe, "extended-assist-card-body") == []
+    await take_picture(page, f"card_{home.environment}", "extended-assist-card-body")
+    async with on_screen(page, PHONE, "dark"):
+        assert await barriers(page, axe, "extended-assist-card-body") == []
+        await take_picture(page, f"card_{home.environment}_phone_dark")
+    async with walk.step("card_picker"):
+        await page.goto(f"{home.url}{path}?edit=1")
+        await page.get_by_role("button", name="Add card").first.click()
+        await (
+            page.locator("hui-card-picker")
+            .get_by_role("textbox")
+            .or_(page.locator("hui-card-picker").get_by_role("searchbox"))
+            .first.fill("Extended")
+        )
+        await page.locator("hui-card-picker").get_by_text("Extended Assist").first.click()
+        await shows(page, said("card.field_agent_id"))
+
+
 async def painted(page: Page, home: HomeAssistantInstance, path: str, shown: str) -> float:
     """Return the milliseconds from opening a page until it shows something of its own."""
     await page.goto("about:blank")
@@ -186,7 +228,7 @@ async def painted(page: Page, home: HomeAssistantInstance, path: str, shown: str
     return milliseconds
 
 
-async def test_administrator(home: HomeAssistantInstance, client: Client, entry_id: str, axe: Path) -> None:
+async def test_administrator(home: HomeAssistantInstance, client: Client, entry_id: str, agent: str, axe: Path) -> None:
     """Each page does what it says, looks as it should, and leaves no one out."""
     async with browse(home, "/extended-assist", f"panel_{home.environment}") as page:
         walk = Walk(page)
@@ -196,6 +238,9 @@ async def test_administrator(home: HomeAssistantInstance, client: Client, entry_
         await act(page, walk, entry_id)
         await look(page, walk, client)
         await look_everywhere(page, axe)
+        async with dashboard(client, agent) as path:
+            await use_the_card(page, walk, home, path, axe)
+        await page.goto(f"{home.url}/extended-assist")
         await cancel_and_forget(page)
         ours = min([await painted(page, home, "extended-assist", f"{PANEL} h1") for _ in range(3)])
         theirs = min([await painted(page, home, "history", "ha-panel-history ha-date-range-picker") for _ in range(3)])

@@ -29,6 +29,8 @@ from ..wishes.whose import may_see
 
 MAX_ENTITIES: Final = 20
 """Entities of one change that are shown."""
+_COLOR_MODE: Final = "color_mode"
+"""Says no more than the colour beside it."""
 _GONE: Final = "That change is not there any more, or is undone already."
 
 
@@ -93,7 +95,7 @@ def _changes(exposure: Exposure, kept: Mapping[str, Any]) -> Iterator[dict[str, 
     for aspect in kept.get("aspects", {}).values():
         before, after = aspect.get("before") or {}, aspect.get("after") or {}
         for name, value in after.items():
-            if value != before.get(name):
+            if value != before.get(name) and name != _COLOR_MODE:
                 told = [exposure.visible_value(each) for each in (before.get(name), value)]
                 yield {"name": name, "before": told[0], "after": told[1]}
 
