@@ -22,9 +22,15 @@ export interface HomeAssistant {
 
 const DOMAIN = "extended_assist";
 
-/** Load the texts of the integration in the user's language. */
-export const loadTexts = (hass: HomeAssistant): Promise<unknown> =>
-  Promise.all(["config_panel", "exceptions", "selector"].map((part) => hass.loadBackendTranslation(part, DOMAIN)));
+let texts: { language: string; loaded: Promise<unknown> } | undefined;
+
+/** Load the texts of the integration in the user's language, once. */
+export const loadTexts = (hass: HomeAssistant): Promise<unknown> => {
+  const load = (part: string): Promise<unknown> => hass.loadBackendTranslation(part, DOMAIN);
+  if (texts?.language !== hass.language)
+    texts = { language: hass.language, loaded: Promise.all(["config_panel", "exceptions", "selector"].map(load)) };
+  return texts.loaded;
+};
 
 /** Return a text of the panel, such as "journal.undo". */
 export const text = (hass: HomeAssistant, key: string, values?: Record<string, unknown>): string =>

@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
+import { html as named, unsafeStatic } from "lit/static-html.js";
 import { type HomeAssistant, loadTexts, text } from "./home_assistant";
 import { styles } from "./styles";
 import "./views/journal";
@@ -75,6 +76,7 @@ export class AssistantPanel extends LitElement {
     const names = hass.user?.is_admin ? [...EVERYBODY, ...ADMINISTRATORS] : EVERYBODY;
     const wanted = this.route?.path.split("/")[1] ?? "";
     const current = names.includes(wanted) ? wanted : "journal";
+    const view = unsafeStatic(`extended-assist-${current}`);
     return html`
       <header>
         <div class="title">
@@ -93,27 +95,9 @@ export class AssistantPanel extends LitElement {
           })}
         </nav>
       </header>
-      <main>${this.view(current)}</main>
+      <main>
+        ${named`<${view} .hass=${hass}></${view}>`}
+      </main>
     `;
-  }
-
-  private view(name: string): TemplateResult {
-    const { hass } = this;
-    switch (name) {
-      case "standing":
-        return html`<extended-assist-standing .hass=${hass}></extended-assist-standing>`;
-      case "memory":
-        return html`<extended-assist-memory .hass=${hass}></extended-assist-memory>`;
-      case "questions":
-        return html`<extended-assist-questions .hass=${hass}></extended-assist-questions>`;
-      case "usage":
-        return html`<extended-assist-usage .hass=${hass}></extended-assist-usage>`;
-      case "visible":
-        return html`<extended-assist-visible .hass=${hass}></extended-assist-visible>`;
-      case "tools":
-        return html`<extended-assist-tools .hass=${hass}></extended-assist-tools>`;
-      default:
-        return html`<extended-assist-journal .hass=${hass}></extended-assist-journal>`;
-    }
   }
 }

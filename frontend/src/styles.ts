@@ -21,7 +21,7 @@ export const styles = css`
   h2 { margin: 0 0 4px; font-size: var(--ha-font-size-l, 16px); font-weight: var(--ha-font-weight-medium, 500); }
   p { margin: 4px 0; }
   ul { margin: 8px 0; padding-inline-start: 20px; }
-  a { color: var(--primary-color); }
+  a { color: inherit; }
   .faint { color: var(--secondary-text-color); }
   .row { display: flex; gap: 12px; align-items: flex-start; justify-content: space-between; }
   .row > :first-child { flex: 1; min-width: 0; }

@@ -41,14 +41,10 @@ export abstract class View<T> extends LitElement {
     void this.load();
   }
 
-  private look = (): void => {
-    if (!document.hidden) void this.load();
-  };
+  private look = (): void => { if (!document.hidden) void this.load(); };
 
   load = async (): Promise<void> => {
-    await this.attempt(async () => {
-      this.data = await this.fetch();
-    });
+    await this.attempt(async () => { this.data = await this.fetch(); });
   };
 
   /** Do something, and say what went wrong with it. */

@@ -11,6 +11,9 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 import pytest
+import yaml
+
+from tests.docs.pages import blocks
 
 from .browser import CHROMIUM, DESKTOP, PATIENCE, SCREENSHOTS, Walk, browse, on_screen, shows, take_picture, words
 from .client import Client
@@ -185,7 +188,8 @@ async def cancel_and_forget(page: Page) -> None:
 async def dashboard(client: Client, agent: str) -> AsyncIterator[str]:
     """Make a dashboard with the card, and return its path."""
     made = await client.call("lovelace/dashboards/create", url_path="with-card", title="With card", mode="storage")
-    card = {"type": "custom:extended-assist-card", "title": "Assistant", "agent_id": agent}
+    (block,) = blocks("docs/panel.md", "yaml")
+    card = yaml.safe_load(block.text) | {"agent_id": agent}
     config = {"views": [{"title": "Home", "cards": [card]}]}
     await client.call("lovelace/config/save", url_path="with-card", config=config)
     yield "/with-card/0"

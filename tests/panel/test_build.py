@@ -9,7 +9,7 @@ from tests.publishing.files import CHECKOUT, INTEGRATION, read_json
 
 SOURCES = CHECKOUT / "frontend"
 BUILT = INTEGRATION / "panel" / "built"
-MAX_LINES = 1_200
+MAX_LINES = 1_300
 """Lines of all sources: no framework of our own."""
 MAX_ON_EVERY_PAGE = 2_000
 """Bytes that every page of the frontend loads because of the card."""

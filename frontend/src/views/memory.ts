@@ -55,9 +55,7 @@ export class MemoryView extends View<Fact[]> {
             </div>
             <button
               aria-label=${this.say("memory.forget_this", { what: fact.words })}
-              @click=${() => {
-                this.asked = fact.id;
-              }}
+              @click=${() => { this.asked = fact.id; }}
             >
               ${this.say("memory.forget")}
             </button>
@@ -67,11 +65,7 @@ export class MemoryView extends View<Fact[]> {
                 <p>${this.say("memory.sure")}</p>
                 <div class="bar">
                   <button class="main" @click=${() => this.forget(fact)}>${this.say("questions.yes")}</button>
-                  <button
-                    @click=${() => {
-                      this.asked = "";
-                    }}
-                  >
+                  <button @click=${() => { this.asked = ""; }}>
                     ${this.say("questions.no")}
                   </button>
                 </div>

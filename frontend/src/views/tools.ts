@@ -90,9 +90,7 @@ export class ToolsView extends View<Tool[]> {
         id="arguments"
         spellcheck="false"
         .value=${this.written}
-        @input=${(event: Event) => {
-          this.written = (event.target as HTMLTextAreaElement).value;
-        }}
+        @input=${(event: Event) => { this.written = (event.target as HTMLTextAreaElement).value; }}
       ></textarea>
       <div class="bar">
         <button class="main" ?disabled=${this.busy} @click=${() => this.call(tool)}>${this.say("tools.call")}</button>

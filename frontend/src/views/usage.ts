@@ -25,11 +25,15 @@ interface Day {
   counts: Partial<Record<Kind | "requests", number>>;
 }
 
+type Rows = Record<string, { start: number; change: number | null }[]>;
+
 interface Used {
   agents: Agent[];
-  days: Record<string, Day[]>;
+  rows: Rows;
   prices: Prices;
 }
+
+const tokens = (day: Day): number => KINDS.reduce((sum, kind) => sum + (day.counts[kind] ?? 0), 0);
 
 /** What each agent used by day, from the statistics of its sensors; what it cost by prices that this user entered. */
 @customElement("extended-assist-usage")
@@ -46,7 +50,7 @@ export class UsageView extends View<Used> {
     start.setDate(start.getDate() - DAYS + 1);
     start.setHours(0, 0, 0, 0);
     const rows = ids.length
-      ? await this.hass.callWS<Record<string, { start: number; change: number | null }[]>>({
+      ? await this.hass.callWS<Rows>({
           type: "recorder/statistics_during_period",
           start_time: start.toISOString(),
           statistic_ids: ids,
@@ -54,11 +58,10 @@ export class UsageView extends View<Used> {
           types: ["change"],
         })
       : {};
-    const days = Object.fromEntries(agents.map((agent) => [agent.id, this.days(agent, rows)]));
-    return { agents, days, prices: value ?? {} };
+    return { agents, rows, prices: value ?? {} };
   }
 
-  private days(agent: Agent, rows: Record<string, { start: number; change: number | null }[]>): Day[] {
+  private days(agent: Agent, rows: Rows): Day[] {
     const found = new Map<number, Day>();
     for (const [kind, id] of Object.entries(agent.sensors) as [Kind, string][])
       for (const { start, change } of rows[id] ?? []) {
@@ -69,9 +72,9 @@ export class UsageView extends View<Used> {
     return [...found.values()].sort((one, other) => one.start - other.start);
   }
 
-  protected show({ agents, days, prices }: Used): TemplateResult {
+  protected show({ agents, rows, prices }: Used): TemplateResult {
     if (!agents.length) return this.empty("usage.no_agent");
-    return html`${agents.map((agent) => this.agent(agent, days[agent.id] ?? [], prices[agent.id] ?? {}))}`;
+    return html`${agents.map((agent) => this.agent(agent, this.days(agent, rows), prices[agent.id] ?? {}))}`;
   }
 
   private agent(agent: Agent, days: Day[], prices: Partial<Record<Kind, number>>): TemplateResult {
@@ -116,7 +119,7 @@ export class UsageView extends View<Used> {
 
   private chart(days: Day[]): TemplateResult {
     const [width, height, gap] = [DAYS * 40, 140, 8];
-    const most = Math.max(1, ...days.map((day) => KINDS.reduce((sum, kind) => sum + (day.counts[kind] ?? 0), 0)));
+    const most = Math.max(1, ...days.map(tokens));
     return html`
       <svg viewBox="0 0 ${width} ${height + 20}" width="100%" role="img" aria-label=${this.say("usage.chart")}>
         ${days.slice(-DAYS).map((day, index) => {
@@ -157,12 +160,7 @@ export class UsageView extends View<Used> {
           html`<tr>
             <th scope="row">${moment(this.hass, day.start / 1000, { dateStyle: "medium" })}</th>
             <td>${number(this.hass, day.counts.requests ?? 0)}</td>
-            <td>
-              ${number(
-                this.hass,
-                KINDS.reduce((sum, kind) => sum + (day.counts[kind] ?? 0), 0),
-              )}
-            </td>
+            <td>${number(this.hass, tokens(day))}</td>
             ${hasPrices ? html`<td>${number(this.hass, cost(day), money)}</td>` : nothing}
           </tr>`,
       )}
