@@ -1,5 +1,6 @@
 """The commands behind the panel: administrators see all, others their own, and nobody answers for anybody else."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 import json
 from typing import Any
@@ -255,3 +256,32 @@ async def test_who_may_only_look(hass: HomeAssistant, as_user: As, act: Act) -> 
     send = await as_user(user)
     assert await send("journal/list") == []
     assert json.dumps(await send("wishes/list")) == "[]"
+
+
+async def test_a_large_home(hass: HomeAssistant, as_user: As, admin: User) -> None:
+    """Thousands of entities are looked at in slices, with others' turns between them, and told in pages."""
+    for number in range(5_000):
+        hass.states.async_set(f"sensor.many_{number:04}", "1", {"friendly_name": f"Many {number}"})
+    await hass.async_block_till_done()
+    send = await as_user(admin)
+    turns = 0
+    is_over = False
+
+    async def count() -> None:
+        nonlocal turns
+        while not is_over:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = hass.async_create_background_task(count(), "counts turns")
+    found = await send("visible", search="many", offset=4_990)
+    is_over = True
+    await counting
+    assert (found["found"], len(found["rows"])) == (5_000, 10)
+    assert turns > 5_000 // 200
+    seen = [
+        row["entity_id"]
+        for offset in range(0, 300, MAX_ROWS)
+        for row in (await send("visible", search="many", offset=offset))["rows"]
+    ]
+    assert len(seen) == len({*seen}) == 300
