@@ -63,6 +63,10 @@ export class AssistantPanel extends LitElement {
       void loadTexts(this.hass).then(() => { this.language = language; });
   }
 
+  protected override updated(): void {
+    this.renderRoot.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
   private go(event: MouseEvent, href: string): void {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

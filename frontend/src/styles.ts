@@ -49,13 +49,8 @@ export const styles = css`
     cursor: pointer;
     font-weight: var(--ha-font-weight-medium, 500);
   }
-  button:not(.main):hover:not([disabled]) { background: var(--secondary-background-color); }
-  button.main {
-    border-color: transparent;
-    background: var(--ha-color-fill-primary-loud-resting, var(--primary-color));
-    color: var(--ha-color-on-primary-loud, var(--text-primary-color));
-  }
-  button.main:hover:not([disabled]) { filter: brightness(1.1); }
+  button:hover:not([disabled]) { background: var(--secondary-background-color); }
+  button.main { border: 2px solid var(--primary-color); }
   button[disabled] { opacity: 0.5; cursor: default; }
   button.link {
     min-height: 0;

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 import json
 from pathlib import Path
 import re
 import subprocess
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from playwright.async_api import Page, expect
 import pytest
@@ -52,6 +54,9 @@ async def entry_id(home: HomeAssistantInstance, client: Client, agent: str) -> A
     await client.expose(LAMP)
     entry = result["result"]["entry_id"]
     yield entry
+    facts = await client.perform_action("extended_assist.get_facts", response=True)
+    forgotten = [fact["id"] for fact in facts["facts"]]
+    await client.perform_action("extended_assist.forget", {"ids": forgotten, "for_good": True})
     await client.delete(f"/api/config/config_entries/entry/{entry}")
     await client.call("input_boolean/delete", input_boolean_id=lamp["id"])
 
@@ -119,6 +124,30 @@ async def act(page: Page, walk: Walk, entry_id: str) -> None:
     await shows(page, re.compile("bins"))
 
 
+async def count_tokens(client: Client) -> None:
+    """Let the statistics of the last days say that the agent was used."""
+    midnight = datetime.now(ZoneInfo("Europe/Amsterdam")).replace(hour=0, minute=0, second=0, microsecond=0)
+    for kind, amount in (("input_tokens", 9_000), ("output_tokens", 1_500), ("requests", 12)):
+        sensor = f"sensor.claude_{kind}"
+        await client.call(
+            "recorder/import_statistics",
+            metadata={
+                "has_mean": False,
+                "has_sum": True,
+                "mean_type": 0,
+                "name": None,
+                "source": "recorder",
+                "statistic_id": sensor,
+                "unit_class": None,
+                "unit_of_measurement": None,
+            },
+            stats=[
+                {"start": (midnight - timedelta(days=day)).isoformat(), "sum": amount * (12 - day) + 500 * (day % 3)}
+                for day in range(12, 0, -1)
+            ],
+        )
+
+
 async def look(page: Page, walk: Walk, client: Client) -> None:
     """See what was done and is to come, and take it back."""
     async with walk.step("panel_journal"):
@@ -141,9 +170,15 @@ async def look(page: Page, walk: Walk, client: Client) -> None:
     async with walk.step("panel_questions"):
         await go(page, "questions")
         await shows(page, said("questions.empty"))
+    await count_tokens(client)
     async with walk.step("panel_usage"):
         await go(page, "usage")
-        await expect(page.locator("extended-assist-usage h2").first).to_be_visible()
+        usage = page.locator("extended-assist-usage")
+        await expect(usage.get_by_role("img", name=said("usage.chart"))).to_be_visible(timeout=PATIENCE)
+        await usage.get_by_text("Prices per million").first.click()
+        await usage.get_by_label(said("usage.output_tokens")).first.fill("5")
+        await usage.get_by_role("button", name=said("usage.save")).first.click()
+        await expect(usage.get_by_role("columnheader", name=said("usage.cost")).first).to_be_visible()
     async with walk.step("panel_visible"):
         await go(page, "visible")
         await page.get_by_label(said("visible.search")).fill("door")
