@@ -32,6 +32,8 @@ export class CardBody extends LitElement {
         --ha-card-border-width: 0;
         --ha-card-box-shadow: none;
         --ha-card-background: transparent;
+        --assistant-padding: 4px 16px;
+        --assistant-gap: 0;
         margin: 0 -16px;
       }
       .about { margin: 16px 0 0; }

@@ -142,7 +142,7 @@ async def count_tokens(client: Client) -> None:
                 "unit_of_measurement": None,
             },
             stats=[
-                {"start": (midnight - timedelta(days=day)).isoformat(), "sum": amount * (12 - day) + 500 * (day % 3)}
+                {"start": (midnight - timedelta(days=day)).isoformat(), "sum": amount * (12 - day) + amount // 6 * (day % 3)}
                 for day in range(12, 0, -1)
             ],
         )
@@ -248,13 +248,10 @@ async def use_the_card(page: Page, walk: Walk, home: HomeAssistantInstance, path
     async with walk.step("card_picker"):
         await page.goto(f"{home.url}{path}?edit=1")
         await page.get_by_role("button", name="Add card").first.click()
-        await (
-            page.locator("hui-card-picker")
-            .get_by_role("textbox")
-            .or_(page.locator("hui-card-picker").get_by_role("searchbox"))
-            .first.fill("Extended")
-        )
-        await page.locator("hui-card-picker").get_by_text("Extended Assist").first.click()
+        await page.get_by_role("tab", name="By card").click()
+        picker = page.locator("hui-card-picker")
+        await picker.locator("input").first.fill("Extended")
+        await picker.locator(".card").filter(has_text="Extended Assist").locator(".overlay").click()
         await shows(page, said("card.field_agent_id"))
 
 

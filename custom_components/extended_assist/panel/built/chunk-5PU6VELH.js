@@ -11,8 +11,8 @@ var Mt=Object.defineProperty;var jt=Object.getOwnPropertyDescriptor;var u=(i,t,e
   ha-card {
     display: block;
     box-sizing: border-box;
-    padding: 16px;
-    margin-bottom: 12px;
+    padding: var(--assistant-padding, 16px);
+    margin-bottom: var(--assistant-gap, 12px);
     background: var(--ha-card-background, var(--card-background-color));
     border: var(--ha-card-border-width, 1px) solid var(--ha-card-border-color, var(--divider-color));
     border-radius: var(--ha-card-border-radius, 12px);
