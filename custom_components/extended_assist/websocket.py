@@ -22,7 +22,7 @@ from .claude.request import offered_tools
 from .const import DOMAIN
 from .panel.by_hand import async_call_by_hand, context_of
 from .panel.errors import GoneError, NotReadyError, PanelError
-from .panel.journal import UndoChangeTool, async_rows
+from .panel.journal import UndoChangeTool, async_options_for, async_rows
 from .panel.questions import async_answer, open_rows
 from .panel.standing import async_standing
 from .panel.usage import async_usage
@@ -120,8 +120,9 @@ async def _async_journal(
 @_command("journal/undo", {vol.Required("change"): _ID})
 async def _async_undo(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
     """Ask whether a change is to be taken back; the answer does it."""
-    tool, arguments = UndoChangeTool(_options(hass)), {"id": msg["change"]}
-    return await async_call_by_hand(hass, tool, arguments, connection.context(msg), msg["language"])
+    options = await async_options_for(hass, _entries(hass), msg["change"])
+    arguments = {"id": msg["change"]}
+    return await async_call_by_hand(hass, UndoChangeTool(options), arguments, connection.context(msg), msg["language"])
 
 
 @_command("wishes/list")

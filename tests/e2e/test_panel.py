@@ -142,7 +142,10 @@ async def count_tokens(client: Client) -> None:
                 "unit_of_measurement": None,
             },
             stats=[
-                {"start": (midnight - timedelta(days=day)).isoformat(), "sum": amount * (12 - day) + amount // 6 * (day % 3)}
+                {
+                    "start": (midnight - timedelta(days=day)).isoformat(),
+                    "sum": amount * (12 - day) + amount // 6 * (day % 3),
+                }
                 for day in range(12, 0, -1)
             ],
         )

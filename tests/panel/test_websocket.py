@@ -10,9 +10,11 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 
 from custom_components.extended_assist import websocket
 from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.panel.visible import MAX_ROWS
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool
+from custom_components.extended_assist.tools.memory import RememberTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.auth.const import GROUP_ID_READ_ONLY
 from homeassistant.auth.models import User
@@ -23,7 +25,7 @@ from tests.acting import traces
 from tests.conftest import ASSISTANT
 from tests.toolbox.test_consent import Asked
 from tests.wishes.devices import AddPhone
-from tests.wishes.shown import wish
+from tests.wishes.shown import async_set_up_home, wish
 
 from .conftest import As, Refused
 
@@ -285,3 +287,29 @@ async def test_a_large_home(hass: HomeAssistant, as_user: As, admin: User) -> No
         for row in (await send("visible", search="many", offset=offset))["rows"]
     ]
     assert len(seen) == len({*seen}) == 300
+
+
+async def test_undo_what_was_remembered(
+    hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, admin: User, anna: User
+) -> None:
+    """Also where another entry comes first that has no memory; what is somebody's own nobody else takes back."""
+    # The entry of the house is loaded first; then its memory is turned off.
+    second = await async_set_up_home(hass, {"families": ["memory"]}, title="Second")
+    hass.config_entries.async_update_entry(panel_home, options={"families": ["actions"]})
+    await hass.async_block_till_done()
+    for whose in ("household", "me"):
+        context = llm.LLMContext(DOMAIN, Context(user_id=anna.id), "en", "conversation", None)
+        tool = RememberTool(ToolboxOptions.of(second.options | {"memory_elsewhere": True}))
+        arguments = {"fact": f"It is {whose}.", "whose": whose}
+        result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), context)
+        assert not result.error, result.data
+    send, other = await as_user(anna), await as_user(admin)
+    own, shared = await send("journal/list")
+    assert "It is" not in json.dumps([own, shared])
+    asked = await other("journal/undo", change=own["id"])
+    assert "question" not in asked
+    assert "It is me" not in asked["answer"]
+    for change in (own, shared):
+        asked = await send("journal/undo", change=change["id"])
+        assert (await send("questions/answer", question=asked["question"]["id"], agreed=True))["done"]
+    assert (await async_get_memory(hass)).held == []

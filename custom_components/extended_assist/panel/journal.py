@@ -6,6 +6,7 @@ from typing import Any, Final, override
 import voluptuous as vol
 
 from homeassistant.auth.models import User
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, device_registry as dr, llm
 from homeassistant.helpers.json import json_dumps
@@ -15,7 +16,8 @@ from homeassistant.util.json import JsonObjectType
 from ..exposure import Exposure
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import ASPECTS, STATES, WISH, WISH_CHANGED, Change, async_get_journal
+from ..toolbox.journal import ASPECTS, FACT, STATES, WISH, WISH_CHANGED, Change, async_get_journal
+from ..toolbox.options import ToolboxOptions
 from ..toolbox.outside import marked
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
@@ -104,6 +106,14 @@ def _device(hass: HomeAssistant, device_id: str | None) -> str | None:
     """Return what was spoken to."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     return (device.name_by_user or device.name) if device else None
+
+
+async def async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], change_id: str) -> ToolboxOptions:
+    """Return the options under which a change is undone: of what was remembered, those of an entry that has memory."""
+    change = (await async_get_journal(hass)).find(change_id)
+    options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
+    is_fact = change is not None and change.kind == FACT
+    return next((one for one in options if is_fact and one.has_memory), options[0])
 
 
 class UndoChangeTool(ExtendedTool):
