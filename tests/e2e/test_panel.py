@@ -28,6 +28,7 @@ pytestmark = [
 
 PANEL = "extended-assist-panel"
 PHONE = (390, 844)
+LIGHT = "light.hall_light"
 LAMP = "input_boolean.panel_lamp"
 USER = {"username": "ann", "password": "a long password"}
 HOSTILE = "<img src=x onerror=alert(1)> {{ 7 * 7 }}"
@@ -112,7 +113,7 @@ async def act(page: Page, walk: Walk, entry_id: str) -> None:
             page,
             entry_id,
             "extended_assist__perform_action",
-            {"action": "input_boolean.turn_on", "target": {"entity_id": LAMP}},
+            {"action": "light.turn_on", "target": {"entity_id": LIGHT}, "data": {"brightness_pct": 40}},
         )
         await shows(page, said("questions.done"))
     later = {"when": {"repeat": "FREQ=DAILY", "at": "07:00"}, "say": "Water the plants"}
@@ -151,19 +152,20 @@ async def count_tokens(client: Client) -> None:
         )
 
 
-async def look(page: Page, walk: Walk, client: Client) -> None:
+async def look(page: Page, walk: Walk, client: Client, before: str) -> None:
     """See what was done and is to come, and take it back."""
     async with walk.step("panel_journal"):
         await go(page, "journal")
-        await expect(page.locator("extended-assist-journal").get_by_text(HOSTILE)).to_be_visible()
+        await expect(page.locator("extended-assist-journal").get_by_text("Hall light")).to_be_visible()
+        await take_picture(page, "readme_panel", PANEL)
     async with walk.step("panel_undo"):
-        row = page.locator("extended-assist-journal ha-card").filter(has_text=HOSTILE)
+        row = page.locator("extended-assist-journal ha-card").filter(has_text="Hall light")
         await row.get_by_role("button", name=re.compile("^Undo")).click()
         await expect(row.get_by_role("group", name=said("questions.asked"))).to_be_focused()
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await expect(row.get_by_text(said("questions.done"))).to_be_visible()
-    assert (await client.state(LAMP))["state"] == "off"
+    assert (await client.state(LIGHT))["state"] == before
     async with walk.step("panel_standing"):
         await go(page, "standing")
         await shows(page, "Water the plants")
@@ -188,6 +190,7 @@ async def look(page: Page, walk: Walk, client: Client) -> None:
         await page.keyboard.press("Enter")
         row = page.locator("extended-assist-visible").get_by_role("button", name="Front door", exact=True)
         await expect(row).to_be_visible(timeout=PATIENCE)
+        await take_picture(page, "readme_panel_visible", PANEL)
 
 
 async def look_everywhere(page: Page, axe: Path) -> None:
@@ -207,6 +210,21 @@ async def look_everywhere(page: Page, axe: Path) -> None:
             await take_picture(page, f"panel_{view}_phone")
             assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
             await expect(page.locator("ha-menu-button")).to_be_visible()
+
+
+async def meet_a_hostile_name(page: Page, entry_id: str) -> None:
+    """What others can name is shown as it is, wherever it is shown: in an answer, in the journal, in what can be seen."""
+    hostile: list[str] = []
+    page.on("dialog", lambda dialog: hostile.append(dialog.message))
+    await go(page, "tools")
+    action = {"action": "input_boolean.turn_on", "target": {"entity_id": LAMP}}
+    await call(page, entry_id, "extended_assist__perform_action", action)
+    await shows(page, said("questions.done"))
+    for view in ("journal", "visible"):
+        await go(page, view)
+        await expect(page.locator(f"extended-assist-{view}").get_by_text(HOSTILE).first).to_be_visible(timeout=PATIENCE)
+    assert await page.locator(PANEL).locator("img").count() == 0
+    assert hostile == []
 
 
 async def cancel_and_forget(page: Page) -> None:
@@ -244,7 +262,7 @@ async def use_the_card(page: Page, walk: Walk, home: HomeAssistantInstance, path
         await shows(page, re.compile("Front door was last opened at"))
         await expect(card.get_by_role("heading", name="Water the plants", exact=True)).to_be_visible()
     assert await barriers(page, axe, "extended-assist-card-body") == []
-    await take_picture(page, f"card_{home.environment}", "extended-assist-card-body")
+    await take_picture(page, "readme_card", "extended-assist-card-body")
     async with on_screen(page, PHONE, "dark"):
         assert await barriers(page, axe, "extended-assist-card-body") == []
         await take_picture(page, f"card_{home.environment}_phone_dark")
@@ -258,11 +276,11 @@ async def use_the_card(page: Page, walk: Walk, home: HomeAssistantInstance, path
         await shows(page, said("card.field_agent_id"))
 
 
-async def painted(page: Page, home: HomeAssistantInstance, path: str, shown: str) -> float:
-    """Return the milliseconds from opening a page until it shows something of its own."""
+async def painted(page: Page, home: HomeAssistantInstance, path: str, element: str, title: str) -> float:
+    """Return the milliseconds from opening a page until it shows its title."""
     await page.goto("about:blank")
     await page.goto(f"{home.url}/{path}", wait_until="commit")
-    await page.locator(shown).first.wait_for(timeout=PATIENCE)
+    await page.locator(element).get_by_text(title, exact=True).first.wait_for(timeout=PATIENCE)
     milliseconds: float = await page.evaluate("performance.now()")
     return milliseconds
 
@@ -274,15 +292,17 @@ async def test_administrator(home: HomeAssistantInstance, client: Client, entry_
         await expect(page.locator(PANEL).get_by_role("heading", name=said("panel.title"))).to_be_visible(
             timeout=PATIENCE
         )
+        before = (await client.state(LIGHT))["state"]
         await act(page, walk, entry_id)
-        await look(page, walk, client)
+        await look(page, walk, client, before)
         await look_everywhere(page, axe)
         async with dashboard(client, agent) as path:
             await use_the_card(page, walk, home, path, axe)
         await page.goto(f"{home.url}/extended-assist")
+        await meet_a_hostile_name(page, entry_id)
         await cancel_and_forget(page)
-        ours = min([await painted(page, home, "extended-assist", f"{PANEL} h1") for _ in range(3)])
-        theirs = min([await painted(page, home, "history", "ha-panel-history ha-date-range-picker") for _ in range(3)])
+        ours = min([await painted(page, home, "extended-assist", PANEL, said("panel.title")) for _ in range(3)])
+        theirs = min([await painted(page, home, "history", "ha-panel-history", "History") for _ in range(3)])
         told = f"{home.environment}: panel {ours:.0f} ms, history {theirs:.0f} ms, ratio {ours / theirs:.2f}"
         await asyncio.to_thread((SCREENSHOTS / f"panel_paint_{home.environment}.txt").write_text, told)
         assert walk.problems == []

@@ -11,7 +11,9 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 from custom_components.extended_assist import websocket
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.keeper import async_get_memory
+from custom_components.extended_assist.panel import by_hand
 from custom_components.extended_assist.panel.visible import MAX_ROWS
+from custom_components.extended_assist.toolbox import question
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.memory import RememberTool
@@ -313,3 +315,55 @@ async def test_undo_what_was_remembered(
         asked = await send("journal/undo", change=change["id"])
         assert (await send("questions/answer", question=asked["question"]["id"], agreed=True))["done"]
     assert (await async_get_memory(hass)).held == []
+
+
+async def test_told_in_portions(
+    hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is too long to be shown at once is shown in portions, and an early yes asks for the rest of it."""
+    monkeypatch.setattr(question, "MAX_READ", 120)
+    send = await as_user(admin)
+    locks = ["lock.front_door", "lock.openable_lock"]
+    arguments = {"action": "lock.unlock", "target": {"entity_id": locks}, "data": {"code": "1 2 3 4 5 6 7 8 9 " * 12}}
+    answer = await send(
+        "tools/call", entry=panel_home.entry_id, tool="extended_assist__perform_action", arguments=arguments
+    )
+    told = []
+    while "question" in answer:
+        assert hass.states.get("lock.front_door").state == "locked"
+        told.append(answer["question"]["text"])
+        answer = await send("questions/answer", question=answer["question"]["id"], agreed=True)
+        assert len(told) < 20
+    await hass.async_block_till_done()
+    assert len(told) > 1
+    assert answer["done"]
+    assert hass.states.get("lock.front_door").state == "unlocked"
+
+
+async def test_many_questions(as_user: As, panel_home: MockConfigEntry, admin: User) -> None:
+    """So many wait for an answer at the same time; the oldest go, and cannot be answered."""
+    send = await as_user(admin)
+    arguments = {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}
+    asked = [
+        await send("tools/call", entry=panel_home.entry_id, tool="extended_assist__perform_action", arguments=arguments)
+        for _ in range(by_hand.MAX_WAITING + 2)
+    ]
+    ids = [one["question"]["id"] for one in asked]
+    assert [row["id"] for row in await send("questions/list")] == ids[2:]
+    with pytest.raises(Refused, match="panel_gone"):
+        await send("questions/answer", question=ids[0], agreed=True)
+
+
+async def test_too_late(
+    hass: HomeAssistant, as_user: As, act: Act, anna: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After five minutes nothing is answered any more."""
+    await act(anna, "input_boolean.turn_on", "input_boolean.party")
+    send = await as_user(anna)
+    (change,) = await send("journal/list")
+    asked = await send("journal/undo", change=change["id"])
+    monkeypatch.setattr(by_hand, "ANSWER_TIME", 0.0)
+    assert await send("questions/list") == []
+    with pytest.raises(Refused, match="panel_gone"):
+        await send("questions/answer", question=asked["question"]["id"], agreed=True)
+    assert hass.states.get("input_boolean.party").state == "on"
