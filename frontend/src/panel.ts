@@ -37,7 +37,7 @@ export class AssistantPanel extends LitElement {
         font-size: var(--ha-font-size-xl, 20px);
       }
       h1 { margin: 0 12px; font: inherit; }
-      nav { display: flex; overflow-x: auto; scrollbar-width: thin; }
+      nav { display: flex; min-height: 48px; overflow-x: auto; scrollbar-width: thin; }
       header nav a {
         flex: none;
         padding: 12px 16px;
@@ -53,6 +53,7 @@ export class AssistantPanel extends LitElement {
 
   @property({ attribute: false }) hass!: HomeAssistant;
   @property({ type: Boolean, reflect: true }) narrow = false;
+  @property({ attribute: false }) panel?: { title: string | null };
   @property({ attribute: false }) route?: { prefix: string; path: string };
 
   @state() private language = "";
@@ -74,21 +75,22 @@ export class AssistantPanel extends LitElement {
     window.dispatchEvent(new CustomEvent("location-changed", { detail: { replace: false } }));
   }
 
-  protected override render(): TemplateResult | typeof nothing {
-    if (!this.language) return nothing;
+  protected override render(): TemplateResult {
     const { hass } = this;
+    const title = this.panel?.title || text(hass, "panel.title");
     const names = hass.user?.is_admin ? [...EVERYBODY, ...ADMINISTRATORS] : EVERYBODY;
     const wanted = this.route?.path.split("/")[1] ?? "";
     const current = names.includes(wanted) ? wanted : "journal";
     const view = unsafeStatic(`extended-assist-${current}`);
+    const isReady = this.language !== ""; // Until then there are no words but the title.
     return html`
       <header>
         <div class="title">
           <ha-menu-button .hass=${hass} .narrow=${this.narrow}></ha-menu-button>
-          <h1>${text(hass, "panel.title")}</h1>
+          <h1>${title}</h1>
         </div>
-        <nav aria-label=${text(hass, "panel.title")}>
-          ${names.map((name) => {
+        <nav aria-label=${title}>
+          ${(isReady ? names : []).map((name) => {
             const href = `${this.route?.prefix ?? "/extended-assist"}/${name}`;
             return html`<a
               href=${href}
@@ -99,9 +101,7 @@ export class AssistantPanel extends LitElement {
           })}
         </nav>
       </header>
-      <main>
-        ${named`<${view} .hass=${hass}></${view}>`}
-      </main>
+      <main>${isReady ? named`<${view} .hass=${hass}></${view}>` : nothing}</main>
     `;
   }
 }

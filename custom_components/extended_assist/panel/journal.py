@@ -8,15 +8,17 @@ import voluptuous as vol
 from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import config_validation as cv, device_registry as dr, llm
+from homeassistant.helpers import config_validation as cv, device_registry as dr, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import Exposure
+from ..memory.keeper import async_get_memory
+from ..memory.subjects import is_told as is_fact_told
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import ASPECTS, FACT, STATES, WISH, WISH_CHANGED, Change, async_get_journal
+from ..toolbox.journal import ASPECTS, AUTOMATION, FACT, SCENE, SCRIPT, STATES, Change, async_get_journal
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.outside import marked
 from ..toolbox.plan import Plan
@@ -31,6 +33,8 @@ from ..wishes.whose import may_see
 
 MAX_ENTITIES: Final = 20
 """Entities of one change that are shown."""
+_WRITTEN: Final[Mapping[str, str]] = {AUTOMATION: AUTOMATION, SCRIPT: SCRIPT, SCENE: "homeassistant"}
+"""What Home Assistant's registry knows as written by whom."""
 _COLOR_MODE: Final = "color_mode"
 """Says no more than the colour beside it."""
 _GONE: Final = "That change is not there any more, or is undone already."
@@ -48,14 +52,10 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
     actions = {change.what.partition(".")[0] for change in changes if "." in change.what}
     texts = await async_get_translations(hass, language, "services", actions & hass.config.components)
     users = {one.id: one.name for one in await hass.auth.async_get_users()}
-    wishes = await async_get_wishes(hass)
     exposures: dict[str, Exposure] = {}
     rows = []
     for change in changes:
         exposure = exposures.setdefault(str(change.assistant), Exposure(hass, str(change.assistant)))
-        title = ""
-        if change.kind in (WISH, WISH_CHANGED) and (wish := wishes.find(str(change.details.get("id")))):
-            title = seen(exposure, wish.name) if is_told(exposure, wish) and may_see(wish, user) else ""
         entities, more = _entities(exposure, change)
         rows.append(
             {
@@ -63,7 +63,7 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
                 "time": change.time,
                 "kind": STATES if change.kind == ASPECTS else change.kind,
                 "action": _action(exposure, change, texts),
-                "title": title,
+                "title": await _async_title(hass, exposure, change, user),
                 "user": users.get(change.user_id) if change.user_id else None,
                 "device": _device(hass, change.device_id),
                 "entities": entities,
@@ -79,6 +79,20 @@ def _action(exposure: Exposure, change: Change, texts: Mapping[str, str]) -> str
     """Return what was done, in the user's language where Home Assistant has its name in it."""
     what = exposure.visible_value(change.what) or ""
     return texts.get(f"component.{what.replace('.', '.services.')}.name", what)
+
+
+async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, user: User) -> str:
+    """Return what a change was about, as far as this user is told of it; empty where entities say it."""
+    wanted = str(change.details.get("id") or change.details.get("added") or "")
+    if platform := _WRITTEN.get(change.kind):
+        entity_id = er.async_get(hass).async_get_entity_id(change.kind, platform, wanted)
+        return entity.name if entity_id and (entity := exposure.entity(entity_id)) else ""
+    if change.kind == FACT:
+        fact = (await async_get_memory(hass)).find(wanted)
+        is_theirs = fact is not None and fact.user_id in (None, user.id)
+        return fact.words if fact and is_theirs and is_fact_told(hass, exposure, fact) else ""
+    wish = (await async_get_wishes(hass)).find(wanted)
+    return seen(exposure, wish.name) if wish and is_told(exposure, wish) and may_see(wish, user) else ""
 
 
 def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]], int]:
