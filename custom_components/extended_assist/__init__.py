@@ -39,10 +39,12 @@ from .in_assist import async_offer_in_assist
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
 from .name_index import async_get_names
+from .panel.registering import async_show
 from .recorder.kept import async_get_kept
 from .services import async_register_actions
 from .toolbox.journal import async_get_journal
 from .toolbox.options import WISHES
+from .websocket import async_register_commands
 from .wishes.keeper import async_get_wishes
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
@@ -89,9 +91,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions and what serves pictures, and notice from the beginning what sensors say and what comes of what is done."""
+    """Register what is there without entries, and notice from the beginning what sensors say and what comes of what is done."""
     async_register_actions(hass)
     async_register_fact_actions(hass)
+    async_register_commands(hass)
     async_register_view(hass)
     async_get_activity(hass)
     await async_get_kept(hass)
@@ -135,6 +138,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
         _adopt_own_api(hass, entry)
         await _async_forget_meters(hass)
     await _async_set_up_platforms(hass, entry)
+    await async_show(hass, entry)
     entry.async_on_unload(async_watch_others(hass))
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True

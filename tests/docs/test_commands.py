@@ -137,6 +137,7 @@ KNOWN = {
     "script/demo": demo_takes,
     "script/bench": bench_takes,
     "script/evaluate": evaluate_takes,
+    "script/frontend": nothing,
     "script/soak": soak_takes,
     "script/upgrade": nothing,
 }
@@ -162,9 +163,9 @@ def test_soaks() -> None:
 
 
 def test_environments_are_as_described() -> None:
-    """The two environments that CONTRIBUTING.md names are those of pyproject.toml."""
+    """The environments that CONTRIBUTING.md names are those of pyproject.toml."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
-    assert groups.keys() == {"test", "newest", "llama"}
+    assert groups.keys() == {"test", "newest", "llama", "node"}
 
 
 def test_rooms() -> None:

@@ -26,6 +26,7 @@ RUN_BY = {
     ("docs/functions.md", "yaml"): FUNCTIONS,
     ("docs/local-models.md", "sh"): COMMANDS,
     ("docs/local-models.md", "yaml"): COMMANDS,
+    ("docs/panel.md", "yaml"): "../e2e/test_panel.py",
     ("docs/removal.md", "sh"): COMMANDS,
     ("docs/soak.md", "sh"): COMMANDS,
     ("docs/tools/acting.md", "json"): TOOLS,

@@ -1,7 +1,7 @@
 """A person in front of the frontend: a real browser, and what people do in it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 import json
@@ -31,7 +31,9 @@ _UNTRANSLATED = re.compile(
 
 
 @asynccontextmanager
-async def browse(home: HomeAssistantInstance, path: str, name: str) -> AsyncIterator[Page]:
+async def browse(
+    home: HomeAssistantInstance, path: str, name: str, user: Mapping[str, str] = OWNER
+) -> AsyncIterator[Page]:
     """Open a page of the frontend and log in; what is shown in the end is kept as a picture."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -40,8 +42,8 @@ async def browse(home: HomeAssistantInstance, path: str, name: str) -> AsyncIter
         page.set_default_timeout(PATIENCE)
         try:
             await page.goto(f"{home.url}{path}")
-            await page.locator("input[name=username]").fill(OWNER["username"])
-            await page.locator("input[name=password]").fill(OWNER["password"])
+            await page.locator("input[name=username]").fill(user["username"])
+            await page.locator("input[name=password]").fill(user["password"])
             await page.keyboard.press("Enter")
             yield page
         finally:

@@ -104,6 +104,7 @@ SCHEMA = vol.Schema(
         vol.Required("config"): flow(),
         vol.Optional("config_subentries"): {key: flow(is_subentry=True)},
         vol.Optional("options"): flow(),
+        vol.Optional("config_panel"): {key: texts},
         vol.Optional("selector"): {key: {vol.Optional("options"): texts, vol.Optional("unit_of_measurement"): texts}},
         vol.Optional("entity"): {
             key: {

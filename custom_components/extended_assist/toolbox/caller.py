@@ -1,6 +1,7 @@
 """Who speaks, from where, in which conversation."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, Self
@@ -63,6 +64,16 @@ class Caller:
     async def async_user(self, hass: HomeAssistant) -> User | None:
         """Return the user who speaks, or None when nobody is logged in."""
         return await hass.auth.async_get_user(self.user_id) if self.user_id else None
+
+
+@contextmanager
+def in_conversation(chat_log: ChatLog) -> Iterator[None]:
+    """Let what is called meanwhile be called in a conversation."""
+    token = current_chat_log.set(chat_log)
+    try:
+        yield
+    finally:
+        current_chat_log.reset(token)
 
 
 async def async_outside_conversation[T](hass: HomeAssistant, work: Coroutine[Any, Any, T]) -> T:

@@ -6,7 +6,7 @@ What somebody else says, or says elsewhere, later or again, counts for nothing; 
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import secrets
 from typing import Final
 
@@ -51,6 +51,37 @@ class PhoneAnswer:
 
     user_id: str
     agreed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneQuestion:
+    """A question that is shown on phones and not answered yet."""
+
+    id: str
+    text: str
+    user_ids: frozenset[str]
+    expires: float
+    """Seconds since the epoch."""
+    answered: asyncio.Future[PhoneAnswer | None] = field(repr=False)
+
+
+_SHOWN: HassKey[dict[str, PhoneQuestion]] = HassKey(f"{DOMAIN}_shown_questions")
+
+
+@callback
+def phone_questions(hass: HomeAssistant, user_id: str) -> list[PhoneQuestion]:
+    """Return what waits for a user's answer on their phones."""
+    return [one for one in hass.data.get(_SHOWN, {}).values() if user_id in one.user_ids and not one.answered.done()]
+
+
+@callback
+def answer_phone_question(hass: HomeAssistant, wanted: str, user_id: str, *, agreed: bool) -> bool:
+    """Answer such a question as one of those who were asked, logged in elsewhere; return whether it still waited."""
+    found = next((one for one in phone_questions(hass, user_id) if one.id == wanted), None)
+    if found is None or dt_util.utcnow().timestamp() >= found.expires:
+        return False
+    found.answered.set_result(PhoneAnswer(user_id, agreed))
+    return True
 
 
 async def async_can_ask(hass: HomeAssistant, user_id: str | None) -> bool:
@@ -153,6 +184,8 @@ async def _async_answer(
         return PhoneMessage(text=question, title=title, tag=tag, buttons=(yes, no), is_urgent=True, seconds=valid)
 
     stop = hass.bus.async_listen(ANSWERED, hear)
+    shown = hass.data.setdefault(_SHOWN, {})
+    shown[tag] = PhoneQuestion(tag, question, frozenset(phone.user_id for phone in phones), expires, answered)
     try:
         async with asyncio.timeout(valid):
             sent = await asyncio.gather(*(async_send(hass, phone, message_for(phone)) for phone in phones))
@@ -161,6 +194,7 @@ async def _async_answer(
         return None
     finally:
         stop()
+        del shown[tag]
         # Nobody is to press what has no use any more; nobody waits until it is gone either.
         for phone in phones:
             hass.async_create_background_task(async_clear(hass, phone, tag), f"{DOMAIN} clears a question")

@@ -79,6 +79,19 @@ class OpenQuestion:
     question: PortionedQuestion | None
     told: int
     """How many portions of it were told."""
+    id: str = field(default_factory=ulid_now)
+
+    @property
+    def words(self) -> str:
+        """Return what was said of it last; all of it where the model has worded it."""
+        if self.question is not None:
+            return self.question.portions[max(0, self.told - 1)]
+        return "\n".join(line for asked in self.calls for line in asked.lines)
+
+    @property
+    def seconds(self) -> float:
+        """Return for how long it can still be answered."""
+        return ANSWER_TIME - (monotonic() - self.time)
 
     @property
     def repeatable(self) -> frozenset[str]:
@@ -228,6 +241,18 @@ def agent_of(hass: HomeAssistant, caller: Caller) -> str | None:
     """Return the agent of ours whose turn it is in a caller's conversation, by its subentry; None for anybody else's."""
     hearing = hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
     return hearing.agent if hearing else None
+
+
+@callback
+def open_questions(hass: HomeAssistant, user_id: str) -> dict[str, OpenQuestion]:
+    """Return what a user was asked in the app or a browser and has not answered, by conversation."""
+    return {
+        conversation_id: question
+        for conversation_id, question in hass.data.get(_QUESTIONS, {}).items()
+        if (question.caller.user_id, question.caller.device_id) == (user_id, None)
+        and question.seconds > 0
+        and _messages(question.caller.chat_log) == question.spoken
+    }
 
 
 @callback

@@ -1,6 +1,7 @@
 """Whose a wish is: who sees and ends it."""
 
-from homeassistant.core import HomeAssistant
+from homeassistant.auth.models import User
+from homeassistant.core import HomeAssistant, callback
 
 from ..toolbox.caller import Caller
 from .wish import Wish
@@ -11,4 +12,10 @@ async def async_may_see(hass: HomeAssistant, wish: Wish, caller: Caller) -> bool
     if wish.is_household or wish.owner.user_id == caller.user_id:
         return True
     user = await caller.async_user(hass)
-    return user is not None and user.is_active and user.is_admin
+    return user is not None and may_see(wish, user)
+
+
+@callback
+def may_see(wish: Wish, user: User) -> bool:
+    """Return whether a user sees and ends a wish."""
+    return wish.is_household or wish.owner.user_id == user.id or (user.is_active and user.is_admin)

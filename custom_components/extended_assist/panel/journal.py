@@ -1,0 +1,174 @@
+"""What assistants did, as the panel shows it, and taking back any of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, override
+
+import voluptuous as vol
+
+from homeassistant.auth.models import User
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import config_validation as cv, device_registry as dr, entity_registry as er, llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util.json import JsonObjectType
+
+from ..exposure import Exposure
+from ..memory.keeper import async_get_memory
+from ..memory.subjects import is_told as is_fact_told
+from ..results import ToolError, format_time
+from ..toolbox.call import ToolCall
+from ..toolbox.journal import ASPECTS, AUTOMATION, FACT, SCENE, SCRIPT, STATES, Change, async_get_journal
+from ..toolbox.options import ToolboxOptions
+from ..toolbox.outside import marked
+from ..toolbox.plan import Plan
+from ..toolbox.policy import Tier
+from ..toolbox.tool import ExtendedTool
+from ..toolbox.unfinished import check_nothing_goes_on
+from ..undo.plan import async_plan_undo
+from ..undo.undoers import UNDOERS, async_undo, undo_lock
+from ..wishes.account import is_told, seen
+from ..wishes.keeper import async_get_wishes
+from ..wishes.whose import may_see
+
+MAX_ENTITIES: Final = 20
+"""Entities of one change that are shown."""
+_WRITTEN: Final[Mapping[str, str]] = {AUTOMATION: AUTOMATION, SCRIPT: SCRIPT, SCENE: "homeassistant"}
+"""What Home Assistant's registry knows as written by whom."""
+_COLOR_MODE: Final = "color_mode"
+"""Says no more than the colour beside it."""
+_GONE: Final = "That change is not there any more, or is undone already."
+
+
+@callback
+def is_for(change: Change, user: User) -> bool:
+    """Return whether a user sees a change: their own, and as an administrator all."""
+    return user.is_admin or change.user_id == user.id
+
+
+async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dict[str, Any]]:
+    """Return what a user sees of the journal, newest first."""
+    changes = [change for change in reversed((await async_get_journal(hass)).changes) if is_for(change, user)]
+    actions = {change.what.partition(".")[0] for change in changes if "." in change.what}
+    texts = await async_get_translations(hass, language, "services", actions & hass.config.components)
+    users = {one.id: one.name for one in await hass.auth.async_get_users()}
+    exposures: dict[str, Exposure] = {}
+    rows = []
+    for change in changes:
+        exposure = exposures.setdefault(str(change.assistant), Exposure(hass, str(change.assistant)))
+        entities, more = _entities(exposure, change)
+        rows.append(
+            {
+                "id": change.id,
+                "time": change.time,
+                "kind": STATES if change.kind == ASPECTS else change.kind,
+                "action": _action(exposure, change, texts),
+                "title": await _async_title(hass, exposure, change, user),
+                "user": users.get(change.user_id) if change.user_id else None,
+                "device": _device(hass, change.device_id),
+                "entities": entities,
+                "more": more,
+                "undone": change.undone,
+                "can_undo": not change.undone and change.kind in UNDOERS,
+            }
+        )
+    return rows
+
+
+def _action(exposure: Exposure, change: Change, texts: Mapping[str, str]) -> str:
+    """Return what was done, in the user's language where Home Assistant has its name in it."""
+    what = exposure.visible_value(change.what) or ""
+    return texts.get(f"component.{what.replace('.', '.services.')}.name", what)
+
+
+async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, user: User) -> str:
+    """Return what a change was about, as far as this user is told of it; empty where entities say it."""
+    wanted = str(change.details.get("id") or change.details.get("added") or "")
+    if platform := _WRITTEN.get(change.kind):
+        entity_id = er.async_get(hass).async_get_entity_id(change.kind, platform, wanted)
+        return entity.name if entity_id and (entity := exposure.entity(entity_id)) else ""
+    if change.kind == FACT:
+        fact = (await async_get_memory(hass)).find(wanted)
+        is_theirs = fact is not None and fact.user_id in (None, user.id)
+        return fact.words if fact and is_theirs and is_fact_told(hass, exposure, fact) else ""
+    wish = (await async_get_wishes(hass)).find(wanted)
+    return seen(exposure, wish.name) if wish and is_told(exposure, wish) and may_see(wish, user) else ""
+
+
+def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]], int]:
+    """Return what was changed of which entity, and how many more there are or are hidden now."""
+    kept: Mapping[str, Any] = change.details.get(STATES, {})
+    found = [(entity, kept[entity_id]) for entity_id in kept if (entity := exposure.entity(entity_id))]
+    rows = [
+        {"entity_id": entity.entity_id, "name": entity.name, "changes": list(_changes(exposure, one))}
+        for entity, one in found[:MAX_ENTITIES]
+    ]
+    return rows, len(kept) - len(rows) + change.details.get("more", 0)
+
+
+def _changes(exposure: Exposure, kept: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what of an entity was changed from what to what."""
+    for aspect in kept.get("aspects", {}).values():
+        before, after = aspect.get("before") or {}, aspect.get("after") or {}
+        for name, value in after.items():
+            if value != before.get(name) and name != _COLOR_MODE:
+                told = [exposure.visible_value(each) for each in (before.get(name), value)]
+                yield {"name": name, "before": told[0], "after": told[1]}
+
+
+def _device(hass: HomeAssistant, device_id: str | None) -> str | None:
+    """Return what was spoken to."""
+    device = dr.async_get(hass).async_get(device_id) if device_id else None
+    return (device.name_by_user or device.name) if device else None
+
+
+async def async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], change_id: str) -> ToolboxOptions:
+    """Return the options under which a change is undone: of what was remembered, those of an entry that has memory."""
+    change = (await async_get_journal(hass)).find(change_id)
+    options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
+    is_fact = change is not None and change.kind == FACT
+    return next((one for one in options if is_fact and one.has_memory), options[0])
+
+
+class UndoChangeTool(ExtendedTool):
+    """Take back one change of the journal, by hand; what that would do is always asked first."""
+
+    name = "extended_assist__undo_change"
+    title = "Undo change"
+    description = "Undo one change of the journal."
+    annotations = llm.ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
+    family = "actions"
+    tier = Tier.CONTROL
+    can_be_undone = False
+    asks_others = False
+    parameters = vol.Schema({vol.Required("id", description="The change."): cv.string})
+
+    @override
+    def asks_first(self, call: ToolCall) -> bool:
+        """Show what would be brought back before it is."""
+        return True
+
+    @override
+    async def async_run(self, call: ToolCall) -> JsonObjectType:
+        """Undo the change."""
+        async with undo_lock(call.hass):
+            change = await _async_change(call)
+            answer = await async_undo(call, await async_get_journal(call.hass), change)
+        return marked(answer, when=" failed: " in json_dumps(answer))
+
+    @override
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return what would be brought back."""
+        change = await _async_change(call)
+        what = call.exposure.visible_value(change.what) or "running a script"
+        return await async_plan_undo(call, change, f"Undo {what} of {format_time(change.time)}")
+
+
+async def _async_change(call: ToolCall) -> Change:
+    """Return the change that is meant; raises ToolError for one that the caller does not see."""
+    check_nothing_goes_on(call.hass, call.caller)
+    change = (await async_get_journal(call.hass)).find(call.arguments["id"])
+    user = await call.caller.async_user(call.hass)
+    if change is None or change.undone or user is None or not user.is_active or not is_for(change, user):
+        raise ToolError(_GONE)
+    return change

@@ -1,0 +1,222 @@
+"""The WebSocket commands behind the panel and the card. Administrators see all, other users what is their own.
+
+docs/developers.md describes them.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, Final
+
+import voluptuous as vol
+
+from homeassistant.components import websocket_api
+from homeassistant.components.websocket_api.connection import ActiveConnection
+from homeassistant.components.websocket_api.decorators import async_response, require_admin, websocket_command
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+
+from .api import api_id
+from .claude.request import offered_tools
+from .const import DOMAIN
+from .panel.by_hand import async_call_by_hand, context_of
+from .panel.errors import GoneError, NotReadyError, PanelError
+from .panel.journal import UndoChangeTool, async_options_for, async_rows
+from .panel.questions import async_answer, open_rows
+from .panel.standing import async_standing
+from .panel.usage import async_usage
+from .panel.visible import async_visible
+from .toolbox.options import ToolboxOptions
+from .toolbox.tool import ExtendedTool
+from .tools.wishes import PendingTool
+
+MAX_ID: Final = 200
+MAX_SEARCH: Final = 100
+MAX_OFFSET: Final = 100_000
+MAX_ARGUMENTS: Final = 100_000
+"""Characters of arguments, as JSON."""
+
+_ID: Final = vol.All(str, vol.Length(1, MAX_ID))
+_LANGUAGE: Final = vol.All(str, vol.Length(1, 20))
+
+
+def _arguments(value: Any) -> dict[str, Any]:
+    """Validate the arguments of a call."""
+    valid: dict[str, Any] = vol.Schema({str: object})(value)
+    if len(json_dumps(valid)) > MAX_ARGUMENTS:
+        raise vol.Invalid(f"more than {MAX_ARGUMENTS} characters")
+    return valid
+
+
+type _Handler = Callable[[HomeAssistant, ActiveConnection, dict[str, Any]], Awaitable[Any]]
+
+
+@callback
+def async_register_commands(hass: HomeAssistant) -> None:
+    """Register the commands, whether or not an entry is loaded."""
+    for command in (
+        _async_journal,
+        _async_undo,
+        _async_wishes,
+        _async_cancel,
+        _async_questions,
+        _async_answer,
+        _async_usage,
+        _async_visible,
+        _async_tools,
+        _async_call,
+    ):
+        websocket_api.async_register_command(hass, command)
+
+
+def _command(name: str, fields: dict[Any, Any] | None = None, *, is_admin: bool = False) -> Callable[[_Handler], Any]:
+    """Return a decorator that makes a command of what returns its result; expected failures become translated errors."""
+    schema = {
+        vol.Required("type"): f"{DOMAIN}/{name}",
+        vol.Optional("language"): _LANGUAGE,
+        **(fields or {}),
+    }
+
+    def decorate(handler: _Handler) -> Any:
+        @wraps(handler)
+        async def answer(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+            msg.setdefault("language", hass.config.language)
+            try:
+                connection.send_result(msg["id"], await handler(hass, connection, msg))
+            except PanelError as err:
+                connection.send_error(msg["id"], err.key, err.key, translation_key=err.key, translation_domain=DOMAIN)
+
+        command = async_response(answer)
+        return websocket_command(schema)(require_admin(command) if is_admin else command)
+
+    return decorate
+
+
+@callback
+def _entries(hass: HomeAssistant) -> list[ConfigEntry]:
+    """Return the entries that are loaded; raises NotReadyError where none is."""
+    if not (entries := hass.config_entries.async_loaded_entries(DOMAIN)):
+        raise NotReadyError
+    return entries
+
+
+@callback
+def _options(hass: HomeAssistant) -> ToolboxOptions:
+    """Return the options under which a user acts who names no entry."""
+    entry = _entries(hass)[0]
+    return ToolboxOptions.of(entry.options, entry.entry_id)
+
+
+@_command("journal/list")
+async def _async_journal(
+    hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return what assistants did: for administrators all, for others what they asked for themselves."""
+    _entries(hass)
+    return await async_rows(hass, connection.user, msg["language"])
+
+
+@_command("journal/undo", {vol.Required("change"): _ID})
+async def _async_undo(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
+    """Ask whether a change is to be taken back; the answer does it."""
+    options = await async_options_for(hass, _entries(hass), msg["change"])
+    arguments = {"id": msg["change"]}
+    return await async_call_by_hand(hass, UndoChangeTool(options), arguments, connection.context(msg), msg["language"])
+
+
+@_command("wishes/list")
+async def _async_wishes(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what stands: the household's and the user's own, for administrators all."""
+    options, context = _options(hass), connection.context(msg)
+    return await async_standing(hass, options, connection.user, context, msg["language"])
+
+
+@_command("wishes/cancel", {vol.Required("wish"): _ID})
+async def _async_cancel(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
+    """End a wish, as the assistant does it when it is asked to."""
+    tool, arguments = PendingTool(_options(hass)), {"cancel": msg["wish"]}
+    return await async_call_by_hand(hass, tool, arguments, connection.context(msg), msg["language"])
+
+
+@_command("questions/list")
+async def _async_questions(
+    hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return what waits for this user's yes or no; nobody sees what others were asked."""
+    _entries(hass)
+    return open_rows(hass, connection.user.id)
+
+
+@_command("questions/answer", {vol.Required("question"): _ID, vol.Required("agreed"): bool})
+async def _async_answer(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
+    """Say yes or no to a question, once."""
+    _entries(hass)
+    return await async_answer(hass, msg["question"], connection.context(msg), msg["language"], agreed=msg["agreed"])
+
+
+@_command("usage", is_admin=True)
+async def _async_usage(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the agents, and the sensors that count what they use."""
+    return await async_usage(hass, _entries(hass))
+
+
+@_command(
+    "visible",
+    {
+        vol.Optional("search", default=""): vol.All(str, vol.Length(max=MAX_SEARCH)),
+        vol.Optional("offset", default=0): vol.All(int, vol.Range(0, MAX_OFFSET)),
+    },
+    is_admin=True,
+)
+async def _async_visible(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
+    """Return what of the home is exposed, which tools read it, and why the rest is not found."""
+    return await async_visible(hass, _entries(hass), msg["search"], msg["offset"])
+
+
+@_command("tools/list", is_admin=True)
+async def _async_tools(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tools of each entry, as models see them."""
+    context = context_of(connection.context(msg), msg["language"])
+    found = []
+    for entry in _entries(hass):
+        instance = await llm.async_get_api(hass, api_id(entry.entry_id), context)
+        schemas = {tool["name"]: tool["input_schema"] for tool in offered_tools(instance).tools}
+        found += [_told(entry, tool, schemas.get(tool.name, {})) for tool in instance.tools]
+    return found
+
+
+@_command(
+    "tools/call",
+    {
+        vol.Required("entry"): _ID,
+        vol.Required("tool"): _ID,
+        vol.Required("arguments"): _arguments,
+    },
+    is_admin=True,
+)
+async def _async_call(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
+    """Call a tool by hand, under the rules that hold for a model; what asks first asks here."""
+    entry = next((one for one in _entries(hass) if one.entry_id == msg["entry"]), None)
+    if entry is None:
+        raise GoneError
+    context = connection.context(msg)
+    instance = await llm.async_get_api(hass, api_id(entry.entry_id), context_of(context, msg["language"]))
+    tool = next((one for one in instance.tools if one.name == msg["tool"]), None)
+    if not isinstance(tool, ExtendedTool):  # Whatever our API serves carries its rules.
+        raise GoneError
+    return await async_call_by_hand(hass, tool, msg["arguments"], context, msg["language"])
+
+
+@callback
+def _told(entry: ConfigEntry, tool: llm.Tool, schema: Any) -> dict[str, Any]:
+    """Return a tool as the panel offers it."""
+    return {
+        "entry": entry.entry_id,
+        "entry_title": entry.title,
+        "name": tool.name,
+        "title": tool.title or tool.name,
+        "description": tool.description or "",
+        "read_only": tool.annotations.read_only,
+        "parameters": schema,
+    }

@@ -1,0 +1,1 @@
+"""Tests of the panel, the card, and the commands behind them."""

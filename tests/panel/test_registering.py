@@ -1,0 +1,51 @@
+"""The panel and the card are there while an entry is loaded, where Home Assistant has its frontend."""
+
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
+
+from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.panel.registering import URL_PATH
+from homeassistant.components.frontend import DATA_EXTRA_MODULE_URL, DATA_PANELS
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+from tests.wishes.shown import async_set_up_home
+
+
+def urls(hass: HomeAssistant) -> list[str]:
+    """Return what every page of the frontend loads of ours."""
+    return [url for url in hass.data[DATA_EXTRA_MODULE_URL].urls if DOMAIN in url]
+
+
+async def test_there(hass: HomeAssistant, assist: None, hass_client: ClientSessionGenerator) -> None:
+    """It comes with the first entry, is served as it says, and goes with the last one; a reload brings it back."""
+    assert await async_setup_component(hass, "frontend", {})
+    first, second = await async_set_up_home(hass), await async_set_up_home(hass, title="Second")
+    panel = hass.data[DATA_PANELS][URL_PATH]
+    assert (panel.sidebar_title, panel.require_admin) == ("Assistant", False)
+    (card,) = urls(hass)
+    client = await hass_client()
+    for url in (card, panel.config["_panel_custom"]["module_url"]):
+        response = await client.get(url)
+        assert (response.status, response.content_type) == (200, "text/javascript")
+    assert await hass.config_entries.async_unload(first.entry_id)
+    assert URL_PATH in hass.data[DATA_PANELS]
+    assert await hass.config_entries.async_reload(second.entry_id)
+    assert URL_PATH in hass.data[DATA_PANELS]
+    assert urls(hass) == [card]
+    assert await hass.config_entries.async_unload(second.entry_id)
+    assert (URL_PATH in hass.data[DATA_PANELS], urls(hass)) == (False, [])
+
+
+async def test_in_another_language(hass: HomeAssistant, assist: None) -> None:
+    """The sidebar says it in the language of the home."""
+    hass.config.language = "pl"
+    assert await async_setup_component(hass, "frontend", {})
+    await async_set_up_home(hass)
+    assert hass.data[DATA_PANELS][URL_PATH].sidebar_title == "Asystent"
+
+
+async def test_without_a_frontend(hass: HomeAssistant, assist: None) -> None:
+    """A home without one has no panel, and the tools all the same."""
+    entry: MockConfigEntry = await async_set_up_home(hass)
+    assert URL_PATH not in hass.data.get(DATA_PANELS, {})
+    assert await hass.config_entries.async_unload(entry.entry_id)
