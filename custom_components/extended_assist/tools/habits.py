@@ -26,8 +26,7 @@ from ..habits.habit import LEFT_ON, TIME, Habit
 from ..habits.kinds import SETTABLE, action, is_leading, states_of
 from ..habits.left_on import was_left_on
 from ..recorder import async_read
-from ..rehearsal.conditions import NotReplayableError
-from ..rehearsal.past import RehearsalOutcome
+from ..rehearsal.past import NotReplayableError, RehearsalOutcome
 from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from ..results import ToolError, format_minute, size
 from ..toolbox.call import ToolCall
