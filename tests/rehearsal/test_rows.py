@@ -123,6 +123,18 @@ async def test_restart_and_time(hass: HomeAssistant, past: None) -> None:
     assert cut.until < START + 10 * DAY
 
 
+async def test_restart_without_entities(hass: HomeAssistant, past: None) -> None:
+    """What reads no entity at all is armed once after each start, and does not run while Home Assistant is off."""
+    await _runs(hass, (0, 4.5, False), (4.6, 6.2, False), (7.4, None, False))
+    trigger = {"platform": "time_pattern", "hours": 12, "minutes": 0, "seconds": 0}
+    subject = Rehearsed(config={"triggers": [trigger], "actions": []}, reads=frozenset(), uses={})
+    exposure = Exposure(hass, "conversation")
+    found = await async_read(hass, rehearse, exposure, subject, RehearsedSpan(START, START + 10 * DAY))
+    days = [int((run.moment - START) / DAY) for run in found.runs]
+    assert days == sorted(set(days))
+    assert found.count == 8
+
+
 def test_past() -> None:
     """A recorded state is made Home Assistant's own once."""
     one = Past(DOOR, "on", {"number": 1}, START, START + 1)
