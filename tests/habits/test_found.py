@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.habits.find import darkness
 from custom_components.extended_assist.habits.habit import Habit
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
-from homeassistant.util import dt as dt_util
 from tests.seeds import seeds
 
 from .homes import Maker, Planted, shuffled
@@ -73,16 +71,3 @@ async def test_shuffled(seed: int, uses: bool, recorder_mock: Recorder, hass: Ho
         await hass.async_add_executor_job(_keep, kept, {"seed": seed, "shuffled": len(told), "told": str(told)})
         return
     assert not told
-
-
-@pytest.mark.parametrize(
-    ("zone", "latitude", "longitude"),
-    [("Pacific/Auckland", -36.8, 174.8), ("America/Los_Angeles", 34.0, -118.2), ("Pacific/Kiritimati", 1.9, -157.4)],
-)
-async def test_dark(hass: HomeAssistant, zone: str, latitude: float, longitude: float) -> None:
-    """At noon it is light and at midnight dark, however far a place is from Greenwich."""
-    await hass.config.async_update(time_zone=zone, latitude=latitude, longitude=longitude)
-    is_dark = darkness(hass)
-    midnight = dt_util.start_of_local_day().timestamp()
-    for hour, expected in ((0, True), (2, True), (12, False), (23, True)):
-        assert is_dark(midnight + hour * 3_600) is expected, hour
