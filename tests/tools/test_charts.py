@@ -169,7 +169,11 @@ async def test_from_the_first_record(hass: HomeAssistant, about: AskAbout) -> No
 
 
 async def test_no_cost_elsewhere(
-    hass: HomeAssistant, recorded: None, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
+    hass: HomeAssistant,
+    recorded: None,
+    call_tool: CallTool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Where nobody reads, nothing is read for a chart and none is drawn."""
     monkeypatch.delattr(charts, "read_points")
@@ -177,6 +181,7 @@ async def test_no_cost_elsewhere(
     monkeypatch.delattr(charts, "draw")
     assert "chart" not in await call_tool(GetHistoryTool(), entities=[ROOM])
     assert "chart" not in await call_tool(GetStatisticsTool(), statistics=[USED])
+    assert "while a chart was drawn" not in caplog.text
 
 
 async def test_answers_stand(
