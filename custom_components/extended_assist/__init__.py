@@ -28,6 +28,7 @@ from .entry_issues import ASKS_NOW, async_raise_entry_issue
 from .fact_actions import async_register_fact_actions
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
+from .gallery import async_register_view
 from .household import async_household_platforms
 from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
@@ -79,9 +80,10 @@ CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, and notice from the beginning when sensors say no number."""
+    """Register the actions and what serves pictures, and notice from the beginning when sensors say no number."""
     async_register_actions(hass)
     async_register_fact_actions(hass)
+    async_register_view(hass)
     await async_get_kept(hass)
     return True
 

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from time import time
 from typing import Literal, override
 
@@ -24,6 +26,7 @@ from .const import (
     CONF_FALLBACK_AGENT,
     CONF_PRESENT,
     CONF_RECAP_HOURS,
+    CONF_SHOW_PICTURES,
     DOMAIN,
     LOGGER,
     SUBENTRY_CONVERSATION,
@@ -32,6 +35,7 @@ from .entity import ClaudeEntity
 from .fallback import agent_exists, async_hand_over
 from .issues import async_check_agent, async_check_model, async_check_tools
 from .memory.telling import retold
+from .shown import Screen, showing
 from .toolbox.caller import Caller
 from .toolbox.journal import async_get_journal
 from .toolbox.outside import unwrapped
@@ -113,7 +117,8 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             hours = self._settings.get(CONF_RECAP_HOURS, 0) if is_alone else 0
             turn.earlier = recap(self.hass, await async_get_journal(self.hass), caller, hours, time())
             try:
-                await async_answer(turn)
+                with self._showing(caller) as turn.screen:
+                    await async_answer(turn)
             except asyncio.CancelledError:
                 abandon(self.hass, chat_log.conversation_id)
                 raise
@@ -125,12 +130,20 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
             return await self._async_give_up(user_input, chat_log, err)
         if news:
             await (await async_get_wishes(self.hass)).async_told(news)
+        pictures = _take_back(chat_log, turn.screen)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
+        if pictures:
+            # A dialog shows what is said in the end, whatever it was streamed.
+            result.response.async_set_speech(f"{result.response.speech['plain']['speech']}{pictures}")
         if turn.sources:
             # Shown by those who can; nobody wants to hear addresses.
             sources = "\n".join(f"{title}: {url}" for url, title in turn.sources.items())
             result.response.async_set_card(self._subentry.title, sources, "sources")
         return result
+
+    def _showing(self, caller: Caller) -> AbstractContextManager[Screen | None]:
+        """Take in the pictures of a turn, where they are wanted."""
+        return showing(self.hass, caller) if self._settings.get(CONF_SHOW_PICTURES, True) else nullcontext()
 
     def _check_tools(self) -> None:
         """Raise TurnError when tools that the agent was given are gone, such as those of a removed entry."""
@@ -171,6 +184,15 @@ async def _async_retell(hass: HomeAssistant, chat_log: conversation.ChatLog, cal
         told = retold(system.content, await recalls.async_told(hass, caller))
         if told != system.content:
             chat_log.content[0] = conversation.SystemContent(content=told)
+
+
+def _take_back(chat_log: conversation.ChatLog, screen: Screen | None) -> str:
+    """Leave in the chat log what the model has said, and return the pictures behind it, which no model is to read."""
+    last = chat_log.content[-1]
+    if not screen or not screen.told or not isinstance(last, conversation.AssistantContent):
+        return ""
+    chat_log.content[-1] = replace(last, content=(last.content or "").removesuffix(screen.told))
+    return screen.told
 
 
 def _has_spoken(chat_log: conversation.ChatLog) -> bool:

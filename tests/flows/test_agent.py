@@ -32,7 +32,7 @@ LIMITS = {CONF_MAX_TOKENS: 1000, CONF_MAX_TOOL_ROUNDS: 3, CONF_PROMPT_CACHE: "of
 ON = {"answer_when_done": True}
 OFF = {"plain": False, "web_fetch": False, "web_location": False, "web_search": False}
 
-PRESENT = {CONF_PRESENT: DEFAULT_PRESENT, "recap_hours": 0}
+PRESENT = {CONF_PRESENT: DEFAULT_PRESENT, "recap_hours": 0, "show_pictures": True}
 
 
 async def add(hass: HomeAssistant, entry: MockConfigEntry) -> Any:

@@ -320,6 +320,7 @@ async def _async_request(
         answer_filter=None if turn.output_schema else filter_for(turn.chat_log),
         answers_by=ANSWER_WHEN_DONE if turn.answers_when_done else None,
         taken=call_ids(turn.chat_log.content),
+        ending=turn.screen.async_markdown if turn.screen else str,
     )
     try:
         events = await async_stream(turn.client, body, betas, turn.patience.silence)

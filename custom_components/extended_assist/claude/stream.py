@@ -44,6 +44,7 @@ _STREAM_ERRORS = (
 
 _INPUT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
+_NO_ANSWER = ("pause_turn", "refusal")
 _UNIQUE_ID = "toolu_"
 """Begins the ids of the service; other servers may count from zero in every response, and ids must not repeat."""
 _UNFINISHED = "{"
@@ -96,12 +97,14 @@ class ResponseStream:
         answer_filter: AnswerFilter | None = None,
         answers_by: str | None = None,
         taken: Iterable[str] = (),
+        ending: Callable[[], str] = str,
     ) -> None:
         """Take the tools that may be called, what to add to an answer that was cut off, and the seconds it may take.
 
         keys are the names of parameters that were exchanged, by tool; prefix is what the request held; the filter says what
         of the answer is shown. answers_by is the tool that takes an answer in advance, whose calls are kept and not made. taken are the ids of the
-        calls so far: where one came again, the result of one call would be taken for that of another.
+        calls so far: where one came again, the result of one call would be taken for that of another. ending gives what is shown
+        behind a whole answer, which the model has not said.
         """
         self._model = model
         self._keys = keys or {}
@@ -110,6 +113,7 @@ class ResponseStream:
         self._tool_names = tool_names
         self._answers_by = answers_by
         self._taken = set(taken)
+        self._ending = ending
         self._cut_notice = cut_notice
         self._time_limit = time_limit
         self._open: dict[int, Block] = {}
@@ -159,8 +163,8 @@ class ResponseStream:
             self.error = ConnectionError("The response ended before its last event")
         for delta in self._close_blocks():
             yield delta
-        if self.stop_reason in _CUT_SHORT and self.has_text and not self.has_calls:
-            yield {"content": f" … {await self._cut_notice()}"}
+        for delta in await self._behind():
+            yield delta
         if not (self.has_text or self.has_calls or self._parts):
             # Nothing is left of it but thinking, which would stand in the way of that of the next try.
             self._blocks = [block for block in self._blocks if block["type"] not in THINKING]
@@ -170,6 +174,15 @@ class ResponseStream:
             self._give_up_served()
         for call, result in self._rejected:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
+
+    async def _behind(self) -> list[Delta]:
+        """Show behind an answer what the model has not said: that it was cut off, and what belongs to it."""
+        if not self.has_text or self.has_calls:
+            return []
+        notice = f" … {await self._cut_notice()}" if self.stop_reason in _CUT_SHORT else ""
+        return self._shown(
+            notice + (self._ending() if self.error is None and self.stop_reason not in _NO_ANSWER else "")
+        )
 
     def _on_event(self, event: Event) -> list[Delta]:
         """Return the deltas of an event; events and blocks of kinds unknown here are passed over."""

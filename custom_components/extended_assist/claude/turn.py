@@ -9,6 +9,7 @@ import anthropic
 
 from homeassistant.components import conversation
 
+from ..shown import Screen
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.question import Hearing
 from .ledger import ConversationLedger
@@ -72,6 +73,8 @@ class AgentTurn:
     """Whether the model may still call tools; where the server knows no field for that, it is told in words."""
     is_paused: bool = False
     """Whether the last response is to be continued by its server."""
+    screen: Screen | None = None
+    """Where the answer is read; None where it is heard, or nothing is to be shown."""
     answers_when_done: bool = False
     """Whether the model may give its answer with the calls that it depends on."""
     is_answered: bool = False

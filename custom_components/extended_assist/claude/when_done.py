@@ -80,7 +80,8 @@ async def async_answer_when_done(turn: AgentTurn, response: ResponseStream) -> b
         for call in response.answers:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
         if not why:
-            yield {"role": "assistant", "content": answer}
+            shown = turn.screen.async_markdown() if turn.screen else ""
+            yield {"role": "assistant", "content": answer + shown}
 
     async for _ in turn.chat_log.async_add_delta_content_stream(turn.agent_id, deltas()):
         pass

@@ -41,6 +41,7 @@ from ..const import (
     CONF_MAX_TOOL_ROUNDS,
     CONF_PRESENT,
     CONF_RECAP_HOURS,
+    CONF_SHOW_PICTURES,
     DOMAIN,
     SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
@@ -156,6 +157,7 @@ class AgentFlow(ConfigSubentryFlow):
             vol.Required(CONF_ANSWER_WHEN_DONE, default=True): BooleanSelector(),
             vol.Required(CONF_PRESENT, default=DEFAULT_PRESENT): whole_number(0, MAX_PRESENT),
             vol.Required(CONF_RECAP_HOURS, default=0): whole_number(0, MAX_RECAP_HOURS),
+            vol.Required(CONF_SHOW_PICTURES, default=True): BooleanSelector(),
         }
 
     def _fallback_field(self) -> dict[Any, Any]:

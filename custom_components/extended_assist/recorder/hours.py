@@ -18,6 +18,7 @@ from homeassistant.components.recorder.db_schema import Statistics, StatisticsMe
 from homeassistant.components.recorder.models import StatisticMeanType
 from homeassistant.components.recorder.statistics import STATISTIC_UNIT_TO_UNIT_CONVERTER
 
+from ..charts.course import CurvePart
 from .engine import Engine
 from .interruptions import Interruptions
 from .numbers import Numbers, Reading, extremes_of, first_number, last_number, read_numbers
@@ -185,6 +186,34 @@ def _complete() -> Select[Any]:
             Statistics.start_ts < bindparam("end"),
             *(value.is_not(None) for value in values),
             count == HOUR // SHORT,
+        )
+        .order_by(Statistics.start_ts)
+    )
+
+
+def read_hours(session: Session, statistic_id: str, unit: str | None, start: float, end: float) -> list[CurvePart]:
+    """Return the hours of long-term statistics that lie in a span, in a unit; none where they cannot be converted to it."""
+    meta = _find_meta(session, statistic_id)
+    convert = _conversion(meta.unit_of_measurement, unit) if meta else None
+    if convert is None:
+        return []
+    found = session.execute(_plain(), {"statistics_id": meta.id, "start": start, "end": end - HOUR})
+    return [CurvePart(begin, begin + HOUR, *map(convert, values)) for begin, *values in found if None not in values]
+
+
+@cache
+def _plain() -> Select[Any]:
+    """Select hours of a statistic: when they begin, the extremes and the mean, or a meter's reading."""
+    state = Statistics.state
+    return (
+        select(
+            Statistics.start_ts,
+            *(func.coalesce(value, state) for value in (Statistics.min, Statistics.max, Statistics.mean)),
+        )
+        .where(
+            Statistics.metadata_id == bindparam("statistics_id"),
+            Statistics.start_ts >= bindparam("start"),
+            Statistics.start_ts <= bindparam("end"),
         )
         .order_by(Statistics.start_ts)
     )

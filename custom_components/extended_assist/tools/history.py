@@ -24,6 +24,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.outside import is_outside, marked, may_hold_words
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
+from .charts import async_chart_history
 from .history_answers import Wording
 
 _MAX_ENTITIES = 20
@@ -132,6 +133,7 @@ class GetHistoryTool(ExtendedTool):
             accounts[entity.entity_id] = account
         tells = attribute is not None and is_outside(attribute, "any text")
         data["entities"] = accounts
+        data |= await async_chart_history(call, by_id, subjects, answers, wording)
         return marked(data, when=tells or any(may_hold_words(entity.state) for entity in entities))
 
 

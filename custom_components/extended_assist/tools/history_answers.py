@@ -16,7 +16,7 @@ from ..results import duration, fit_rows, format_minute, format_number, format_t
 _NO_VALUE = "unknown or unavailable"
 _RESERVE = 250
 """Characters kept free for the span, quotes and what is said about rows left out."""
-_CIRCULAR = "measurement_angle"
+CIRCULAR = "measurement_angle"
 """State class of directions, whose mean would be wrong: that of 359° and 1° is not 180°."""
 
 
@@ -40,7 +40,7 @@ class Wording:
             said["unit"] = entity.unit
         if (before := answer.before) is not None:
             since = "since" if before.is_change else "at_least_since"
-            said["before"] = {"state": self._value(entity, before.value), since: format_time(before.since)}
+            said["before"] = {"state": self.value(entity, before.value), since: format_time(before.since)}
         if answer.recorded_from is not None:
             key = "hourly_averages_before" if answer.hourly else "recorded_from"
             said[key] = format_time(answer.recorded_from)
@@ -57,7 +57,7 @@ class Wording:
         self._add_rows(said, entity, answer)
         return said
 
-    def _value(self, entity: ExposedEntity, value: str | None) -> str | float:
+    def value(self, entity: ExposedEntity, value: str | None) -> str | float:
         """Return a state, or an attribute's value, as it is shown."""
         if not value:
             return "removed"
@@ -84,7 +84,7 @@ class Wording:
         """Say how states took turns."""
         said["changes"] = account.changes
         names = {GAP: _NO_VALUE, OTHER: "others"} | {
-            code: str(self._value(entity, state)) for code, state in enumerate(account.coding.states, 1)
+            code: str(self.value(entity, state)) for code, state in enumerate(account.coding.states, 1)
         }
         moments = [
             (moment, names[code])
@@ -118,7 +118,7 @@ class Wording:
         """Say in which stretches a condition held."""
         coding, tally = account.coding, account.tally(1)
         if coding.kind is StateCodes.EQUAL:
-            said["condition"] = f"state {self._value(entity, coding.states[0])}"
+            said["condition"] = f"state {self.value(entity, coding.states[0])}"
         else:
             limits = (("above", coding.above), ("below", coding.below))
             said["condition"] = " and ".join(
@@ -143,7 +143,7 @@ class Wording:
             case float():
                 said["not_held_since"] = format_time(answer.last_time)
         if answer.occurred:
-            said["states_that_occurred"] = [self._value(entity, state) for state in answer.occurred]
+            said["states_that_occurred"] = [self.value(entity, state) for state in answer.occurred]
 
     def _add_numbers(
         self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, numbers: Numbers
@@ -154,7 +154,7 @@ class Wording:
                 f"In {answer.unit_before} at the start, so the numbers of this span are of both units."
             )
         said |= {"min": self._reading(entity, numbers.minimum), "max": self._reading(entity, numbers.maximum)}
-        if entity.state.attributes.get("state_class") != _CIRCULAR:
+        if entity.state.attributes.get("state_class") != CIRCULAR:
             said["mean"] = self._number(entity, numbers.mean)
         said |= {"first": self._reading(entity, numbers.first), "last": self._number(entity, numbers.last.number)}
         if answer.seconds - numbers.known >= 1:
@@ -183,7 +183,7 @@ class Wording:
             rows = [(start, self._stretch(start, end)) for start, end in answer.stretches]
         elif answer.rows is not None:
             header, key = ("time", "state"), "newest_changes"
-            rows = [(row.moment, [format_time(row.moment), str(self._value(entity, row.value))]) for row in answer.rows]
+            rows = [(row.moment, [format_time(row.moment), str(self.value(entity, row.value))]) for row in answer.rows]
         else:
             return
         if not rows:

@@ -31,6 +31,7 @@ from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
+from .charts import async_chart_statistics
 from .statistics_answers import COMPILED_AFTER, Account, Statistic, describe
 
 _MAX_STATISTICS = 10
@@ -102,7 +103,7 @@ class GetStatisticsTool(ExtendedTool):
             statistic.statistic_id: describe(statistic, account, period, span, budget)
             for statistic, account in zip(statistics, accounts, strict=True)
         }
-        return data
+        return data | await async_chart_statistics(call, statistics, accounts, period, span)
 
 
 def compared_span(arguments: dict[str, Any], span: Span, now: datetime) -> Span | None:

@@ -112,10 +112,10 @@ def _named(gaps: Gaps) -> list[JsonValueType]:
 
 def _converted(statistic: Statistic, totals: Totals) -> dict[str, float]:
     """Return totals in the unit that the user sees."""
-    return {name: _convert(statistic, name, totals.values[name]) for name in statistic.types if name in totals.values}
+    return {name: as_shown(statistic, name, totals.values[name]) for name in statistic.types if name in totals.values}
 
 
-def _convert(statistic: Statistic, name: str, value: float) -> float:
+def as_shown(statistic: Statistic, name: str, value: float) -> float:
     """Convert a value, or a change, which has no zero point."""
     return statistic.convert(value) - (statistic.convert(0.0) if name == "change" else 0.0)
 
@@ -144,7 +144,7 @@ def _cells(statistic: Statistic, row: PeriodRow) -> list[str]:
     """Return the values of a period."""
     values = (getattr(row, name) for name in statistic.types)
     return [
-        "" if value is None else str(number(_convert(statistic, name, value), statistic.unit))
+        "" if value is None else str(number(as_shown(statistic, name, value), statistic.unit))
         for name, value in zip(statistic.types, values, strict=True)
     ]
 
@@ -176,7 +176,7 @@ def _extremes(statistic: Statistic, rows: list[PeriodRow], labels: list[str]) ->
         if name not in statistic.types or circular:
             continue
         values = {
-            label: number(_convert(statistic, name, value), statistic.unit)
+            label: number(as_shown(statistic, name, value), statistic.unit)
             for label, row in zip(labels, rows, strict=True)
             if (value := getattr(row, name)) is not None
         }
@@ -195,7 +195,7 @@ def _disagreement(statistic: Statistic, account: Account, values: dict[str, floa
     """Say why the rows do not add up to the total, where they don't."""
     if "change" not in statistic.types or "change" not in values:
         return []
-    added = sum(_convert(statistic, "change", row.change) for row in account.rows if row.change is not None)
+    added = sum(as_shown(statistic, "change", row.change) for row in account.rows if row.change is not None)
     said = number(added, statistic.unit)
     if said == number(values["change"], statistic.unit):
         return []

@@ -1,0 +1,1 @@
+"""Charts: the course of numbers and states as an SVG."""
