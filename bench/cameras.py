@@ -144,5 +144,9 @@ async def _held(hass: HomeAssistant, user_id: str) -> Row:
     is_over = True
     await watcher
     return Row.of(
-        "longest step (ms of the processor)", "twelve at once, against what goes unnoticed", median(waits), _LOOP_LIMIT, goal=1.0
+        "longest step (ms of the processor)",
+        "twelve at once, against what goes unnoticed",
+        median(waits),
+        _LOOP_LIMIT,
+        goal=1.0,
     )

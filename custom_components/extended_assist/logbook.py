@@ -10,6 +10,7 @@ from homeassistant.helpers.translation import async_get_cached_translations
 
 from .const import ATTR_BY, ATTR_KIND, ATTR_RESULT, DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
 
+_LOOKED = f"component.{DOMAIN}.selector.{{}}.options.looked"
 _KINDS = f"component.{DOMAIN}.entity.event.later.state_attributes.event_type.state"
 
 
@@ -49,7 +50,7 @@ def _async_describe_looks(
         """Say the camera, and who asked."""
         entity_id, by = event.data[ATTR_ENTITY_ID], event.data[ATTR_BY]
         texts = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
-        words = texts.get(f"component.{DOMAIN}.selector.look.options.looked", EVENT_LOOKED)
+        words = texts.get(_LOOKED.format("look"), EVENT_LOOKED)
         state = hass.states.get(entity_id)
         return {
             LOGBOOK_ENTRY_NAME: state.name if state else entity_id,
