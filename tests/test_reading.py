@@ -102,7 +102,7 @@ QUESTIONS: dict[str, Calls] = {
     ],
     "What is still pending?": [("extended_assist__pending", {})],
 }
-ELSEWHERE = {"get_energy", "fetch_url", "scrape_url"}
+ELSEWHERE = {"look", "get_energy", "fetch_url", "scrape_url"}
 """Tools that need more than a house; the web is no part of the home."""
 
 

@@ -21,6 +21,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from .api import ExtendedAssistAPI, api_id
 from .automations.store import async_forget, async_recover
+from .cameras.kept import KeptPictures
 from .claude.client import async_create_client
 from .claude.ledger import Ledgers
 from .claude.refused import Refused
@@ -140,6 +141,8 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     await _async_set_up_platforms(hass, entry)
     await async_show(hass, entry)
     entry.async_on_unload(async_watch_others(hass))
+    # Where looking was turned off, nothing that was seen is left.
+    entry.async_on_unload(KeptPictures.of(hass).clear)
     entry.async_on_unload(entry.add_update_listener(_reload_when_changed(entry)))
     return True
 

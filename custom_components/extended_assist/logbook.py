@@ -15,6 +15,7 @@ MAX_NAMED: Final = 5
 """Actions, and entities, that one line names."""
 
 _KINDS: Final = f"component.{DOMAIN}.entity.event.{{}}.state_attributes.event_type.state.{{}}"
+_LOOKED: Final = f"component.{DOMAIN}.selector.{{}}.options.looked"
 
 
 @callback
@@ -39,7 +40,7 @@ def async_describe_events(
         """Say the camera, and who asked."""
         entity_id, by = event.data[ATTR_ENTITY_ID], event.data[ATTR_BY]
         texts = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
-        words = texts.get(f"component.{DOMAIN}.selector.look.options.looked", EVENT_LOOKED)
+        words = texts.get(_LOOKED.format("look"), EVENT_LOOKED)
         state = hass.states.get(entity_id)
         return {
             LOGBOOK_ENTRY_NAME: state.name if state else entity_id,

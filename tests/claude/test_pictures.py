@@ -10,22 +10,26 @@ from typing import Any
 from PIL import Image
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.extended_assist.cameras.fitting import FittedPicture
 from custom_components.extended_assist.cameras.kept import KeptPictures, LookResult, PictureReference
 from custom_components.extended_assist.claude.context import MAX_PICTURES, fit
 from custom_components.extended_assist.claude.request import to_messages
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_PLAIN
+from custom_components.extended_assist.gallery import async_get_gallery
 from custom_components.extended_assist.tools.cameras import LookTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
 from tests.cameras.conftest import DOOR, cameras
 from tests.cameras.scenes import CameraServer
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT
 from tests.talking import FindLog, change_agent, speech
+from tests.test_shown import ask, link_in
 
 __all__ = ["cameras"]
 
@@ -208,3 +212,29 @@ def test_kept_pictures_are_bounded(hass: HomeAssistant) -> None:
     assert "xxx" not in repr(next(iter(kept)))
     kept.clear()
     assert kept.size == 0
+
+
+async def test_shown_with_the_answer_that_is_read(
+    hass: HomeAssistant, eyes: MockConfigEntry, claude_server: ClaudeServer, hass_ws_client: WebSocketGenerator
+) -> None:
+    """In the dialog the picture stands with the answer; once the camera is hidden, nobody fetches it any more."""
+    for component in ("assist_pipeline", "intent"):
+        assert await async_setup_component(hass, component, {})
+    client = await hass_ws_client(hass)
+    _, said, _ = await ask(client, claude_server, look(cameras=[DOOR]), Turn([text("Yes, a brown one.")]))
+    assert said.startswith("Yes, a brown one.")
+    assert "/shown/" in link_in(said)
+    (shown,) = async_get_gallery(hass)._pictures.values()
+    with Image.open(BytesIO(shown.content)) as picture:
+        assert picture.size == (1280, 720)
+    assert shown.entity_ids == {DOOR}
+    await client.close()
+
+
+async def test_nothing_is_left_when_it_is_turned_off(say: Any, hass: HomeAssistant, eyes: MockConfigEntry) -> None:
+    """Whoever turns looking off leaves no picture in memory."""
+    await say(ASKED, look(cameras=[DOOR]), Turn([text("Yes.")]))
+    assert list(KeptPictures.of(hass))
+    hass.config_entries.async_update_entry(eyes, options={CONF_FAMILIES: []})
+    await hass.async_block_till_done()
+    assert not list(KeptPictures.of(hass))

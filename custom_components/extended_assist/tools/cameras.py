@@ -1,5 +1,6 @@
 """Eyes: looking at cameras and images."""
 
+from base64 import b64decode
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, override
@@ -12,12 +13,14 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonArrayType, JsonObjectType
 
 from ..cameras.eyes import SightedTool
+from ..cameras.fitting import MEDIA_TYPE
 from ..cameras.kept import KeptPicture, KeptPictures, LookResult, PictureReference
 from ..cameras.looks import async_may_see, async_note_looks
 from ..cameras.taking import MAX_PICTURES, SOURCES, NoPicture, TakenPicture, async_take
 from ..cameras.words import async_in_words
 from ..exposure import ExposedEntity
 from ..results import ToolError, enforce, format_time
+from ..shown import async_show, screen_of
 from ..spans import parse_time
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked
@@ -48,7 +51,7 @@ class LookTool(SightedTool):
     brings_outside_text = True
     parameters = vol.Schema(
         {
-            vol.Required("question", description="What to look for."): vol.All(cv.string, vol.Length(max=1_000)),
+            vol.Required("question", description="What to look for."): vol.All(str, vol.Length(max=1_000)),
             vol.Optional("cameras", description="Names or entity ids."): vol.All(cv.ensure_list, [cv.string]),
             vol.Optional("area", description="Name or alias."): cv.string,
             vol.Optional("compare", description="Time of an earlier look to show beside, e.g. 08:00."): cv.string,
@@ -101,6 +104,8 @@ class LookTool(SightedTool):
                 raise ToolError(f"No picture is kept of that time. {data['earlier']}")
         pictures = [*before, *shown]
         data["pictures"] = _rows(pictures)
+        if screen_of(call.hass, call.caller):
+            await _async_show(call, pictures)
         return LookResult.of(data, tuple(_reference(entity, one) for entity, one in pictures))
 
     async def _async_told(self, call: ToolCall, entities: list[ExposedEntity], data: JsonObjectType) -> llm.ToolResult:
@@ -121,6 +126,14 @@ class LookWithEyesTool(LookTool):
 
 
 LookTool.seeing = LookWithEyesTool
+
+
+async def _async_show(call: ToolCall, pictures: list[tuple[ExposedEntity, KeptPicture]]) -> None:
+    """Show pictures with the answer that is read."""
+    for entity, one in pictures:
+        content = await call.hass.async_add_executor_job(b64decode, one.picture.data)
+        label = _label(entity, one)
+        async_show(call.hass, call.caller, content, MEDIA_TYPE, label, entity_ids=[entity.entity_id])
 
 
 def _names(entities: Sequence[ExposedEntity]) -> str:
@@ -199,4 +212,9 @@ def _rows(pictures: list[tuple[ExposedEntity, KeptPicture]]) -> JsonArrayType:
 
 def _reference(entity: ExposedEntity, one: KeptPicture) -> PictureReference:
     """Return a picture as a result holds it."""
-    return PictureReference(one.picture_id, f"{entity.name}, {format_time(one.taken)}:", one.picture.tokens)
+    return PictureReference(one.picture_id, f"{_label(entity, one)}:", one.picture.tokens)
+
+
+def _label(entity: ExposedEntity, one: KeptPicture) -> str:
+    """Return whose a picture is, and when it was taken."""
+    return f"{entity.name}, {format_time(one.taken)}"
