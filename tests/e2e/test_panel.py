@@ -152,11 +152,11 @@ async def count_tokens(client: Client) -> None:
         )
     # The recorder writes them when it comes to it.
     wanted = {"start_time": (midnight - timedelta(days=12)).isoformat(), "period": "day", "types": ["change"]}
-    async with asyncio.timeout(60):
-        while not await client.call(
-            "recorder/statistics_during_period", statistic_ids=["sensor.claude_requests"], **wanted
-        ):
-            await asyncio.sleep(0.1)
+    for _ in range(300):
+        if await client.call("recorder/statistics_during_period", statistic_ids=["sensor.claude_requests"], **wanted):
+            return
+        await asyncio.sleep(0.2)
+    pytest.fail("The statistics were not written")
 
 
 async def look(page: Page, walk: Walk, client: Client, before: str) -> None:
