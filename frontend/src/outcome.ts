@@ -5,6 +5,8 @@ import { styles } from "./styles";
 
 export interface Outcome {
   done: boolean;
+  /** Whether it is heard elsewhere, where what comes of it is told. */
+  taken?: boolean;
   question?: { id: string; text: string };
   answer?: string;
   speech?: string;
@@ -66,7 +68,7 @@ export class OutcomeElement extends LitElement {
           </div>`
         : outcome
           ? html`<div role="status">
-              <p>${text(hass, outcome.done ? "questions.done" : "questions.not_done")}</p>
+              <p>${text(hass, `questions.${outcome.taken ? "taken" : outcome.done ? "done" : "not_done"}`)}</p>
               ${outcome.speech ? html`<p class="lines">${outcome.speech}</p>` : nothing}
               ${outcome.answer ? this.told(outcome.answer) : nothing}
               ${this.raw && outcome.characters !== undefined

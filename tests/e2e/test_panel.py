@@ -150,6 +150,13 @@ async def count_tokens(client: Client) -> None:
                 for day in range(12, 0, -1)
             ],
         )
+    # The recorder writes them when it comes to it.
+    wanted = {"start_time": (midnight - timedelta(days=12)).isoformat(), "period": "day", "types": ["change"]}
+    for _ in range(300):
+        if await client.call("recorder/statistics_during_period", statistic_ids=["sensor.claude_requests"], **wanted):
+            return
+        await asyncio.sleep(0.2)
+    pytest.fail("The statistics were not written")
 
 
 async def look(page: Page, walk: Walk, client: Client, before: str) -> None:
@@ -193,12 +200,14 @@ async def look(page: Page, walk: Walk, client: Client, before: str) -> None:
         await take_picture(page, "readme_panel_visible", PANEL)
 
 
-async def look_everywhere(page: Page, axe: Path) -> None:
-    """Each page is pictured in light, dark and on a phone, and has no barrier in any of them."""
+async def look_everywhere(page: Page, axe: Path, *, is_short: bool) -> None:
+    """Each page is pictured in light, dark and on a phone, and has no barrier in any of them; in short, in light only."""
     for view in (*EVERYBODY, *ADMINISTRATORS):
         await go(page, view)
         await page.wait_for_timeout(300)
         assert await barriers(page, axe, PANEL) == [], view
+        if is_short:
+            continue
         await take_picture(page, f"panel_{view}_light")
         async with on_screen(page, DESKTOP, "dark"):
             await page.wait_for_timeout(300)
@@ -295,14 +304,20 @@ async def test_administrator(home: HomeAssistantInstance, client: Client, entry_
         before = (await client.state(LIGHT))["state"]
         await act(page, walk, entry_id)
         await look(page, walk, client, before)
-        await look_everywhere(page, axe)
+        await look_everywhere(page, axe, is_short=home.environment != "newest")
         async with dashboard(client, agent) as path:
             await use_the_card(page, walk, home, path, axe)
         await page.goto(f"{home.url}/extended-assist")
         await meet_a_hostile_name(page, entry_id)
         await cancel_and_forget(page)
-        ours = min([await painted(page, home, "extended-assist", PANEL, said("panel.title")) for _ in range(3)])
-        theirs = min([await painted(page, home, "history", "ha-panel-history", "History") for _ in range(3)])
+        times = [
+            (
+                await painted(page, home, "extended-assist", PANEL, said("panel.title")),
+                await painted(page, home, "history", "ha-panel-history", "History"),
+            )
+            for _ in range(4)
+        ]
+        ours, theirs = map(min, zip(*times, strict=True))
         told = f"{home.environment}: panel {ours:.0f} ms, history {theirs:.0f} ms, ratio {ours / theirs:.2f}"
         await asyncio.to_thread((SCREENSHOTS / f"panel_paint_{home.environment}.txt").write_text, told)
         assert walk.problems == []

@@ -232,7 +232,7 @@ async def test_answer_for_a_phone(hass: HomeAssistant, as_user: As, add_phone: A
     with pytest.raises(Refused, match="panel_gone"):
         await other("questions/answer", question=question["id"], agreed=True)
     assert await asked.async_is_open()
-    assert await own("questions/answer", question=question["id"], agreed=True) == {"done": True}
+    assert await own("questions/answer", question=question["id"], agreed=True) == {"done": True, "taken": True}
     assert await asked.task
     with pytest.raises(Refused, match="panel_gone"):
         await own("questions/answer", question=question["id"], agreed=True)

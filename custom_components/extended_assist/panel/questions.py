@@ -38,14 +38,14 @@ async def async_answer(
     if any(call.id == wanted for call in waiting_calls(hass, user_id)):
         return await async_answer_by_hand(hass, wanted, user_id, agreed=agreed)
     if answer_phone_question(hass, wanted, user_id, agreed=agreed):
-        return {"done": agreed}
+        return {"done": agreed, "taken": True}
     for conversation_id, question in open_questions(hass, user_id).items():
         if question.id == wanted and (agent_id := _agent_of(question)):
             # The next message of the very conversation, which code hears as one that is typed there; English in any language.
             word = "yes" if agreed else "no"
             result = await async_converse(hass, word, conversation_id, context, language=language, agent_id=agent_id)
             speech = result.response.speech.get("plain", {}).get("speech")
-            return {"done": agreed, "speech": speech}
+            return {"done": agreed, "taken": True, "speech": speech}
     raise GoneError
 
 

@@ -103,7 +103,7 @@ var Mt=Object.defineProperty;var jt=Object.getOwnPropertyDescriptor;var u=(i,t,e
               <button ?disabled=${this.busy} @click=${()=>this.answer(!1)}>${A(s,"questions.no")}</button>
             </div>
           </div>`:e?c`<div role="status">
-              <p>${A(s,e.done?"questions.done":"questions.not_done")}</p>
+              <p>${A(s,`questions.${e.taken?"taken":e.done?"done":"not_done"}`)}</p>
               ${e.speech?c`<p class="lines">${e.speech}</p>`:d}
               ${e.answer?this.told(e.answer):d}
               ${this.raw&&e.characters!==void 0?c`<p class="faint">
