@@ -258,12 +258,12 @@ async def test_no_time_left(week: None, call_tool: CallTool, monkeypatch: pytest
     answer = await call_tool(REHEARSE, error=True, config=FAN_CONFIG, start="2026-11-11")
     assert answer["error"] == "It took too long. Ask for a shorter time."
     # It is not said that one never runs of which a part was gone through.
-    seconds = count(monotonic())
+    seconds = count(monotonic(), 6)
     monkeypatch.setattr(replay, "monotonic", lambda: next(seconds))
     monkeypatch.setattr(rehearsal, "_ONE", 15.0)
     answer = await rehearsed(call_tool)
     assert (answer["note"][:6], "never" in answer) == ("3 more", False)
-    seconds = count(monotonic())
+    seconds = count(monotonic(), 14)
     answer = await call_tool(REHEARSE, config=FAN_CONFIG, start="2026-11-11")
     assert "it took too long. Ask for a shorter time." in answer["only_until"], answer
 
