@@ -4,6 +4,7 @@ import asyncio
 from bisect import bisect_left
 from collections.abc import Callable
 from itertools import islice
+from time import monotonic
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -264,7 +265,7 @@ async def _async_told(call: ToolCall, found: FoundHabits, habit: Habit) -> JsonO
         uses=dict.fromkeys({habit.does[0], *reads}, frozenset(ALL_DOMAIN_EXCLUDE_ATTRS)),
     )
     days = found.days
-    span = RehearsedSpan(days.moment(days.all[0], 240), days.moment(days.all[-1] + 1, 240), _ONE)
+    span = RehearsedSpan(days.moment(days.all[0], 240), days.moment(days.all[-1] + 1, 240), monotonic() + _ONE)
     try:
         outcome = await async_read(call.hass, rehearse, call.exposure, subject, span)
     except NotReplayableError as err:
