@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist import llm as platform
 from custom_components.extended_assist.claude import failures
+from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
 from tests.claude_server import Turn, text
 from tests.conftest import AGENT, Converse
 
@@ -83,6 +85,10 @@ def test_every_failure_has_its_words() -> None:
     assert at_the_form <= strings["config"]["error"].keys()
 
 
-def test_no_module_is_taken_for_the_llm_platform() -> None:
-    """Home Assistant would load a module of that name and give its tools to every agent."""
-    assert not list(PACKAGE.glob("llm*"))
+async def test_assist_has_nothing_of_ours_unless_it_is_chosen(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    """Home Assistant loads llm.py as a platform of every API; what it returns without the option is nothing."""
+    context = llm.LLMContext("test", None, "en", "conversation", None)
+    for api in llm.async_get_apis(hass):
+        assert platform.async_get_tools(hass, context, api.id) is None
+    assist = await llm.async_get_api(hass, llm.LLM_API_ASSIST, context)
+    assert not [tool.name for tool in assist.tools if tool.name.startswith(DOMAIN)]
