@@ -17,12 +17,13 @@ class SightedTool(ExtendedTool):
     """Whether pictures go with the result; else it tells in words what is in them."""
     seeing: ClassVar[type[SightedTool] | None] = None
     """The same tool for a model that sees."""
+    telling: ClassVar[type[SightedTool] | None] = None
+    """The same tool for one that does not."""
 
     def for_model(self, hass: HomeAssistant, *, sees: bool) -> SightedTool | None:
         """Return the tool for a model of ours, or None where it would be of no use."""
-        if sees and self.seeing:
-            return self.seeing(self._options)
-        return self if self._options.as_of_now(hass).look_task else None
+        kind = self.seeing if sees else self.telling
+        return kind(self._options) if kind and (sees or self._options.as_of_now(hass).look_task) else None
 
 
 def with_eyes(hass: HomeAssistant, tools: Iterable[llm.Tool], *, sees: bool) -> list[llm.Tool]:

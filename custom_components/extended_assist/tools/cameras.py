@@ -125,7 +125,7 @@ class LookWithEyesTool(LookTool):
     sees = True
 
 
-LookTool.seeing = LookWithEyesTool
+LookTool.seeing, LookTool.telling = LookWithEyesTool, LookTool
 
 
 async def _async_show(call: ToolCall, pictures: list[tuple[ExposedEntity, KeptPicture]]) -> None:
