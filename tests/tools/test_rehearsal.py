@@ -322,8 +322,9 @@ EVENTS = (
 
 
 @pytest.fixture
-async def calendar(hass: HomeAssistant, week: None) -> LocalCalendarEntity:
-    """Set up Home Assistant's own calendar, with some events."""
+async def calendar(hass: HomeAssistant, week: None, recorder_mock: Recorder) -> LocalCalendarEntity:
+    """Set up Home Assistant's own calendar, with some events; its states are not recorded."""
+    recorder_mock.set_enable(False)
     assert await async_setup_component(hass, "http", {})
     entry = MockConfigEntry(
         domain="local_calendar",
