@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import batched
 from typing import Any, Final
 
-from homeassistant.components.automation import DATA_COMPONENT
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 
+from ..automations import COMPONENT
 from ..toolbox.consequential import acts_of
 from .days import DAY
 from .habit import LEFT_ON, Habit
@@ -56,7 +56,7 @@ def _apart(one: float, other: float) -> float:
 
 async def async_doers(hass: HomeAssistant) -> list[Doer]:
     """Return what the automations that are on do; those that are off do nothing."""
-    component = hass.data.get(DATA_COMPONENT)
+    component = hass.data.get(COMPONENT)
     found: list[Doer] = []
     for some in batched(list(component.entities) if component else (), _SLICE, strict=False):
         for entity in some:
