@@ -17,6 +17,7 @@ from tests.e2e.instance import CACHE, OWNER, Environment, HomeAssistantInstance,
 from .conversation import converse
 from .home import PreparationError, furnish_home, prepare_home
 from .later import wait_for_later
+from .looking import look_twice
 
 ENVIRONMENT: Environment = "newest"
 CONFIG_DIR = CACHE / "demo"
@@ -45,8 +46,11 @@ CONVERSATIONS = (
 )
 # The question says what it would have done in the last seven days.
 REHEARSED = ("Turn on the bathroom light when the bathroom is above 60 %.", "Yes, please do.", "Undo that.", "Yes.")
-# The last three are off unless a user turns them on.
-FAMILIES = ("entities", "history", "energy", "user", "actions", "wishes", "scripts", "automations", "rehearsal")
+# The last four are off unless a user turns them on.
+FAMILIES = (
+    *("entities", "history", "energy", "user", "actions", "wishes"),
+    *("scripts", "automations", "rehearsal", "cameras"),
+)
 
 
 class SetUpError(Exception):
@@ -93,6 +97,7 @@ async def demonstrate(*, once: bool) -> int:
                 for questions in (*CONVERSATIONS, REHEARSED)
                 for answer in await converse(client, pipeline_id, questions)
             ]
+            answered += await look_twice(client, pipeline_id, CONFIG_DIR)
             answered += await wait_for_later(client, pipeline_id)
         say()
         say(

@@ -86,7 +86,12 @@ class Transcript:
 
 async def converse(client: Client, pipeline_id: str, messages: Iterable[str]) -> list[bool]:
     """Hold a conversation through the real API; returns of each message whether the answer came from tool results."""
-    conversation_id, answered = None, []
+    return [transcript.answered for transcript in await hold(client, pipeline_id, messages)]
+
+
+async def hold(client: Client, pipeline_id: str, messages: Iterable[str]) -> list[Transcript]:
+    """Hold a conversation through the real API; returns what became of each message."""
+    conversation_id, transcripts = None, []
     for message in messages:
         transcript = Transcript()
         _print(f"\nYou: {message}\n")
@@ -94,5 +99,5 @@ async def converse(client: Client, pipeline_id: str, messages: Iterable[str]) ->
             message, pipeline_id=pipeline_id, conversation_id=conversation_id, on_event=transcript.event
         )
         conversation_id = transcript.conversation_id
-        answered.append(transcript.answered)
-    return answered
+        transcripts.append(transcript)
+    return transcripts

@@ -15,7 +15,8 @@ from tests.e2e.instance import (
     process_environment,
 )
 
-from .custom_components.demo_home.catalogue import ITEMS
+from .custom_components.demo_home.catalogue import CAMERA, ITEMS
+from .front_door import draw_front_door
 
 DEMO_HOME = CHECKOUT / "demo" / "custom_components" / "demo_home"
 READY_TIMEOUT = 30.0  # seconds, for the home's entities after the start
@@ -90,12 +91,13 @@ def _write_configuration(config_dir: Path) -> None:
     config_dir.mkdir(parents=True, exist_ok=True)
     (config_dir / "configuration.yaml").write_text(HOME_CONFIGURATION)
     install_integration(config_dir, DEMO_HOME)
+    draw_front_door(config_dir, parcel=True)
 
 
 async def furnish_home(client: Client) -> None:
     """Wait for the home's entities, then expose them to Assist, set up the energy dashboard, turn off a light."""
     await _wait_for_entities(client)
-    await client.expose(*(item.entity_id for item in ITEMS if item.exposed))
+    await client.expose(CAMERA.entity_id, *(item.entity_id for item in ITEMS if item.exposed))
     await client.expose(*(item.entity_id for item in ITEMS if not item.exposed), exposed=False)
     await client.call("energy/save_prefs", **ENERGY)
     # On dark mornings it would be on, and turning it on no change that can be undone.
@@ -104,7 +106,7 @@ async def furnish_home(client: Client) -> None:
 
 async def _wait_for_entities(client: Client) -> None:
     deadline = time.monotonic() + READY_TIMEOUT
-    while missing := {item.entity_id for item in ITEMS} - set(await client.states()):
+    while missing := {item.entity_id for item in (*ITEMS, CAMERA)} - set(await client.states()):
         if time.monotonic() > deadline:
             raise TimeoutError(f"entities of the demonstration home are missing: {', '.join(sorted(missing))}")
         await asyncio.sleep(0.2)

@@ -24,6 +24,7 @@ from homeassistant.helpers.selector import NumberSelector, ObjectSelector, TextS
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
 from tests.claude_server.models import default_models
+from tests.claude_server.rules.files import MAX_IMAGE
 from tests.conftest import MODEL, async_set_up
 from tests.pictures import BY_SUFFIX
 
@@ -295,6 +296,17 @@ async def test_files(
     assert re.match(r"\([A-Z][a-z]+day \d{4}-", blocks[-2]["text"])
     assert [block["source"]["media_type"] for block in blocks[:3]] == ["image/png", "image/jpeg", "application/pdf"]
     assert blocks[0]["source"]["data"] == b64encode(BY_SUFFIX[".png"]).decode()
+
+
+async def test_the_largest_image_is_taken(
+    hass: HomeAssistant, task_entry: MockConfigEntry, claude_server: ClaudeServer, tmp_path: Path
+) -> None:
+    """The service takes what is sent, and would not take much more."""
+    file = tmp_path / "a.png"
+    file.write_bytes(BY_SUFFIX[".png"].ljust(attachments.MAX_IMAGE_SIZE, b"\0"))
+    assert await attached(hass, claude_server, (file, "image/png")) == "Seen."
+    sent = claude_server.message_requests[0]["messages"][0]["content"][0]["source"]["data"]
+    assert 0.99 * MAX_IMAGE < len(sent) <= MAX_IMAGE
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """The offline planner: which tools it calls for a question, and that it says nothing the results do not."""
 
+from base64 import b64encode
 import json
+from pathlib import Path
 import re
 from typing import Any
 
 from anthropic import AsyncAnthropic
 import pytest
 
+from demo.custom_components.demo_home.const import FRONT_DOOR_FILE
+from demo.front_door import draw_front_door
 from tests.claude_server import LABEL, ClaudeServer, OfflinePlanner, planner_models, text, tool_use
 
 LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -437,3 +441,27 @@ async def test_the_present_is_read(notes: list[str], question: str, answer: str 
     call = {"role": "assistant", "content": [tool_use(LIST, {}) | {"id": "a"}]}
     turn = await OfflinePlanner().respond({"system": SYSTEM, "tools": TOOLS, "messages": [*messages, call, looked]})
     assert "Lamp: on" not in turn.content[0].get("text", "")
+
+
+@pytest.mark.parametrize(
+    ("parcel", "answer"), [(True, "Yes, .* Front door"), (False, "No, .* Front door"), (None, "I was shown no picture")]
+)
+async def test_what_is_seen(parcel: bool | None, answer: str, tmp_path: Path) -> None:
+    """What is said of a picture comes from its pixels; that there was one, from nothing else."""
+    told = [text('{"pictures": [{"name": "Front door"}]}')]
+    if parcel is not None:
+        draw_front_door(tmp_path, parcel=parcel)
+        data = b64encode((tmp_path / FRONT_DOOR_FILE).read_bytes()).decode()
+        source = {"type": "base64", "media_type": "image/png", "data": data}
+        told += [text("Front door, 18:07:"), {"type": "image", "source": source}]
+    call = tool_use("extended_assist__look", {"question": "Parcel?"}) | {"id": "toolu_1"}
+    turn = await OfflinePlanner().respond(
+        {
+            "messages": [
+                {"role": "user", "content": "Is there a parcel at the door?"},
+                {"role": "assistant", "content": [call]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": told}]},
+            ]
+        }
+    )
+    assert re.match(answer, turn.content[0]["text"])

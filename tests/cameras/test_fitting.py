@@ -66,6 +66,15 @@ def test_modes(mode: str) -> None:
     assert opened(fit(clear.getvalue())).convert("L").getpixel((20, 20)) == 255
 
 
+def test_sixteen_bits_of_grey() -> None:
+    """What is dark stays dark, as on a thermal camera: cut to eight bits, nearly all would be white."""
+    shades = b"".join(struct.pack("<H", column * 256) for _ in range(256) for column in range(256))
+    data = BytesIO()
+    Image.frombytes("I;16", (256, 256), shades).save(data, "PNG")
+    seen = opened(fit(data.getvalue())).convert("L")
+    assert [seen.getpixel((column, 128)) for column in (0, 64, 128, 255)] == pytest.approx([0, 64, 128, 255], abs=2)
+
+
 def test_nothing_goes_along() -> None:
     """Place, time, device and comments of a file stay in the home; the picture is upright."""
     exif = Image.Exif()

@@ -21,6 +21,7 @@ from custom_components.extended_assist.gallery import async_get_gallery
 from custom_components.extended_assist.tools.cameras import LookTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
@@ -110,6 +111,34 @@ async def test_a_lost_picture_is_a_sentence(say: Any, hass: HomeAssistant, claud
     await say("What colour is it?", Turn([text("Brown.")]), conversation_id=first.conversation_id)
     ((_, lost),) = results(claude_server)
     assert lost["text"].endswith("(This picture is not kept any more. Look again if it is needed.)")
+
+
+async def test_another_user_who_goes_on_sees_nothing(
+    say: Any, hass: HomeAssistant, claude_server: ClaudeServer, hass_admin_user: MockUser
+) -> None:
+    """Whoever goes on with a conversation is not shown what somebody else looked at in it; who looked, still is."""
+    first = await say(ASKED, look(cameras=[DOOR]), Turn([text("Yes.")]))
+    for user_id in (MockUser(name="Other", groups=[]).add_to_hass(hass).id, None):
+        claude_server.responder = Scenario([Turn([text("I see nothing.")])])
+        context = Context(user_id=user_id)
+        await conversation.async_converse(
+            hass, "What colour is it?", first.conversation_id, context, agent_id=AGENT, language="en"
+        )
+        ((_, lost),) = results(claude_server)
+        assert lost["text"].endswith("(This picture is not kept any more. Look again if it is needed.)")
+    await say("What colour is it?", Turn([text("Brown.")]), conversation_id=first.conversation_id)
+    ((_, _, image),) = results(claude_server)
+    assert image["type"] == "image"
+
+
+async def test_what_is_hidden_meanwhile_is_not_sent_again(
+    say: Any, hass: HomeAssistant, claude_server: ClaudeServer
+) -> None:
+    """A picture in a conversation follows exposure as it is now."""
+    first = await say(ASKED, look(cameras=[DOOR]), Turn([text("Yes.")]))
+    async_expose_entity(hass, "conversation", DOOR, False)
+    await say("What colour is it?", Turn([text("I see nothing.")]), conversation_id=first.conversation_id)
+    assert "image" not in [block["type"] for block in results(claude_server)[0]]
 
 
 async def test_no_other_result_shows_a_picture(say: Any, hass: HomeAssistant, claude_server: ClaudeServer) -> None:

@@ -5,19 +5,20 @@ tool results in the request alone, or from what its message tells of the present
 stands there.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import json
 from typing import Any
 
 from .models import default_models
 from .planner_later import LATER_RULES
+from .planner_pictures import PICTURE_RULES, pictures_in
 from .planner_present import present
 from .planner_results import facts
 from .planner_rules import AGREED, ANSWER_WHEN_DONE, RULES, Call, Question, find_tool
 from .turn import Turn, text, tool_use
 
 LABEL = "offline planner (a few rules, not a language model)"
-ALL_RULES = (*LATER_RULES, *RULES)
+ALL_RULES = (*LATER_RULES, *PICTURE_RULES, *RULES)
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Result:
     arguments: dict[str, Any]
     data: Any
     error: bool
+    pictures: list[tuple[str, bytes]] = field(default_factory=list)
 
     @property
     def waits_for(self) -> str:
@@ -55,7 +57,9 @@ class OfflinePlanner:
         for rule in ALL_RULES:
             if match := rule.pattern.search(asked):
                 told = [] if results else present(request_body)
-                return _step(rule.decide(Question(match, tools, [result.data for result in results], told)), tools)
+                pictures = [picture for result in results for picture in result.pictures]
+                question = Question(match, tools, [result.data for result in results], told, pictures)
+                return _step(rule.decide(question), tools)
         examples = "\n".join(f"- {rule.example}" for rule in ALL_RULES)
         return _say(f"I am the {LABEL}. I can answer questions like these:\n{examples}")
 
@@ -131,10 +135,12 @@ def read_turn(messages: list[dict[str, Any]]) -> tuple[str, list[Result], list[R
             if block["type"] == "tool_use":
                 calls[block["id"]] = block
             elif block["type"] == "tool_result":
-                call, data = calls[block["tool_use_id"]], _parse(block.get("content", ""))
+                content = block.get("content", "")
+                call, data = calls[block["tool_use_id"]], _parse(content)
                 if call["name"] == ANSWER_WHEN_DONE:
                     continue  # It says nothing of the home.
-                results.append(Result(call["name"], call["input"], data, bool(block.get("is_error"))))
+                pictures = list(pictures_in(content))
+                results.append(Result(call["name"], call["input"], data, bool(block.get("is_error")), pictures))
     return asked, results, before
 
 

@@ -41,6 +41,8 @@ class Question:
     results: list[Any]
     told: list[dict[str, str]] = field(default_factory=list)
     """What the message tells of the present, before any tool was called."""
+    pictures: list[tuple[str, bytes]] = field(default_factory=list)
+    """The pictures of the results, each with the words before it."""
 
     def __getitem__(self, group: str) -> str:
         """Return the words of a named group, or an empty string."""

@@ -7,8 +7,10 @@ import pytest
 from demo.__main__ import CONVERSATIONS, FAMILIES, REHEARSED
 from demo.conversation import converse
 from demo.later import AFTERWARDS, ASKED, wait_for_later
+from demo.looking import look_twice
 
 from .client import Client
+from .instance import HomeAssistantInstance
 
 
 @pytest.fixture
@@ -44,3 +46,11 @@ async def test_later(client: Client, agent: str, families: None, capsys: pytest.
     pipeline_id = await client.create_pipeline("Later", agent)
     went = await wait_for_later(client, pipeline_id)
     assert went == [True] * (len(ASKED) + 1 + len(AFTERWARDS)), capsys.readouterr().out
+
+
+async def test_a_parcel_at_the_door(
+    home: HomeAssistantInstance, client: Client, agent: str, families: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is answered depends on the picture that the model was shown: with the parcel, and without it."""
+    pipeline_id = await client.create_pipeline("Looking", agent)
+    assert await look_twice(client, pipeline_id, home.config_dir) == [True, True], capsys.readouterr().out

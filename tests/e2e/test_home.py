@@ -5,7 +5,7 @@ from itertools import pairwise
 import re
 import sqlite3
 
-from demo.custom_components.demo_home.catalogue import ITEMS
+from demo.custom_components.demo_home.catalogue import CAMERA, ITEMS
 from demo.home import ENERGY
 
 from .client import Client
@@ -47,7 +47,7 @@ async def test_every_entity_has_its_name_and_area(client: Client) -> None:
     devices = {device["id"]: device for device in await client.call("config/device_registry/list")}
     entries = {entry["entity_id"]: entry for entry in await client.call("config/entity_registry/list")}
 
-    for item in ITEMS:
+    for item in (*ITEMS, CAMERA):
         assert states[item.entity_id]["state"] not in ("unknown", "unavailable"), item.entity_id
         assert states[item.entity_id]["attributes"]["friendly_name"] == item.name
         assert areas[devices[entries[item.entity_id]["device_id"]]["area_id"]] == item.area
@@ -56,7 +56,7 @@ async def test_every_entity_has_its_name_and_area(client: Client) -> None:
 async def test_most_entities_are_exposed_and_some_are_not(client: Client) -> None:
     exposed = (await client.call("homeassistant/expose_entity/list"))["exposed_entities"]
 
-    for item in ITEMS:
+    for item in (*ITEMS, CAMERA):
         assert exposed.get(item.entity_id, {}).get("conversation", False) is item.exposed, item.entity_id
     assert {item.entity_id for item in ITEMS if not item.exposed} >= {"binary_sensor.bedroom_motion"}
 

@@ -2,7 +2,7 @@
 
 import json
 
-from demo.custom_components.demo_home.catalogue import ITEMS
+from demo.custom_components.demo_home.catalogue import CAMERA, ITEMS
 
 from .client import Client
 from .conftest import PLANNER_KEY
@@ -20,6 +20,6 @@ async def test_diagnostics_help_and_name_nothing(home: HomeAssistantInstance, cl
     (conversation,) = [agent for agent in data["agents"] if agent["type"] == "conversation"]
     assert conversation["offered"]["own_tools"]["extended_assist__get_history"] > 100
     # How entities and areas are called, and where they are.
-    names = {name for item in ITEMS for name in (item.entity_id, item.name, item.area)}
+    names = {name for item in (*ITEMS, CAMERA) for name in (item.entity_id, item.name, item.area)}
     told = json.dumps(data)
     assert [name for name in (*names, PLANNER_KEY, agent, "127.0.0.1") if name in told] == []

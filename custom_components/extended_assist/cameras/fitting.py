@@ -101,7 +101,10 @@ def _fitted(image: Image.Image, most: int) -> FittedPicture:
         raise UnreadablePictureError(f"gave a picture of {image.width} by {image.height}, which is not opened")
     turn = _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
     small: Image.Image = image
-    if image.mode not in ("RGB", "L"):
+    if image.mode.startswith("I"):
+        # Sixteen bits of grey, as of thermal cameras: cut to eight, nearly all of it would be white.
+        small = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    elif image.mode not in ("RGB", "L"):
         # What shines through is white, as on a page.
         clear = image.convert("RGBA")
         small = Image.new("RGB", clear.size, "white")

@@ -14,6 +14,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
+from ..exposure import Exposure
 from ..toolbox.caller import Caller
 from .fitting import FittedPicture
 
@@ -112,6 +113,17 @@ class KeptPictures:
     def get(self, picture_id: str) -> KeptPicture | None:
         """Return a picture that a result refers to, or None where it is gone."""
         return self._pictures.get(picture_id)
+
+    @callback
+    def seen_by(self, caller: Caller, picture_id: str) -> KeptPicture | None:
+        """Return a picture that a result refers to, for a caller who goes on with its conversation.
+
+        None where it is gone, where somebody else looked, and where its camera is hidden meanwhile.
+        """
+        one = self.get(picture_id)
+        if one is None or one.owner != owner_of(caller):
+            return None
+        return one if Exposure(self._hass, caller.assistant).entity(one.entity_id) else None
 
     @callback
     def all_of(self, caller: Caller, entity_id: str) -> list[KeptPicture]:

@@ -290,7 +290,10 @@ def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversatio
     if turn.options.binds:
         prefix = Prefix(request.get("thinking"), request.get("system"), request.get("tools"))
     if turn.rendering is None or not turn.rendering.goes_on(content, prefix):
-        pictures = KeptPictures.of(turn.chat_log.hass).get if turn.options.abilities.images else None
+        pictures = None
+        if turn.options.abilities.images and (instance := turn.chat_log.llm_api):
+            caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
+            pictures = partial(KeptPictures.of(turn.chat_log.hass).seen_by, caller)
         turn.rendering = Rendering(
             turn.agent_id, request["model"], turn.attachments, turn.ledger.note, prefix, pictures=pictures
         )

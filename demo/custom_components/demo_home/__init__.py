@@ -19,6 +19,7 @@ from .model import Home
 
 PLATFORMS = (
     Platform.BINARY_SENSOR,
+    Platform.CAMERA,
     Platform.CLIMATE,
     Platform.COVER,
     Platform.LIGHT,

@@ -147,6 +147,9 @@ ITEMS = (
     Item("sensor.water_meter", "Water meter", "Hall", "Water meter", "m³", "water", "total_increasing", 3, 5),
 )
 
+# Beside these, because the model has no values of it and nothing of it is recorded.
+CAMERA = Item("camera.front_door", "Front door camera", "Hall", "Front door camera")
+
 BY_ID = {item.entity_id: item for item in ITEMS}
 
 
