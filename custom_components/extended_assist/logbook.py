@@ -28,7 +28,7 @@ def async_describe_events(
     @callback
     def describe_wish(event: Event) -> dict[str, Any]:
         """Say the name, how it went, and the result."""
-        return _line(event, _kind(hass, "later", event), event.data[ATTR_RESULT])
+        return _line(event, _kind(hass, "later", event), str(event.data.get(ATTR_RESULT) or ""))
 
     @callback
     def describe_agent(event: Event) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def async_describe_events(
     @callback
     def describe_look(event: Event) -> dict[str, Any]:
         """Say the camera, and who asked."""
-        entity_id, by = event.data[ATTR_ENTITY_ID], event.data[ATTR_BY]
+        entity_id, by = str(event.data.get(ATTR_ENTITY_ID, "")), event.data.get(ATTR_BY)
         texts = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
         words = texts.get(_LOOKED.format("look"), EVENT_LOOKED)
         state = hass.states.get(entity_id)
@@ -54,9 +54,9 @@ def async_describe_events(
 
 
 def _line(event: Event, kind: str, what: str) -> dict[str, Any]:
-    """Return a line of the logbook."""
+    """Return a line of the logbook; an event that somebody else fires under our name spoils no page of it."""
     return {
-        LOGBOOK_ENTRY_NAME: event.data[ATTR_NAME],
+        LOGBOOK_ENTRY_NAME: event.data.get(ATTR_NAME) or DOMAIN,
         LOGBOOK_ENTRY_MESSAGE: f"{kind}: {what}" if what else kind,
         LOGBOOK_ENTRY_ENTITY_ID: event.data.get(ATTR_ENTITY_ID),
     }
@@ -64,17 +64,17 @@ def _line(event: Event, kind: str, what: str) -> dict[str, Any]:
 
 def _kind(hass: HomeAssistant, entity: str, event: Event) -> str:
     """Return the words for what kind of thing happened."""
-    kind = event.data[ATTR_KIND]
+    kind = event.data.get(ATTR_KIND)
     texts = async_get_cached_translations(hass, hass.config.language, "entity", DOMAIN)
     return str(texts.get(_KINDS.format(entity, kind), kind)).lower()
 
 
 def _what(hass: HomeAssistant, event: Event) -> str:
     """Return the actions in Home Assistant's own words, and the entities by their names."""
-    actions = [_action(hass, action) for action in event.data.get(ATTR_ACTIONS, ())]
+    actions = [_action(hass, action) for action in event.data.get(ATTR_ACTIONS) or ()]
     if not actions and (tool := event.data.get(ATTR_TOOL)):
         actions = [_action(hass, tool.replace("__", ".", 1))]
-    names = [state.name for one in event.data.get(ATTR_TARGETS, ()) if (state := hass.states.get(one))]
+    names = [state.name for one in event.data.get(ATTR_TARGETS) or () if (state := hass.states.get(one))]
     return " \N{MIDDLE DOT} ".join(filter(None, (_few(actions), _few(names))))
 
 

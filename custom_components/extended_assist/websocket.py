@@ -38,13 +38,18 @@ MAX_ARGUMENTS: Final = 100_000
 """Characters of arguments, as JSON."""
 
 _ID: Final = vol.All(str, vol.Length(1, MAX_ID))
-_LANGUAGE: Final = vol.All(str, vol.Length(1, 20))
+_LANGUAGE: Final = vol.All(str, vol.Length(1, 20), vol.Match(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*\Z"))
+"""It names the file with its texts."""
 
 
 def _arguments(value: Any) -> dict[str, Any]:
     """Validate the arguments of a call."""
     valid: dict[str, Any] = vol.Schema({str: object})(value)
-    if len(json_dumps(valid)) > MAX_ARGUMENTS:
+    try:
+        characters = len(json_dumps(valid))
+    except (TypeError, ValueError) as err:
+        raise vol.Invalid("too deep") from err
+    if characters > MAX_ARGUMENTS:
         raise vol.Invalid(f"more than {MAX_ARGUMENTS} characters")
     return valid
 

@@ -100,6 +100,6 @@ const lines = (hass: HomeAssistant, data: unknown, key = ""): string[] => {
     return Object.entries(data).flatMap(([name, value]) =>
       ["words_of_others", "made_at"].includes(name) ? [] : lines(hass, value, name),
     );
-  const name = hass.states[key]?.attributes.friendly_name ?? key.replaceAll("_", " ");
+  const name = hass.states[key]?.attributes?.friendly_name ?? key.replaceAll("_", " ");
   return [name ? `${String(name)}: ${String(data)}` : String(data)];
 };

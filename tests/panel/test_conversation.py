@@ -1,12 +1,22 @@
 """Questions of our own agent, answered in the panel: as the next message of the conversation in which they were asked."""
 
-import pytest
-from pytest_homeassistant_custom_component.common import MockUser
+import asyncio
+from typing import Any
 
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
+
+from custom_components.extended_assist.panel.errors import GoneError
+from custom_components.extended_assist.panel.questions import async_answer
+from custom_components.extended_assist.toolbox.question import answering, open_questions
 from homeassistant.auth.models import User
-from homeassistant.core import HomeAssistant
-from tests.claude.test_question import DOOR, SO_BE_IT, UNLOCK, Say, ask_first, is_locked, say
+from homeassistant.components import conversation
+from homeassistant.components.conversation import chat_log
+from homeassistant.core import Context, HomeAssistant
+from tests.claude.test_question import DOOR, OPEN, SO_BE_IT, UNLOCK, WINDOW, Say, ask_first, is_locked, say
 from tests.claude_server import ClaudeServer, Scenario, Turn
+from tests.conftest import AGENT
+from tests.wishes.shown import async_set_up_home
 
 from .conftest import As, Refused
 
@@ -73,4 +83,72 @@ async def test_somebody_else(
     assert await own("questions/list") == []
     with pytest.raises(Refused, match="panel_gone"):
         await own("questions/answer", question=question["id"], agreed=True)
+    assert is_locked(hass)
+
+
+async def test_two_tabs(
+    hass: HomeAssistant,
+    say: Say,
+    as_user: As,
+    claude_server: ClaudeServer,
+    hass_admin_user: MockUser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of two answers at the same time one counts; the other is no message to the model, nor an answer to what is asked next."""
+    await say("Unlock the front door", ASKS)
+    prompt = chat_log.ChatLog.async_provide_llm_data
+
+    async def async_slowly(*args: Any, **more: Any) -> None:
+        """Wait as a home does whose tools and templates take their time, before the message is heard."""
+        await asyncio.sleep(0.05)
+        await prompt(*args, **more)
+
+    monkeypatch.setattr(chat_log.ChatLog, "async_provide_llm_data", async_slowly)
+    (question,) = await (await as_user(hass_admin_user))("questions/list")
+    claude_server.responder = Scenario([SO_BE_IT, SO_BE_IT])
+    before = len(claude_server.message_requests)
+    answers = await asyncio.gather(
+        *(
+            async_answer(hass, question["id"], Context(user_id=hass_admin_user.id), "en", agreed=True)
+            for _ in ("here", "there")
+        ),
+        return_exceptions=True,
+    )
+    await hass.async_block_till_done()
+    assert [type(answer) for answer in answers] == [dict, GoneError]
+    assert len(claude_server.message_requests) == before + 1
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
+async def test_answers_no_other_question(
+    hass: HomeAssistant, say: Say, hass_admin_user: MockUser, claude_server: ClaudeServer
+) -> None:
+    """A yes on its way, for which another question has taken the place of its own, is no yes to that one."""
+    await say("Unlock the front door", ASKS)
+    ((conversation_id, old),) = open_questions(hass, hass_admin_user.id).items()
+    await say("And the window, please", Turn([OPEN]))
+    ((_, new),) = open_questions(hass, hass_admin_user.id).items()
+    assert old.id != new.id
+    state = hass.states.get(WINDOW).state
+    context = Context(user_id=hass_admin_user.id)
+    claude_server.responder = Scenario([SO_BE_IT])
+    with answering(hass, old, context):
+        await conversation.async_converse(hass, "yes", conversation_id, context, language="en", agent_id=AGENT)
+    await hass.async_block_till_done()
+    assert hass.states.is_state(WINDOW, state)
+    assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_agent_is_gone(
+    hass: HomeAssistant, say: Say, as_user: As, entry: MockConfigEntry, hass_admin_user: MockUser
+) -> None:
+    """What an agent asked that is unloaded cannot be answered, and is not shown."""
+    await say("Unlock the front door", ASKS)
+    send = await as_user(hass_admin_user)
+    (question,) = await send("questions/list")
+    await async_set_up_home(hass, title="Second")
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    assert await send("questions/list") == []
+    with pytest.raises(Refused, match="panel_gone"):
+        await send("questions/answer", question=question["id"], agreed=True)
     assert is_locked(hass)

@@ -23,7 +23,7 @@ from ..toolbox.tool import ExtendedTool
 from .errors import GoneError
 
 MAX_WAITING: Final = 20
-"""Calls that wait for an answer at the same time; the oldest go."""
+"""Calls of one user that wait for an answer at the same time; the oldest go."""
 AGENT: Final = f"{DOMAIN}.by_hand"
 """Who calls, in the conversations of such calls."""
 
@@ -38,11 +38,13 @@ class HandCall:
     language: str
     question: str = ""
     time: float = field(default_factory=monotonic)
+    id: str = ""
+    """The id of the question: another one each time that it is asked, so that a yes is to what was shown."""
 
     @property
-    def id(self) -> str:
-        """Return the id of the question."""
-        return self.chat_log.conversation_id
+    def caller(self) -> Caller:
+        """Return who calls."""
+        return Caller(self.llm_context, self.chat_log, self.chat_log.conversation_id)
 
     @property
     def user_id(self) -> str | None:
@@ -82,7 +84,7 @@ async def async_call_by_hand(
     tool_input = llm.ToolInput(tool.name, arguments, id=f"toolu_{ulid_now()}")
     with (
         in_conversation(call.chat_log),
-        hearing_of(hass, Caller(call.llm_context, call.chat_log, call.id), language) as hearing,
+        hearing_of(hass, call.caller, language) as hearing,
     ):
         return await _async_made(hass, call, hearing, tool_input)
 
@@ -96,7 +98,7 @@ async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *
     call.chat_log.content.append(UserContent(content="yes" if agreed else "no"))
     with (
         in_conversation(call.chat_log),
-        hearing_of(hass, Caller(call.llm_context, call.chat_log, call.id), call.language) as hearing,
+        hearing_of(hass, call.caller, call.language) as hearing,
     ):
         if hearing.heard is Heard.MORE:
             return _asked(hass, call, hearing)
@@ -130,10 +132,10 @@ def _asked(hass: HomeAssistant, call: HandCall, hearing: Hearing) -> dict[str, A
     """Keep a call until its question is answered, and return the question."""
     lines = [line for asked in hearing.asked.values() for line in asked.lines]
     # In a language whose words are not known, all of it at once and without any.
-    call.question, call.time = hearing.next_words() or "\n".join(lines), monotonic()
+    call.question, call.time, call.id = hearing.next_words() or "\n".join(lines), monotonic(), ulid_now()
     hearing.is_told = True
     waiting = hass.data.setdefault(_WAITING, {})
     waiting[call.id] = call
-    while len(waiting) > MAX_WAITING:
-        del waiting[next(iter(waiting))]
+    for old in [one.id for one in waiting.values() if one.user_id == call.user_id][:-MAX_WAITING]:
+        del waiting[old]
     return {"done": False, "question": {"id": call.id, "text": call.question, "seconds": call.seconds}}

@@ -14,11 +14,22 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import Exposure
+from ..happened import Happening
 from ..memory.keeper import async_get_memory
 from ..memory.subjects import is_told as is_fact_told
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
-from ..toolbox.journal import ASPECTS, AUTOMATION, FACT, SCENE, SCRIPT, STATES, Change, async_get_journal
+from ..toolbox.journal import (
+    ASPECTS,
+    AUTOMATION,
+    FACT,
+    PRIVATE,
+    SCENE,
+    SCRIPT,
+    STATES,
+    Change,
+    async_get_journal,
+)
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.outside import marked
 from ..toolbox.plan import Plan
@@ -140,6 +151,7 @@ class UndoChangeTool(ExtendedTool):
     family = "actions"
     tier = Tier.CONTROL
     can_be_undone = False
+    happens = Happening.UNDONE
     asks_others = False
     parameters = vol.Schema({vol.Required("id", description="The change."): cv.string})
 
@@ -160,6 +172,7 @@ class UndoChangeTool(ExtendedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return what would be brought back."""
         change = await _async_change(call)
+        call.recording.is_told = change.kind not in PRIVATE
         what = call.exposure.visible_value(change.what) or "running a script"
         return await async_plan_undo(call, change, f"Undo {what} of {format_time(change.time)}")
 

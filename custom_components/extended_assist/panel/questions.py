@@ -9,8 +9,9 @@ from homeassistant.components.conversation import AssistantContent, async_conver
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
+from ..fallback import agent_exists
 from ..toolbox.consent import answer_phone_question, phone_questions
-from ..toolbox.question import OpenQuestion, open_questions
+from ..toolbox.question import OpenQuestion, answering, open_questions
 from .by_hand import AGENT, async_answer_by_hand, waiting_calls
 from .errors import GoneError
 
@@ -23,7 +24,7 @@ def open_rows(hass: HomeAssistant, user_id: str) -> list[dict[str, Any]]:
     rows += [
         _row(question.id, "conversation", question.words, question.seconds)
         for question in open_questions(hass, user_id).values()
-        if _agent_of(question)
+        if _agent_of(hass, question)
     ]
     moment = dt_util.utcnow().timestamp()
     rows += [_row(one.id, "phone", one.text, one.expires - moment) for one in phone_questions(hass, user_id)]
@@ -40,10 +41,13 @@ async def async_answer(
     if answer_phone_question(hass, wanted, user_id, agreed=agreed):
         return {"done": agreed, "taken": True}
     for conversation_id, question in open_questions(hass, user_id).items():
-        if question.id == wanted and (agent_id := _agent_of(question)):
+        if question.id == wanted and (agent_id := _agent_of(hass, question)):
             # The next message of the very conversation, which code hears as one that is typed there; English in any language.
             word = "yes" if agreed else "no"
-            result = await async_converse(hass, word, conversation_id, context, language=language, agent_id=agent_id)
+            with answering(hass, question, context):
+                result = await async_converse(
+                    hass, word, conversation_id, context, language=language, agent_id=agent_id
+                )
             speech = result.response.speech.get("plain", {}).get("speech")
             return {"done": agreed, "taken": True, "speech": speech}
     raise GoneError
@@ -54,8 +58,8 @@ def _row(question_id: str, kind: str, text: str, seconds: float) -> dict[str, An
     return {"id": question_id, "kind": kind, "text": text, "seconds": round(seconds)}
 
 
-def _agent_of(question: OpenQuestion) -> str | None:
-    """Return which agent asked; None for none, as where a tool was called by hand."""
+def _agent_of(hass: HomeAssistant, question: OpenQuestion) -> str | None:
+    """Return which agent asked; None for none, as where a tool was called by hand, and for one that is gone."""
     content = question.caller.chat_log.content if question.caller.chat_log else ()
     asking = next((item.agent_id for item in reversed(content) if isinstance(item, AssistantContent)), AGENT)
-    return asking if asking != AGENT else None
+    return asking if asking != AGENT and agent_exists(hass, asking) else None

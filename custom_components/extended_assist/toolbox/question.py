@@ -12,7 +12,7 @@ import json
 from time import monotonic
 
 from homeassistant.components.conversation import AssistantContent, ChatLog, ToolResultContent, UserContent
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
@@ -204,6 +204,8 @@ class Hearing:
 
 _HEARINGS: HassKey[dict[str, Hearing]] = HassKey(f"{DOMAIN}_hearings")
 _QUESTIONS: HassKey[dict[str, OpenQuestion]] = HassKey(f"{DOMAIN}_questions")
+_MEANT: HassKey[dict[str, str]] = HassKey(f"{DOMAIN}_meant_questions")
+"""Which question a message answers that is on its way, by the id of its context."""
 
 
 @contextmanager
@@ -216,7 +218,8 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | 
     hearing = Hearing(language, MAX_HEARD if caller.device_id else MAX_READ, agent=agent)
     if (question := questions.pop(key, None)) is not None:
         hearing.answered = question.calls
-        if question.is_open(caller):
+        meant = hass.data.get(_MEANT, {}).get(caller.context.id if caller.context else "", question.id)
+        if meant == question.id and question.is_open(caller):
             hearing.heard = question.hear(caller.last_message or "", language)
         if hearing.heard is Heard.MORE:
             hearing.asked = {asked.call_id: asked for asked in question.calls}
@@ -243,6 +246,17 @@ def agent_of(hass: HomeAssistant, caller: Caller) -> str | None:
     return hearing.agent if hearing else None
 
 
+@contextmanager
+def answering(hass: HomeAssistant, question: OpenQuestion, context: Context) -> Iterator[None]:
+    """Let a message in a context answer this question and no other one that is asked meanwhile, nor another message this one."""
+    meant = hass.data.setdefault(_MEANT, {})
+    meant[context.id] = question.id
+    try:
+        yield
+    finally:
+        del meant[context.id]
+
+
 @callback
 def open_questions(hass: HomeAssistant, user_id: str) -> dict[str, OpenQuestion]:
     """Return what a user was asked in the app or a browser and has not answered, by conversation."""
@@ -251,6 +265,7 @@ def open_questions(hass: HomeAssistant, user_id: str) -> dict[str, OpenQuestion]
         for conversation_id, question in hass.data.get(_QUESTIONS, {}).items()
         if (question.caller.user_id, question.caller.device_id) == (user_id, None)
         and question.seconds > 0
+        and question.id not in hass.data.get(_MEANT, {}).values()
         and _messages(question.caller.chat_log) == question.spoken
     }
 

@@ -21,8 +21,10 @@ export class QuestionsView extends View<Question[]> {
   }
 
   protected show(questions: Question[]): TemplateResult {
-    const waiting = questions.filter(({ id }) => !this.outcomes[id]);
-    const answered = Object.keys(this.outcomes).filter((id) => !this.outcomes[id]?.question);
+    // What is asked on after an answer stays where it was answered, though it is another question now.
+    const anew = Object.values(this.outcomes).map(({ question }) => question?.id);
+    const waiting = questions.filter(({ id }) => !this.outcomes[id] && !anew.includes(id));
+    const answered = Object.keys(this.outcomes);
     if (!waiting.length && !answered.length) return this.empty("questions.empty");
     return html`
       ${repeat(

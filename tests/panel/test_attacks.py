@@ -1,0 +1,129 @@
+"""What somebody might try with the panel: answer twice, answer what was not shown, crowd others out, break the logbook."""
+
+from typing import Any
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+
+from custom_components.extended_assist.const import DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
+from custom_components.extended_assist.happened import EVENT_AGENT
+from custom_components.extended_assist.logbook import async_describe_events
+from custom_components.extended_assist.panel import by_hand
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.tools.memory import RememberTool
+from homeassistant.auth.models import User
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import llm
+
+from .conftest import As, Refused
+from .test_websocket import Act, act
+
+__all__ = ["act"]
+
+pytestmark = pytest.mark.usefixtures("panel_home")
+
+UNLOCK = "extended_assist__perform_action"
+LOCKS = ["lock.front_door", "lock.openable_lock"]
+
+
+async def test_a_second_yes_is_to_what_was_shown(
+    hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, admin: User
+) -> None:
+    """What is asked anew, because it has changed, is another question: a yes in another tab is to the one shown there."""
+    send, tab = await as_user(admin), await as_user(admin)
+    arguments = {"action": "lock.unlock", "target": {"entity_id": LOCKS}}
+    asked = await send("tools/call", entry=panel_home.entry_id, tool=UNLOCK, arguments=arguments)
+    (shown,) = await tab("questions/list")
+    assert shown["id"] == asked["question"]["id"]
+    hass.states.async_set(LOCKS[1], "locked", {"friendly_name": "Back Door of the Safe"})
+    again = await send("questions/answer", question=shown["id"], agreed=True)
+    assert "Safe" in again["question"]["text"]
+    assert "Safe" not in shown["text"]
+    with pytest.raises(Refused, match="panel_gone"):
+        await tab("questions/answer", question=shown["id"], agreed=True)
+    assert hass.states.is_state(LOCKS[0], "locked")
+    assert (await tab("questions/answer", question=again["question"]["id"], agreed=True))["done"]
+    await hass.async_block_till_done()
+    assert hass.states.is_state(LOCKS[0], "unlocked")
+
+
+async def test_nobody_is_crowded_out(
+    as_user: As, act: Act, panel_home: MockConfigEntry, admin: User, anna: User
+) -> None:
+    """However much one user has themselves asked, what another one was asked still waits."""
+    await act(anna, "input_boolean.turn_on", "input_boolean.party")
+    send, other = await as_user(admin), await as_user(anna)
+    arguments = {"action": "lock.unlock", "target": {"entity_id": LOCKS[0]}}
+    asked = await send("tools/call", entry=panel_home.entry_id, tool=UNLOCK, arguments=arguments)
+    (change,) = await other("journal/list")
+    for _ in range(by_hand.MAX_WAITING + 2):
+        await other("journal/undo", change=change["id"])
+    assert len(await other("questions/list")) == by_hand.MAX_WAITING
+    assert [row["id"] for row in await send("questions/list")] == [asked["question"]["id"]]
+
+
+async def test_undoing_is_told_as_undoing(hass: HomeAssistant, as_user: As, act: Act, anna: User) -> None:
+    """What is taken back in the panel is told to automations as what is taken back by asking for it."""
+    await act(anna, "input_boolean.turn_on", "input_boolean.party")
+    told = async_capture_events(hass, EVENT_AGENT)
+    send = await as_user(anna)
+    (change,) = await send("journal/list")
+    asked = await send("journal/undo", change=change["id"])
+    await send("questions/answer", question=asked["question"]["id"], agreed=True)
+    await hass.async_block_till_done()
+    assert [event.data["kind"] for event in told] == ["asked", "undone"]
+
+
+@pytest.mark.parametrize("whose", ["me", "household"])
+async def test_what_is_remembered_is_told_nowhere(
+    hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, anna: User, whose: str
+) -> None:
+    """That something was remembered is told to nobody, and so is that it is forgotten again."""
+    context = llm.LLMContext(DOMAIN, Context(user_id=anna.id), "en", "conversation", None)
+    tool = RememberTool(ToolboxOptions.of(panel_home.options | {"memory_elsewhere": True}))
+    told = async_capture_events(hass, EVENT_AGENT)
+    result = await tool.async_call(
+        hass, llm.ToolInput(tool.name, {"fact": "The safe is behind the picture.", "whose": whose}), context
+    )
+    assert not result.error, result.data
+    send = await as_user(anna)
+    (change,) = await send("journal/list")
+    asked = await send("journal/undo", change=change["id"])
+    assert (await send("questions/answer", question=asked["question"]["id"], agreed=True))["done"]
+    await hass.async_block_till_done()
+    assert told == []
+
+
+@pytest.mark.parametrize("language", ["../strings", "en\0", "de/../en", "e", "x" * 21, "en\n"])
+async def test_language_is_no_path(as_user: As, admin: User, language: str) -> None:
+    """A language is one: it names the file with its texts."""
+    with pytest.raises(Refused, match="invalid_format"):
+        await (await as_user(admin))("journal/list", language=language)
+
+
+async def test_languages(as_user: As, admin: User) -> None:
+    """Those that Home Assistant has are understood, with script or country, too."""
+    send = await as_user(admin)
+    for language in ("en", "pt-BR", "zh-Hans", "sr-Latn", "es-419", "gsw"):
+        assert await send("journal/list", language=language) == []
+
+
+async def test_deep_arguments(as_user: As, panel_home: MockConfigEntry, admin: User) -> None:
+    """Arguments deeper than anybody writes are refused, and nothing is logged of them."""
+    deep: dict[str, Any] = {}
+    for _ in range(500):
+        deep = {"a": deep}
+    with pytest.raises(Refused, match="invalid_format"):
+        await (await as_user(admin))("tools/call", entry=panel_home.entry_id, tool=UNLOCK, arguments=deep)
+
+
+@pytest.mark.parametrize("data", [{}, {"kind": 5}, {"kind": "acted", "actions": None, "targets": None, "name": None}])
+@pytest.mark.parametrize("event_type", [EVENT_AGENT, EVENT_HAPPENED, EVENT_LOOKED])
+async def test_events_of_others(hass: HomeAssistant, event_type: str, data: dict[str, Any]) -> None:
+    """An event that an automation of the user's fires under our name does not keep the logbook from being read."""
+    described = {}
+    async_describe_events(hass, lambda domain, name, describe: described.update({name: describe}))
+    told = async_capture_events(hass, event_type)
+    hass.bus.async_fire(event_type, data)
+    await hass.async_block_till_done()
+    assert isinstance(described[event_type](told[0])["message"], str)
