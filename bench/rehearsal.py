@@ -35,8 +35,8 @@ _GOAL = 3.0
 """The longest that a rehearsal may take as a multiple of reading the bare rows."""
 _FLAT = 1.1
 """How much more memory three months may take than one."""
-_MAX_HOLD = 20.0
-"""Milliseconds for which the event loop may be held."""
+_HELD = 1.5
+"""The longest that the event loop may be held, as a multiple of what it is while the bare rows are read beside it."""
 _LAMP = "light.lamp"
 _CONFIGURATION = f"""
 homeassistant:
@@ -134,22 +134,28 @@ async def _measure(hass: HomeAssistant, name: str, automation: dict[str, Any], e
     """Time both in turns, each first as often as last, and watch the event loop during ours."""
     kinds = {"ours": _rehearsal(hass, automation, end), "rows": _reading(hass, end)}
     times: dict[str, list[float]] = {kind: [] for kind in kinds}
-    holds: list[float] = []
     for turn in range(_TURNS):
         for kind in [*kinds] if turn % 2 else reversed([*kinds]):
             gc.collect()
+            begin = process_time()
+            await kinds[kind]()
+            times[kind].append((process_time() - begin) * 1000)
+    # Looking through all of Home Assistant for garbage holds the loop longer than any of these, whatever allocates.
+    holds: dict[str, list[float]] = {kind: [] for kind in kinds}
+    gc.collect()
+    gc.disable()
+    for turn in range(_TURNS):
+        for kind in [*kinds] if turn % 2 else reversed([*kinds]):
             async with heartbeat() as beat:
-                begin = process_time()
                 await kinds[kind]()
-                times[kind].append((process_time() - begin) * 1000)
-            if kind == "ours":
-                holds.append(beat[0])
+            holds[kind].append(beat[0])
+    gc.enable()
     ratio = median(ours / rows for ours, rows in zip(*times.values(), strict=True))
     ours, rows = (median(found) for found in times.values())
     case = f"{_DAYS} days of {_SENSORS + _DOORS} entities, {name}, other: bare rows"
     return [
         Row("rehearsal, processor, ms", case, ours, rows, ratio, _GOAL, ratio <= _GOAL),
-        Row.of("rehearsal, loop held, ms", f"{name}, other: limit", median(holds), _MAX_HOLD, goal=1.0),
+        Row.of("rehearsal, loop held, ms", case, *map(median, holds.values()), goal=_HELD),
     ]
 
 

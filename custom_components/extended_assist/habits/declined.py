@@ -89,13 +89,15 @@ class DeclinedHabits:
 
     async def async_decline(self, declined: Declined) -> None:
         """Keep one."""
-        await self._async_store(self._declined | {declined.id: declined})
+        async with self._lock:
+            await self._async_store(self._declined | {declined.id: declined})
 
     async def async_allow(self, habit_id: str) -> bool:
         """Forget that one was declined; return whether it was."""
-        left = {key: one for key, one in self._declined.items() if key != habit_id}
-        is_there = len(left) < len(self._declined)
-        await self._async_store(left)
+        async with self._lock:
+            left = {key: one for key, one in self._declined.items() if key != habit_id}
+            is_there = len(left) < len(self._declined)
+            await self._async_store(left)
         return is_there
 
     async def async_clear(self) -> None:
@@ -104,10 +106,9 @@ class DeclinedHabits:
         await self._store.async_remove()
 
     async def _async_store(self, declined: dict[str, Declined]) -> None:
-        """Keep all of them: on the disk first."""
-        async with self._lock:
-            await self._store.async_save({"declined": [asdict(one) for one in declined.values()]})
-            self._declined = declined
+        """Keep all of them, on the disk first; under the lock, under which they were taken, too."""
+        await self._store.async_save({"declined": [asdict(one) for one in declined.values()]})
+        self._declined = declined
 
 
 _STORED = shape(

@@ -61,6 +61,8 @@ class FoundHabits:
     """How far there was time to read, where that is not the end."""
     is_whole: bool = True
     """Whether there was time for everything."""
+    over: int = 0
+    """How many are not told, because they were declined or an automation does them already."""
 
     def counts(self) -> dict[By, int]:
         """Return how many changes each made."""
@@ -91,7 +93,9 @@ def find_habits(hass: HomeAssistant, sought: Sought, found: FoundHabits) -> Foun
     habits += followers.find(settable, TIME_LIMIT)
     found.is_whole = followers.is_whole
     for alike in _alike(habits, sought.members):
-        if not any(map(sought.is_over, alike)):
+        if any(map(sought.is_over, alike)):
+            found.over += 1
+        else:
             found.habits.append(alike[0])
     return found
 

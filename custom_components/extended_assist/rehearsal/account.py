@@ -93,7 +93,8 @@ def looks_wrong(outcome: RehearsalOutcome) -> list[str]:
     """Return what looks wrong."""
     runs = outcome.runs
     if not outcome.count:
-        return ["never" + ("; the triggers fired, but a condition was always false" if outcome.refused else "")]
+        never = "never, as far as it could be replayed" if outcome.not_replayed else "never"
+        return [never + ("; the triggers fired, but a condition was always false" if outcome.refused else "")]
     found = []
     gaps = [later.moment - earlier.moment for earlier, later in pairwise(runs)]
     if len(gaps) >= _SAYS_SOMETHING and median(gaps) < _SOON:

@@ -1,6 +1,6 @@
 """One automation over the recorded past: what sets it off, whether it runs, and how its runs meet each other."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -31,7 +31,8 @@ class Run:
     is_executing: bool = False
     is_stopped: bool = False
     waits: list[Remove] = field(default_factory=list)
-    acted: bool = False
+    first_act: object = None
+    """Its first action that sets anything, as far as there was one."""
 
     def end_waits(self) -> None:
         """Wait for nothing any more."""
@@ -68,7 +69,7 @@ class RehearsedAutomation:
         self._conditions: list[Check] = [
             condition(replay, one, f"conditions[{index}]") for index, one in enumerate(config.get("conditions") or [])
         ]
-        self._steps = Steps(replay, self._set)
+        self._steps = Steps(replay, self._set, self._not_known)
         self._runs: list[Run] = []
         self._current: Run | None = None
         self._last: float | None = None
@@ -214,13 +215,20 @@ class RehearsedAutomation:
 
     # What it sets and tells
 
-    def _set(self, entity_id: str, state: str | None, attributes: Mapping[str, Any]) -> None:
-        """Note what a step would have set, and let it be so until what is recorded changes it."""
+    def _not_known(self, place: str, action: str, entity_ids: Collection[str]) -> None:
+        """Note that nobody knows what an action makes of some entities, where that matters."""
+        for entity_id in sorted(self._reads.intersection(entity_ids)):
+            self.outcome.not_replayed[f"{place}: what '{action}' makes of {entity_id}, which is read too"] = None
+
+    def _set(self, act: object, entity_id: str, state: str | None, attributes: Mapping[str, Any]) -> None:
+        """Note what an act of a step would have set, and let it be so until what is recorded changes it."""
         run = self._current
         if (past := self._replay.world.get(entity_id)) is None or run is None or run.is_stopped:
             return
-        if state is not None and not run.acted:
-            run.acted, run.ran.already = True, past.state == state
+        if state is not None and run.first_act is None:
+            run.first_act, run.ran.already = act, True
+        if state is not None and run.first_act is act:
+            run.ran.already &= past.state == state
         if state is not None:
             self._note_state(entity_id, past.state, state)
         self.outcome.followed |= entity_id in self._reads

@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant, State
 from ..exposure import Exposure
 from .automation import RehearsedAutomation
 from .past import NotReplayableError, OutOfTimeError, RehearsalOutcome, Row, Stretch
-from .replay import Replay
+from .replay import SOONEST, Replay
 from .rows import RecordedRows, read_stretches
 
 TIME_LIMIT: Final = 20.0
@@ -54,6 +54,8 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
     """
     replay = Replay(hass, exposure, subject.uses, subject.events)
     replay.now, replay.stops_at = span.start, span.stops_at
+    if subject.entity_id:  # What it really did is recorded.
+        replay.late = SOONEST
     automation = RehearsedAutomation(replay, subject.config, subject.reads, subject.entity_id)
     automation.outcome.events = {one: len(events) for one, events in subject.events.items()}
     try:

@@ -27,6 +27,8 @@ from .past import NotReplayableError, OutOfTimeError, Past, PastChange, Row
 
 AFTER_THE_SECOND: Final = 0.275
 """How late Home Assistant is at a time of the day: between 0.05 and 0.5 s, at random."""
+SOONEST: Final = 0.05
+"""The least of that: before anything is recorded of what an automation really did then."""
 
 LATE: Final = 5e-6
 """Seconds by which a timer is late at least: what was to last for a time has then lasted for more than it."""
@@ -61,6 +63,8 @@ class Replay:
         self.known = known
         self.events = events or {}
         self.now = 0.0
+        self.late = AFTER_THE_SECOND
+        """Seconds after a time of the day at which its moment comes."""
         self.stops_at = inf
         """When the rehearsal has to end, as time.monotonic() tells it."""
         self.world: dict[str, Past] = {}
@@ -226,7 +230,7 @@ class Replay:
             following = dt_util.find_next_time_expression_time(
                 dt_util.as_local(moment) if local else moment, *expression
             )
-            due = following.replace(microsecond=0).timestamp() + AFTER_THE_SECOND
+            due = following.replace(microsecond=0).timestamp() + self.late
             pending[:] = [self.call_at(due, fire)]
 
         def fire() -> None:

@@ -1,6 +1,6 @@
 """The steps of an automation over the recorded past: nothing is done, but time passes, and what they would set is set."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass
 from itertools import count as counted
 from typing import Any, Final
@@ -12,9 +12,11 @@ from homeassistant.helpers.template import Template, result_as_boolean
 
 from ..effects.aims import ANOTHER, wanted_of
 from ..effects.aspects import STATE
+from ..walk import texts_in
 from .conditions import Check, all_hold, condition
 from .past import NotReplayableError, PastChange
 from .replay import Remove, Replay
+from .scripts import script_called, takes_time
 from .template_tracker import TemplateTracker
 from .triggers import attach, check_trigger
 
@@ -45,10 +47,16 @@ class _ConditionFalseError(Exception):
 class Steps:
     """The steps of one automation."""
 
-    def __init__(self, replay: Replay, set_entity: Callable[[str, str | None, Mapping[str, Any]], None]) -> None:
-        """Take what is told of every entity that a step would have set."""
+    def __init__(
+        self,
+        replay: Replay,
+        set_entity: Callable[[object, str, str | None, Mapping[str, Any]], None],
+        not_known: Callable[[str, str, Collection[str]], None],
+    ) -> None:
+        """Take what is told of every entity that a step would have set, and of those of which that is not known."""
         self._replay = replay
         self._set = set_entity
+        self._not_known = not_known
         self._checks: dict[int, list[Check]] = {}
         self._done = 0
         # Those of other kinds, as events and answers, take no time either, and what they set is not followed.
@@ -128,7 +136,7 @@ class Steps:
         """Yield the pauses of a sequence inside."""
         yield from self._sequence(step["sequence"], variables, f"{place}.sequence")
 
-    def _action(self, step: Config, variables: dict[str, Any], _: str) -> None:
+    def _action(self, step: Config, variables: dict[str, Any], place: str) -> None:
         """Set what an action would have set."""
         action = self._replay.render(step["action"], variables)
         if not isinstance(action, str):
@@ -138,11 +146,16 @@ class Steps:
             **_mapping(self._replay.render(step.get("data_template") or {}, variables)),
         }
         target = _mapping(self._replay.render(step.get("target") or {}, variables))
+        if (script := script_called(self._replay.hass, action)) is not None:
+            self._not_known(place, action, {text for text, _ in texts_in(script)})
+            if takes_time(self._replay.hass, script):
+                raise NotReplayableError(f"{place}: how long {action} takes")
         entity_ids = target.get("entity_id", data.get("entity_id", []))
+        act = object()
         for entity_id in [entity_ids] if isinstance(entity_ids, str) else entity_ids or []:
-            self._aim(action, data, entity_id)
+            self._aim(act, action, data, entity_id, place)
 
-    def _aim(self, action: str, data: Mapping[str, Any], entity_id: str) -> None:
+    def _aim(self, act: object, action: str, data: Mapping[str, Any], entity_id: str, place: str) -> None:
         """Set one entity as an action would have set it."""
         if (before := self._replay.state(entity_id)) is None:
             return
@@ -150,10 +163,12 @@ class Steps:
             action = f"{before.domain}.{action.partition('.')[2]}"
         wanted = wanted_of(action, data, before) or {}
         known = {name: value for name, value in wanted.items() if value is not ANOTHER}
+        if len(known) < len(wanted):
+            self._not_known(place, action, (entity_id,))
         state = known.pop(STATE, None)
         if isinstance(state, frozenset):
             state = min(state - {"open"}, default=None)
-        self._set(entity_id, None if state is None else str(state), known)
+        self._set(act, entity_id, None if state is None else str(state), known)
 
     def _condition(self, step: Config, variables: dict[str, Any], place: str) -> None:
         """End the sequence unless a condition holds."""

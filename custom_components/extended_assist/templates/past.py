@@ -172,8 +172,8 @@ class PastHome(TemplateHome):
 def render_past(home: PastHome, template: str, variables: Mapping[str, Any]) -> str:
     """Return the text that a template would have made; raises TemplateError and NotOfThePastError; for an executor."""
     here = environment().for_rendering(home)
-    here.globals |= _CLOCK
-    here.filters = here.filters | {name: _CLOCK[name] for name in _CLOCK.keys() & here.filters.keys()}
+    here.globals |= {name: _OTHERS[name] for name in _OTHERS.keys() & here.globals.keys()}
+    here.filters = here.filters | {name: _OTHERS[name] for name in _OTHERS.keys() & here.filters.keys()}
     code, names = _compiled(template.strip())
     given = {name: as_seen(home, variables[name]) for name in names if name in variables}
     noted = undefined_names.set({})
@@ -240,17 +240,18 @@ def _moment(context: ExposedContext) -> datetime:
     return home.moment
 
 
-def _refused(name: str) -> Callable[..., Any]:
-    """Return a function that tells that it reads the clock in a way that is not replayed."""
+def _refused(name: str, why: str = "") -> Callable[..., Any]:
+    """Return a function that tells that what it gives is not replayed."""
 
     def refuse(*_args: Any, **_kwargs: Any) -> Any:
-        raise NotOfThePastError(f"'{name}' in a template")
+        raise NotOfThePastError(f"'{name}'{why} in a template")
 
     return refuse
 
 
-_CLOCK: Final[dict[str, Any]] = {
+_OTHERS: Final[dict[str, Any]] = {
     **{name: _refused(name) for name in CLOCK - {"timedelta_string"}},
+    **{name: _refused(name, ", which is left to chance,") for name in ("random", "shuffle")},
     "now": _now,
     "utcnow": _utcnow,
     "today_at": _today_at,

@@ -3,6 +3,7 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Callable
+from datetime import datetime, time, timedelta
 from itertools import islice
 from time import monotonic
 from typing import Any, Final, override
@@ -21,6 +22,7 @@ from ..automations.check import async_check, normalized
 from ..groups import is_group, members_of
 from ..habits.changes import By
 from ..habits.covered import Doer, async_doers
+from ..habits.days import BEGIN
 from ..habits.declined import async_get_declined, declined_from
 from ..habits.find import FoundHabits, Sought, find_habits, read_home
 from ..habits.habit import LEFT_ON, TIME, Habit
@@ -46,7 +48,6 @@ _TRIED: Final = 15
 """Habits of which the automation is checked and rehearsed until so many are told."""
 _ONE: Final = 4.0
 """Seconds that the rehearsal of one may take."""
-_DAY: Final = 86_400.0
 _SHOWN: Final = 3
 _COUNTED: Final = (
     "what was done in the app or on a dashboard, and at the devices themselves (a switch on the wall and a device's own "
@@ -85,7 +86,7 @@ class FindHabitsTool(ExtendedTool):
         """Find them, rehearse the best, and tell these."""
         await call.exposure.async_prepare()
         end = dt_util.utcnow().timestamp()
-        start = end - call.arguments.get("days", _DAYS) * _DAY
+        start = _begin(end, call.arguments.get("days", _DAYS))
         declined = await async_get_declined(call.hass)
         over = _Over(call, await async_doers(call.hass))
         over.declined = declined.all
@@ -110,7 +111,7 @@ class FindHabitsTool(ExtendedTool):
         if len(found.habits) > len(told) and told:
             answer["more"] = f"{len(found.habits) - len(told)} weaker ones. Decline some, or give entity, to see them."
         if not told:
-            answer["note"] = "Nothing is done by hand so regularly that it is more than chance."
+            answer["note"] = _none_told(found)
         return answer
 
 
@@ -189,6 +190,13 @@ def _sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bo
     )
 
 
+def _begin(end: float, days: int) -> float:
+    """Return when so many whole days before the one of a moment begin, as habits count days."""
+    local = dt_util.as_local(dt_util.utc_from_timestamp(end)) - timedelta(minutes=BEGIN)
+    first = datetime.combine(local.date() - timedelta(days=days), time(BEGIN // 60))
+    return first.replace(tzinfo=local.tzinfo).timestamp()
+
+
 @callback
 def _is_consequential(hass: HomeAssistant, entity_id: str) -> bool:
     """Return whether anything that a habit may do with an entity, or a group, is consequential."""
@@ -225,6 +233,15 @@ def _heading(found: FoundHabits, start: float, end: float) -> JsonObjectType:
     if found.changes.too_many:
         answer["left_out_entities"] = f"{len(found.changes.too_many)} that change too often to be habits"
     return answer
+
+
+def _none_told(found: FoundHabits) -> str:
+    """Return why no habit is told."""
+    if found.habits:
+        return "What is done by hand regularly cannot be automated here."
+    if found.over:
+        return "What is done by hand regularly was declined, or an automation does it already."
+    return "Nothing is done by hand so regularly that it is more than chance."
 
 
 def _names(call: ToolCall) -> Callable[[str], str]:

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from time import monotonic
 from typing import Any, Final, override
 
 import voluptuous as vol
 
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
+from homeassistant.const import STATE_OFF
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
@@ -17,6 +20,8 @@ from homeassistant.util.json import JsonObjectType
 from ..automations.additions import newer
 from ..automations.check import async_check, normalized, refuse_untold
 from ..automations.query import Automation, async_exposed_automations, async_find_automation
+from ..automations.rules import AUTOMATION_RULES
+from ..automations.written_out import async_written_out
 from ..exposure import NotExposedError
 from ..recorder import async_read
 from ..rehearsal.account import MOST, told
@@ -32,11 +37,16 @@ from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .rehearsal_subject import async_outcome, async_subject, name_of
 
 _DAYS: Final = 7
+_MARGIN: Final = 100
+"""Characters for the keys of an answer, and for how many more there are."""
 _ONE: Final = 20.0
 """Seconds that the rehearsal of one automation may take."""
 _ALL: Final = 40.0
 """Seconds that those of all automations may take."""
 _NO_TIME: Final = "It took too long. Ask for a shorter time."
+_AS_IT_IS: Final = "What is recorded holds what it did as it is now: what it switched then was so already afterwards."
+_LEAST: Final = ("by_weekday", "by_hour", "on_for", "not_replayed")
+"""What goes where there is no room, the first first."""
 _HIDDEN: Final = (
     "'{}' uses something that is not exposed or cannot be checked, so it is not rehearsed. Tell the user to look at it in Home "
     "Assistant."
@@ -94,7 +104,9 @@ class RehearseAutomationTool(ExtendedTool):
         answer = _heading(span, outcome) | told(
             outcome, partial(name_of, call), await _async_elsewhere(call, subject, span)
         )
-        while size(answer) > MOST and (key := next((key for key in ("by_weekday", "by_hour") if key in answer), None)):
+        if arguments.get("changes"):
+            answer["recorded_with"] = _AS_IT_IS
+        while size(answer) > MOST and (key := next((key for key in _LEAST if key in answer), None)):
             del answer[key]
         return answer
 
@@ -132,7 +144,9 @@ async def _async_existing(call: ToolCall, automation: Automation, changes: Mappi
         if parts:
             raise
         raise ToolError(_HIDDEN.format(automation.name)) from err
-    return await async_subject(call, item_id, checked, automation.entity_id)
+    # Places are taken to be what they are today, as in what is written anew.
+    whole, _ = await async_written_out(call, checked.whole, AUTOMATION_RULES.blueprints(call.hass))
+    return await async_subject(call, item_id, replace(checked, whole=whole), automation.entity_id)
 
 
 async def _async_elsewhere(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> list[float]:
@@ -146,7 +160,7 @@ async def _async_elsewhere(call: ToolCall, subject: Rehearsed, span: RehearsedSp
 async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
     """Return how often each exposed automation would have run, those that never would first."""
     ends_at = monotonic() + _ALL
-    counts: dict[str, int] = {}
+    counts: list[tuple[int, str]] = []
     unknown: list[str] = []
     unseen = 0
     found = await async_exposed_automations(call)
@@ -165,11 +179,13 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
         if not outcome.is_whole:  # What comes first says nothing of the rest.
             unseen += 1
             continue
-        if outcome.events and not outcome.count and not any(outcome.events.values()):
-            unknown.append(automation.name)  # Its calendars may keep nothing of what is over.
+        is_empty = outcome.events and not any(outcome.events.values())  # Calendars may keep nothing of what is over.
+        if not outcome.count and (is_empty or outcome.not_replayed):
+            unknown.append(automation.name)
             continue
         answer = _heading(span, outcome) | answer
-        counts[automation.name] = -1 if not outcome.count and outcome.refused else outcome.count
+        name = automation.name if automation.state.state != STATE_OFF else f"{automation.name} (is turned off)"
+        counts.append((-1 if not outcome.count and outcome.refused else outcome.count, name))
     if unseen:
         answer["note"] = f"{unseen} more were not looked at. Ask for a shorter time."
     if not found:
@@ -177,24 +193,32 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
     return _listed(answer, counts, unknown)
 
 
-def _listed(answer: JsonObjectType, counts: Mapping[str, int], unknown: list[str]) -> JsonObjectType:
+def _listed(answer: JsonObjectType, counts: list[tuple[int, str]], unknown: list[str]) -> JsonObjectType:
     """Return the answer about all automations."""
-    never = sorted(name for name, count in counts.items() if count <= 0)
-    if never:
-        answer["never"] = ", ".join(
-            f"{name} (a condition was always false)" if counts[name] < 0 else name for name in never
-        )
-    runs = sorted((name for name, count in counts.items() if count > 0), key=lambda name: counts[name])
-    kept: list[str] = []
-    for name in runs:
-        kept.append(f"{name}: {counts[name]}")
-        if size(answer | {"runs": ", ".join(kept)}) > MOST - 200:
-            kept[-1] = f"{len(runs) - len(kept) + 1} more, which run more often"
-            break
-    if kept:
-        answer["runs"] = ", ".join(kept)
+    never = sorted(
+        f"{name} (a condition was always false)" if count < 0 else name for count, name in counts if count <= 0
+    )
+    runs = [f"{name}: {count}" for count, name in sorted(counts, key=itemgetter(0)) if count > 0]
     if unknown:
-        answer["not_rehearsed"] = (
-            f"{len(unknown)}, for what they use, or what cannot be replayed: {', '.join(unknown[:5])}"
-        )
-    return answer
+        note = f"{len(unknown)}, for what they use, or what cannot be replayed"
+        named = _fitting(unknown[:5], MOST // 5, "")
+        answer["not_rehearsed"] = f"{note}: {named}" if named else note
+    if never:
+        left = MOST - _MARGIN - size(answer)
+        answer["never"] = _fitting(never, left // 2 if runs else left, "more")
+    if runs:
+        answer["runs"] = _fitting(runs, MOST - _MARGIN - size(answer), "more, which run more often")
+    order = ("start", "end", "recorded_since", "never", "runs", "not_rehearsed", "note")
+    return {key: answer[key] for key in order if key in answer}
+
+
+def _fitting(names: list[str], room: int, more: str) -> str:
+    """Return names in so many characters, with how many more there are, as far as these words say that."""
+    kept: list[str] = []
+    for number, name in enumerate(names):
+        if size(", ".join([*kept, name])) > room:
+            if more:
+                kept.append(f"{len(names) - number} {more}")
+            break
+        kept.append(name)
+    return ", ".join(kept)
