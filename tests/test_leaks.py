@@ -10,7 +10,7 @@ from datetime import timedelta
 import json
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, override
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
@@ -34,6 +34,7 @@ from custom_components.extended_assist.web import guard
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.wish import Audience, Hearer, Owner, Progress, What, When, Wish
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.components.image import DATA_COMPONENT, ImageEntity
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
@@ -42,6 +43,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import parse_yaml
 from tests.attacks.templates import REACH
+from tests.cameras.scenes import drawn
 from tests.conftest import expose
 from tests.habits.homes import Home, Written, ulid
 from tests.habits.recorded import async_write
@@ -385,6 +387,25 @@ def _today(days: int = 0) -> str:
     return (dt_util.now().date() + timedelta(days=days)).isoformat()
 
 
+class Picture(ImageEntity):
+    """Something to look at."""
+
+    _attr_content_type = "image/jpeg"
+
+    def __init__(self, hass: HomeAssistant, object_id: str) -> None:
+        """Take the name."""
+        super().__init__(hass)
+        self.entity_id = f"image.{object_id}"
+        self._attr_name = "Visible picture" if object_id == "visible" else "Quokka picture"
+        self._attr_unique_id = object_id
+        self._attr_image_last_updated = dt_util.utcnow()
+
+    @override
+    async def async_image(self) -> bytes | None:
+        """Return the picture."""
+        return drawn()
+
+
 @pytest.fixture
 async def home(
     recorder_mock: Recorder,
@@ -427,9 +448,12 @@ async def home(
         rows = meter(steps(now - timedelta(days=3), now), lambda _, amount=amount: amount)
         name = "Visible" if statistic_id == "sensor.visible" else "Quokka utility"
         await record(hass, statistic_id, rows, name=name, unit_of_measurement="kWh", unit_class="energy")
+    assert await async_setup_component(hass, "image", {})
+    await hass.data[DATA_COMPONENT].async_add_entities([Picture(hass, "visible"), Picture(hass, "zebra")])
+    registry.async_update_entity("image.zebra", area_id=hidden_area.id)
     await _act(hass, entry)
     await _automate(hass, tmp_path)
-    expose(hass, "sensor.visible", "group.everything", "automation.visible", "automation.mixed")
+    expose(hass, "sensor.visible", "group.everything", "automation.visible", "automation.mixed", "image.visible")
     await async_wait_recording_done(hass)
 
 
@@ -547,8 +571,11 @@ async def test_no_trace_in_results_and_errors(
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
     everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset(), allow_without_chat=True)
-    told = {"memory_elsewhere": True, "memory_guests": 100}
-    tool = tool_class(ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True, **told))
+    told: dict[str, Any] = {"memory_elsewhere": True, "memory_guests": 100}
+    told |= {"open_cameras": frozenset({"image.visible", "image.zebra"})}
+    tool = (getattr(tool_class, "seeing", None) or tool_class)(
+        ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True, **told)
+    )
     cases = [*CASES.get(tool.name, list)(), *_of_schema(tool)]
     if tool_class in (FindHabitsTool, DeclineHabitTool):
         ids = await _live(hass, llm_context)
@@ -556,7 +583,7 @@ async def test_no_trace_in_results_and_errors(
     visible = False
     for arguments in cases:
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
-        text = json_dumps(result.data)
+        text = json_dumps(result.data) + "".join(one.label for one in getattr(result, "pictures", ()))
         assert traces(text, arguments) == [], (arguments, text)
         visible |= not result.error and "visible" in text.lower()
     assert visible or not tool.parameters.schema, "The cases never reached the visible entity, so they prove nothing"
