@@ -76,6 +76,7 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
                 "action": _action(exposure, change, texts),
                 "title": await _async_title(hass, exposure, change, user),
                 "user": users.get(change.user_id) if change.user_id else None,
+                "user_gone": change.user_id is not None and change.user_id not in users,
                 "device": _device(hass, change.device_id),
                 "entities": entities,
                 "more": more,
