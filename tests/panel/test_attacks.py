@@ -155,3 +155,20 @@ async def test_somebody_who_was_removed(hass: HomeAssistant, as_user: As, act: A
     await hass.auth.async_remove_user(anna)
     rows = await (await as_user(admin))("journal/list")
     assert [(row["user"], row["user_gone"]) for row in rows] == [(None, False), (None, True)]
+
+
+async def test_so_is_what_brings_it_back(
+    hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, anna: User
+) -> None:
+    """Undo keeps to the rules of the wish's entry as well, as these are now."""
+    second = await async_set_up_home(hass, {"families": ["wishes"]}, title="Second")
+    one = wish(second, "Feed the cat")
+    await (await async_get_wishes(hass)).async_add(one)
+    send = await as_user(anna)
+    assert (await send("wishes/cancel", wish=one.id))["done"]
+    (change,) = await send("journal/list")
+    hass.config_entries.async_update_entry(second, options={"families": ["wishes"], "who_may_control": "admin"})
+    await hass.async_block_till_done()
+    refused = await send("journal/undo", change=change["id"])
+    assert "question" not in refused
+    assert "administrator" in refused["answer"]
