@@ -416,16 +416,20 @@ async def test_condition(
     hass: HomeAssistant, entry: MockConfigEntry, freezer: FrozenDateTimeFactory, told: Told
 ) -> None:
     """The condition holds for one of its kinds within its span, whatever else happened since, and for no other agent."""
-    seen = async_capture_events(hass, "seen")
+    seen, ever = async_capture_events(hass, "seen"), async_capture_events(hass, "seen_ever")
     (agent,) = entry.subentries
     holds = {
         "condition": f"{DOMAIN}.happened",
         "target": {"device_id": _device(hass, ACTIVITY)},
         "options": {"kind": ["acted", "undone"], "within": {"minutes": 5}},
     }
+    # Begins before there are dates.
+    longest = holds | {"options": {"kind": ["acted"], "within": {"days": 999_999}}}
+    look_at = {"trigger": "event", "event_type": "look"}
     await _async_automate(
         hass,
-        {"triggers": {"trigger": "event", "event_type": "look"}, "conditions": holds, "actions": {"event": "seen"}},
+        {"triggers": look_at, "conditions": holds, "actions": {"event": "seen"}},
+        {"triggers": look_at, "conditions": longest, "actions": {"event": "seen_ever"}},
     )
 
     async def look() -> bool:
@@ -441,7 +445,9 @@ async def test_condition(
     async_happened(hass, Happening.FAILED, entry.entry_id, agent, Context())
     assert await look()
     freezer.tick(timedelta(minutes=6))
+    ever.clear()
     assert not await look()
+    assert len(ever) == 1
 
 
 async def test_kept_over_a_restart(hass: HomeAssistant, assist: None, freezer: FrozenDateTimeFactory) -> None:

@@ -52,12 +52,12 @@ class HappenedCondition(Condition):
         """Check the condition."""
         found = async_extract_referenced_entity_ids(self._hass, self._target)
         registry, last = er.async_get(self._hass), async_get_activity(self._hass).last
-        since = dt_util.utcnow() - self._within
+        now = dt_util.utcnow()
         for entity_id in own_activities(self._hass, found.referenced | found.indirectly_referenced):
             if (entry := registry.async_get(entity_id)) is None:
                 continue
             times = last.get(entry.unique_id.removesuffix(unique_id_of("")), {})
-            if any(times[kind] >= since for kind in self._kinds if kind in times):
+            if any(now - times[kind] <= self._within for kind in self._kinds if kind in times):
                 return True
         return False
 

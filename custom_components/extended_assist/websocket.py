@@ -30,6 +30,7 @@ from .panel.visible import async_visible
 from .toolbox.options import ToolboxOptions
 from .toolbox.tool import ExtendedTool
 from .tools.wishes import PendingTool
+from .wishes.keeper import async_get_wishes
 
 MAX_ID: Final = 200
 MAX_SEARCH: Final = 100
@@ -107,9 +108,10 @@ def _entries(hass: HomeAssistant) -> list[ConfigEntry]:
 
 
 @callback
-def _options(hass: HomeAssistant) -> ToolboxOptions:
-    """Return the options under which a user acts who names no entry."""
-    entry = _entries(hass)[0]
+def _options(hass: HomeAssistant, entry_id: str = "") -> ToolboxOptions:
+    """Return the options of an entry; of the first one, where that is not loaded or none is meant."""
+    entries = _entries(hass)
+    entry = next((one for one in entries if one.entry_id == entry_id), entries[0])
     return ToolboxOptions.of(entry.options, entry.entry_id)
 
 
@@ -139,8 +141,10 @@ async def _async_wishes(hass: HomeAssistant, connection: ActiveConnection, msg: 
 
 @_command("wishes/cancel", {vol.Required("wish"): _ID})
 async def _async_cancel(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """End a wish, as the assistant does it when it is asked to."""
-    tool, arguments = PendingTool(_options(hass)), {"cancel": msg["wish"]}
+    """End a wish, as the assistant of its entry does it when it is asked to."""
+    wish = (await async_get_wishes(hass)).find(msg["wish"])
+    options = _options(hass, wish.owner.entry_id if wish else "")
+    tool, arguments = PendingTool(options), {"cancel": msg["wish"]}
     return await async_call_by_hand(hass, tool, arguments, connection.context(msg), msg["language"])
 
 

@@ -11,9 +11,11 @@ from custom_components.extended_assist.logbook import async_describe_events
 from custom_components.extended_assist.panel import by_hand
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.memory import RememberTool
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.auth.models import User
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
+from tests.wishes.shown import async_set_up_home, wish
 
 from .conftest import As, Refused
 from .test_websocket import Act, act
@@ -127,3 +129,46 @@ async def test_events_of_others(hass: HomeAssistant, event_type: str, data: dict
     hass.bus.async_fire(event_type, data)
     await hass.async_block_till_done()
     assert isinstance(described[event_type](told[0])["message"], str)
+
+
+async def test_a_wish_is_ended_under_the_rules_of_its_entry(
+    hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, anna: User, admin: User
+) -> None:
+    """Where its own entry lets administrators alone act, another entry with fewer rules ends it for nobody else."""
+    second = await async_set_up_home(hass, {"families": ["wishes"], "who_may_control": "admin"}, title="Second")
+    of_first, of_second = wish(panel_home, "Water the plants"), wish(second, "Feed the cat")
+    for one in (of_first, of_second):
+        await (await async_get_wishes(hass)).async_add(one)
+    send = await as_user(anna)
+    refused = await send("wishes/cancel", wish=of_second.id)
+    assert "administrator" in refused["answer"]
+    assert of_second.is_standing
+    assert (await send("wishes/cancel", wish=of_first.id))["done"]
+    assert (await (await as_user(admin))("wishes/cancel", wish=of_second.id))["done"]
+    assert not (await send("wishes/cancel", wish="no such wish"))["done"]
+
+
+async def test_somebody_who_was_removed(hass: HomeAssistant, as_user: As, act: Act, admin: User, anna: User) -> None:
+    """What a user asked for who is not there any more is told apart from what nobody known asked for."""
+    await act(anna, "input_boolean.turn_on", "input_boolean.party")
+    await act(None, "input_boolean.turn_off", "input_boolean.party")
+    await hass.auth.async_remove_user(anna)
+    rows = await (await as_user(admin))("journal/list")
+    assert [(row["user"], row["user_gone"]) for row in rows] == [(None, False), (None, True)]
+
+
+async def test_so_is_what_brings_it_back(
+    hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, anna: User
+) -> None:
+    """Undo keeps to the rules of the wish's entry as well, as these are now."""
+    second = await async_set_up_home(hass, {"families": ["wishes"]}, title="Second")
+    one = wish(second, "Feed the cat")
+    await (await async_get_wishes(hass)).async_add(one)
+    send = await as_user(anna)
+    assert (await send("wishes/cancel", wish=one.id))["done"]
+    (change,) = await send("journal/list")
+    hass.config_entries.async_update_entry(second, options={"families": ["wishes"], "who_may_control": "admin"})
+    await hass.async_block_till_done()
+    refused = await send("journal/undo", change=change["id"])
+    assert "question" not in refused
+    assert "administrator" in refused["answer"]

@@ -1,11 +1,13 @@
 """The panel and the card are there while an entry is loaded, where Home Assistant has its frontend."""
 
+import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.panel.registering import URL_PATH
-from homeassistant.components.frontend import DATA_EXTRA_MODULE_URL, DATA_PANELS
+from homeassistant.components.frontend import DATA_EXTRA_MODULE_URL, DATA_PANELS, async_register_built_in_panel
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.wishes.shown import async_set_up_home
@@ -42,6 +44,20 @@ async def test_in_another_language(hass: HomeAssistant, assist: None) -> None:
     assert await async_setup_component(hass, "frontend", {})
     await async_set_up_home(hass)
     assert hass.data[DATA_PANELS][URL_PATH].sidebar_title == "Asystent"
+
+
+async def test_address_is_taken(hass: HomeAssistant, assist: None, caplog: pytest.LogCaptureFixture) -> None:
+    """A dashboard of the user's at the same address stays as it is, and all else is there; it is said in the log."""
+    assert await async_setup_component(hass, "frontend", {})
+    async_register_built_in_panel(hass, "lovelace", "Mine", frontend_url_path=URL_PATH)
+    entry: MockConfigEntry = await async_set_up_home(hass)
+    assert entry.state is ConfigEntryState.LOADED
+    assert hass.data[DATA_PANELS][URL_PATH].sidebar_title == "Mine"
+    assert len(urls(hass)) == 1
+    assert URL_PATH in caplog.text
+    assert await hass.config_entries.async_unload(entry.entry_id)
+    assert hass.data[DATA_PANELS][URL_PATH].sidebar_title == "Mine"
+    assert urls(hass) == []
 
 
 async def test_without_a_frontend(hass: HomeAssistant, assist: None) -> None:

@@ -76,6 +76,7 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
                 "action": _action(exposure, change, texts),
                 "title": await _async_title(hass, exposure, change, user),
                 "user": users.get(change.user_id) if change.user_id else None,
+                "user_gone": change.user_id is not None and change.user_id not in users,
                 "device": _device(hass, change.device_id),
                 "entities": entities,
                 "more": more,
@@ -134,11 +135,15 @@ def _device(hass: HomeAssistant, device_id: str | None) -> str | None:
 
 
 async def async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], change_id: str) -> ToolboxOptions:
-    """Return the options under which a change is undone: of what was remembered, those of an entry that has memory."""
+    """Return the options under which a change is undone: of a wish its entry's, of a fact those of one that has memory."""
     change = (await async_get_journal(hass)).find(change_id)
     options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
-    is_fact = change is not None and change.kind == FACT
-    return next((one for one in options if is_fact and one.has_memory), options[0])
+    if change is None:
+        return options[0]
+    if change.kind == FACT:
+        return next((one for one in options if one.has_memory), options[0])
+    wish = (await async_get_wishes(hass)).find(str(change.details.get("id")))
+    return next((one for one in options if wish and one.entry_id == wish.owner.entry_id), options[0])
 
 
 class UndoChangeTool(ExtendedTool):

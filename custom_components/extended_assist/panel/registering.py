@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..const import DOMAIN, LOGGER
 
 URL_PATH: Final = "extended-assist"
 ELEMENT: Final = "extended-assist-panel"
@@ -20,6 +20,8 @@ _TITLE: Final = f"component.{DOMAIN}.config_panel.panel.title"
 _BUILT: Final = Path(__file__).parent / "built"
 _SERVED: HassKey[str] = HassKey(f"{DOMAIN}_frontend_served")
 """Where the scripts are served: for as long as Home Assistant runs."""
+_HAS_PANEL: HassKey[bool] = HassKey(f"{DOMAIN}_frontend_has_panel")
+"""Whether what is at the panel's address is ours."""
 _SHOWN_FOR: HassKey[set[str]] = HassKey(f"{DOMAIN}_frontend_shown_for")
 """The entries for which panel and card are there."""
 
@@ -35,7 +37,8 @@ async def async_show(hass: HomeAssistant, entry: ConfigEntry) -> None:
     def hide() -> None:
         shown_for.discard(entry.entry_id)
         if not shown_for:
-            async_remove_panel(hass, URL_PATH, warn_if_unknown=False)
+            if hass.data.pop(_HAS_PANEL, False):
+                async_remove_panel(hass, URL_PATH, warn_if_unknown=False)
             remove_extra_js_url(hass, f"{hass.data[_SERVED]}/card.js")
 
     entry.async_on_unload(hide)
@@ -45,14 +48,18 @@ async def async_show(hass: HomeAssistant, entry: ConfigEntry) -> None:
     texts = await async_get_translations(hass, hass.config.language, "config_panel", {DOMAIN})
     if not shown_for:  # Unloaded meanwhile.
         return
-    await async_register_panel(
-        hass,
-        frontend_url_path=URL_PATH,
-        webcomponent_name=ELEMENT,
-        sidebar_title=texts.get(_TITLE, "Assistant"),
-        sidebar_icon="mdi:creation",
-        module_url=f"{served}/panel.js",
-    )
+    try:
+        await async_register_panel(
+            hass,
+            frontend_url_path=URL_PATH,
+            webcomponent_name=ELEMENT,
+            sidebar_title=texts.get(_TITLE, "Assistant"),
+            sidebar_icon="mdi:creation",
+            module_url=f"{served}/panel.js",
+        )
+        hass.data[_HAS_PANEL] = True
+    except ValueError:  # A dashboard of the user's, which stays.
+        LOGGER.warning("The panel is not shown: something else is at the address /%s of the frontend", URL_PATH)
     add_extra_js_url(hass, f"{served}/card.js")
 
 

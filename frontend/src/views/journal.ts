@@ -10,6 +10,7 @@ interface Change {
   action: string;
   title: string;
   user: string | null;
+  user_gone: boolean;
   device: string | null;
   entities: { entity_id: string; name: string; changes: { name: string; before: unknown; after: unknown }[] }[];
   more: number;
@@ -37,7 +38,7 @@ export class JournalView extends View<Change[]> {
   }
 
   private row(change: Change): TemplateResult {
-    const who = [change.user ?? this.say("journal.nobody"), change.device].filter(Boolean).join(" · ");
+    const who = [change.user ?? this.say(change.user_gone ? "journal.removed" : "journal.nobody"), change.device].filter(Boolean).join(" · ");
     return html`<ha-card>
       <div class="row">
         <div>

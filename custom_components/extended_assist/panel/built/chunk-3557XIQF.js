@@ -121,7 +121,7 @@ var Mt=Object.defineProperty;var jt=Object.getOwnPropertyDescriptor;var u=(i,t,e
       .hass=${this.hass}
       .outcome=${o}
       @answered=${n=>this.settle(e,n.detail)}
-    ></extended-assist-outcome>`:d}empty(e){return c`<ha-card><p class="faint">${this.say(e)}</p></ha-card>`}};u([f({attribute:!1})],y.prototype,"hass",2),u([T()],y.prototype,"data",2),u([T()],y.prototype,"error",2),u([T()],y.prototype,"outcomes",2);var Xt={scheduled:"wish",cancelled:"wish_changed"},D=class extends y{constructor(){super(...arguments);this.limit=0}fetch(){return w(this.hass,"journal/list")}show(e){let s=this.limit?e.slice(0,this.limit):e;return s.length?c`${s.map(r=>this.row(r))}`:this.empty("journal.empty")}row(e){let s=[e.user??this.say("journal.nobody"),e.device].filter(Boolean).join(" · ");return c`<ha-card>
+    ></extended-assist-outcome>`:d}empty(e){return c`<ha-card><p class="faint">${this.say(e)}</p></ha-card>`}};u([f({attribute:!1})],y.prototype,"hass",2),u([T()],y.prototype,"data",2),u([T()],y.prototype,"error",2),u([T()],y.prototype,"outcomes",2);var Xt={scheduled:"wish",cancelled:"wish_changed"},D=class extends y{constructor(){super(...arguments);this.limit=0}fetch(){return w(this.hass,"journal/list")}show(e){let s=this.limit?e.slice(0,this.limit):e;return s.length?c`${s.map(r=>this.row(r))}`:this.empty("journal.empty")}row(e){let s=[e.user??this.say(e.user_gone?"journal.removed":"journal.nobody"),e.device].filter(Boolean).join(" · ");return c`<ha-card>
       <div class="row">
         <div>
           <h2>${this.headline(e)}</h2>

@@ -1,0 +1,70 @@
+"""What the pages of the panel make of what the commands answer, in a real browser; the commands are answered here."""
+
+import json
+from typing import Any
+
+from playwright.async_api import Route, async_playwright, expect
+import pytest
+
+from tests.e2e.browser import CHROMIUM, PATIENCE
+
+from .test_build import BUILT
+
+HOME = """
+window.asked = [];
+window.show = (element, answers) => {
+  const view = document.createElement(element);
+  view.hass = {
+    language: "en", locale: { language: "en" }, config: {}, states: {}, localize: (key) => key.split(".").pop(),
+    callWS: async ({ type, ...fields }) => {
+      window.asked.push([type, fields]);
+      const known = answers[type.replace("extended_assist/", "")];
+      return known.length > 1 ? known.shift() : known[0];
+    },
+  };
+  document.body.append(view);
+};
+"""
+
+
+@pytest.fixture(autouse=True)
+def _custom_integrations(socket_enabled: None) -> None:
+    """Make no Home Assistant, as the tests beside this one want it."""
+
+
+async def serve(route: Route) -> None:
+    """Answer what the browser loads with what is built, and with an empty page."""
+    name = route.request.url.rpartition("/")[2]
+    if name.endswith(".js"):
+        await route.fulfill(path=BUILT / name, content_type="text/javascript")
+    else:
+        await route.fulfill(body="<!doctype html><title>Panel</title>", content_type="text/html")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+async def test_asked_on() -> None:
+    """A question that is asked on after a yes, because there is more of it, stays on its page and is answered there."""
+    first, second = ({"id": name, "kind": "by_hand", "text": f"The {name} part", "seconds": 99} for name in ("1", "2"))
+    answers: dict[str, list[Any]] = {
+        "questions/list": [[first], []],
+        "questions/answer": [{"done": False, "question": second}, {"done": True, "answer": '{"constructor": "built"}'}],
+    }
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = await browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        await page.route("**/*", serve)
+        await page.goto("http://panel.test/")
+        await page.add_script_tag(url="http://panel.test/panel.js", type="module")
+        await page.evaluate(f"{HOME} show('extended-assist-questions', {json.dumps(answers)})")
+        yes = page.get_by_role("button", name="yes")
+        await expect(page.get_by_text(first["text"])).to_be_visible()
+        await yes.click()
+        await expect(page.get_by_text(second["text"])).to_be_visible()
+        await expect(yes).to_have_count(1)
+        await yes.click()
+        await expect(page.get_by_text("constructor: built")).to_be_visible()
+        await expect(yes).to_have_count(0)
+        told = [fields["question"] for command, fields in await page.evaluate("asked") if command.endswith("/answer")]
+        assert told == ["1", "2"]
+        await browser.close()
