@@ -43,7 +43,7 @@ async def test_a_week(hass: HomeAssistant, lived: Weeks, freezer: FrozenDateTime
     """The fewest days that may be asked for are enough."""
     answer = await call_tool(FIND, days=7)
     assert "note" not in answer or "whole days" not in answer["note"], answer
-    assert answer["start"] == "2026-11-11 04:00"
+    assert answer["start"] == "2026-11-10 12:00"
 
 
 async def test_big_home(

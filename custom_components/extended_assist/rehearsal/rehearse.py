@@ -68,16 +68,16 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
             lambda attributes: exposure.visible_attributes(State(_ANY, "", attributes)),
             span.stops_at,
         )
-        first = rows.first()
-        if missing := sorted(one for one in subject.reads if first.get(one, inf) >= span.end):
+        first, stretches = rows.first(), read_stretches(hass, span.start, span.end)
+        if stretches and (missing := sorted(one for one in subject.reads if first.get(one, inf) >= span.end)):
             raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
-        for stretch in read_stretches(hass, span.start, span.end):
+        for stretch in stretches:
             _through(replay, automation, rows, stretch, span)
     except OutOfTimeError:
         automation.outcome.is_whole = False
     else:
         since = (automation.outcome.since or span.start) + _SLACK
-        automation.outcome.later = {one: first[one] for one in sorted(subject.reads) if first[one] > since}
+        automation.outcome.later = {one: first[one] for one in sorted(subject.reads) if first.get(one, 0.0) > since}
     return automation.finish()
 
 

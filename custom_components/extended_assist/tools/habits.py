@@ -3,7 +3,6 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Callable
-from datetime import datetime, time, timedelta
 from itertools import batched, islice
 from time import monotonic
 from typing import Any, Final, override
@@ -22,7 +21,6 @@ from ..automations.check import async_check, normalized
 from ..groups import is_group, members_of
 from ..habits.changes import By
 from ..habits.covered import Doer, async_doers
-from ..habits.days import BEGIN
 from ..habits.declined import async_get_declined, declined_from
 from ..habits.find import FoundHabits, Sought, find_habits, read_home
 from ..habits.habit import LEFT_ON, TIME, Habit
@@ -46,6 +44,7 @@ _AT_ONCE: Final = 5
 """Habits in one answer."""
 _TRIED: Final = 15
 """Habits of which the automation is checked and rehearsed until so many are told."""
+_DAY: Final = 86_400.0
 _ONE: Final = 4.0
 """Seconds that the rehearsal of one may take."""
 _SHOWN: Final = 3
@@ -88,7 +87,8 @@ class FindHabitsTool(ExtendedTool):
         """Find them, rehearse the best, and tell these."""
         await call.exposure.async_prepare()
         end = dt_util.utcnow().timestamp()
-        start = _begin(end, call.arguments.get("days", _DAYS))
+        # Of the first and the last day only a part is known, which is no whole day.
+        start = end - max(call.arguments.get("days", _DAYS), _FEWEST + 1) * _DAY
         declined = await async_get_declined(call.hass)
         over = _Over(call, await async_doers(call.hass))
         over.declined = declined.all
@@ -198,13 +198,6 @@ async def _async_sought(call: ToolCall, start: float, end: float, over: Callable
         members=members,
         is_over=over,
     )
-
-
-def _begin(end: float, days: int) -> float:
-    """Return when so many whole days before the one of a moment begin, as habits count days."""
-    local = dt_util.as_local(dt_util.utc_from_timestamp(end)) - timedelta(minutes=BEGIN)
-    first = datetime.combine(local.date() - timedelta(days=days), time(BEGIN // 60))
-    return first.replace(tzinfo=local.tzinfo).timestamp()
 
 
 @callback
