@@ -91,7 +91,7 @@ async def test_rows(hass: HomeAssistant, past: None, monkeypatch: pytest.MonkeyP
     def read(hass: HomeAssistant, at_once: int) -> list[tuple[float, str, str | None, int | None]]:
         monkeypatch.setattr(rows_module, "ROWS_AT_ONCE", at_once)
         rows = RecordedRows(hass, [DOOR, ROOM, "sensor.gone"])
-        assert rows.entity_ids == {DOOR, ROOM}
+        assert rows.first().keys() == {DOOR, ROOM}
         before = [(entity_id, past.state) for _, entity_id, past in rows.at(START + 2.1 * DAY, START) if past]
         assert sorted(before) == [(DOOR, "on"), (ROOM, "1")]
         assert list(rows.at(START + 2.1 * DAY, START + 2.05 * DAY)) == []

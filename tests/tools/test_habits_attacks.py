@@ -1,15 +1,19 @@
 """Tests of habits that were told, or kept, wrongly once."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Coroutine
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
+import pytest
 
 from custom_components.extended_assist.habits.declined import Declined, DeclinedHabits, async_get_declined
+from custom_components.extended_assist.tools import habits
+from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from tests.automating import start_home
-from tests.conftest import CallTool
+from tests.conftest import CallTool, expose
 from tests.habits.lived import Weeks
 from tests.tools.test_habits import DECLINE, FIND, done, lived
 
@@ -39,7 +43,36 @@ async def test_a_week(hass: HomeAssistant, lived: Weeks, freezer: FrozenDateTime
     """The fewest days that may be asked for are enough."""
     answer = await call_tool(FIND, days=7)
     assert "note" not in answer or "whole days" not in answer["note"], answer
-    assert answer["start"] == "2026-11-11 04:00"
+    assert answer["start"] == "2026-11-10 12:00"
+
+
+async def test_big_home(
+    hass: HomeAssistant, recorder_mock: Recorder, assist: None, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other things go on while what is exposed is looked through."""
+    lights = [f"light.l{number}" for number in range(350)]
+    for entity_id in lights:
+        hass.states.async_set(entity_id, "off")
+    expose(hass, *lights)
+    turns, seen = 0, []
+    is_consequential = habits._is_consequential
+
+    def watched(hass: HomeAssistant, entity_id: str) -> bool:
+        seen.append(turns)
+        return is_consequential(hass, entity_id)
+
+    async def spin() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(habits, "_is_consequential", watched)
+    task = hass.async_create_background_task(spin(), "turns")
+    await call_tool(FIND)
+    task.cancel()
+    assert len(seen) == len(lights)
+    assert max(Counter(seen).values()) <= habits._SLICE
 
 
 async def test_nothing_new(hass: HomeAssistant, lived: Weeks, call_tool: CallTool) -> None:

@@ -22,6 +22,7 @@ from tests.tools.test_rehearsal import (
     DAMP,
     EXPOSED,
     FAN,
+    FAN_CONFIG,
     LAMP,
     REHEARSE,
     TURN_OFF,
@@ -239,3 +240,22 @@ async def test_never_is_said_of_what_is_known(
     assert answer["not_rehearsed"].startswith("1, ")
     alone = await rehearsed(call_tool, automation="Some")
     assert alone["looks_wrong"] == "never, as far as it could be replayed"
+
+
+async def test_recorded_later(
+    week: None, call_tool: CallTool, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    """It is not said that one never runs that reads what is recorded since a part of the time only, or not at all."""
+    house = House(hass, freezer)
+    house.set("2026-11-17 18:00:00", "light.new", "on", friendly_name="New")
+    house.at("2026-11-18 12:00:00")
+    hass.states.async_set("light.newer", "on")
+    await async_wait_recording_done(hass)
+    expose(hass, "light.new", "light.newer")
+    new = {"condition": "state", "entity_id": "light.new", "state": "on"}
+    answer = await rehearsed(call_tool, config={**FAN_CONFIG, "conditions": [new]})
+    assert answer["looks_wrong"].startswith("never, as far as it could be replayed")
+    assert answer["recorded_later"].startswith("New since 2026-11-17 18:00; ")
+    config = {**FAN_CONFIG, "conditions": [{**new, "entity_id": "light.newer"}]}
+    error = await call_tool(REHEARSE, error=True, config=config, start="2026-11-11", end="2026-11-18 12:00")
+    assert "light.newer, of which nothing is recorded" in error["error"]

@@ -57,6 +57,9 @@ def told(
         answer["note"] = "Nothing was done. It reads what it sets: that was taken to be as it would have set it."
     if outcome.events:
         answer["calendars"] = _of_calendars(outcome, name_of)
+    if outcome.later:
+        since = [f"{name_of(entity_id)} since {format_minute(first)}" for entity_id, first in outcome.later.items()]
+        answer["recorded_later"] = f"{', '.join(since[:_SHOWN])}; of before it is not known whether it would have run"
     if outcome.not_replayed:
         answer["not_replayed"] = "; ".join(list(outcome.not_replayed)[:_SHOWN])
     return _fitted(answer)
@@ -93,7 +96,8 @@ def looks_wrong(outcome: RehearsalOutcome) -> list[str]:
     """Return what looks wrong."""
     runs = outcome.runs
     if not outcome.count:
-        never = "never, as far as it could be replayed" if outcome.not_replayed else "never"
+        is_all = not outcome.not_replayed and not outcome.later
+        never = "never" if is_all else "never, as far as it could be replayed"
         return [never + ("; the triggers fired, but a condition was always false" if outcome.refused else "")]
     found = []
     gaps = [later.moment - earlier.moment for earlier, later in pairwise(runs)]

@@ -112,6 +112,8 @@ class RehearsalOutcome:
     """What was left out, by name."""
     since: float | None = None
     """From where on there are records."""
+    later: dict[str, float] = field(default_factory=dict)
+    """Entities that it reads and that are recorded only since later than that."""
     until: float = 0.0
     """How far the rehearsal came."""
     is_whole: bool = True

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from math import inf
 from time import monotonic
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from .rows import RecordedRows, read_stretches
 
 TIME_LIMIT: Final = 20.0
 """Seconds of one rehearsal, after which it tells how far it came."""
+_SLACK: Final = 3600.0
+"""Seconds by which an entity may be recorded later than others without a word about it."""
 _ANY: Final = "sensor.any"
 """Stands for whatever entity has some attributes."""
 
@@ -65,12 +68,16 @@ def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: 
             lambda attributes: exposure.visible_attributes(State(_ANY, "", attributes)),
             span.stops_at,
         )
-        if missing := sorted(subject.reads - rows.entity_ids):
+        first, stretches = rows.first(), read_stretches(hass, span.start, span.end)
+        if stretches and (missing := sorted(one for one in subject.reads if first.get(one, inf) >= span.end)):
             raise NotReplayableError(", ".join(f"{entity_id}, of which nothing is recorded" for entity_id in missing))
-        for stretch in read_stretches(hass, span.start, span.end):
+        for stretch in stretches:
             _through(replay, automation, rows, stretch, span)
     except OutOfTimeError:
         automation.outcome.is_whole = False
+    else:
+        since = (automation.outcome.since or span.start) + _SLACK
+        automation.outcome.later = {one: first[one] for one in sorted(subject.reads) if first.get(one, 0.0) > since}
     return automation.finish()
 
 

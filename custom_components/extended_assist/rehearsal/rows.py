@@ -54,10 +54,15 @@ class RecordedRows:
         self._names = {number: entity_id for entity_id, number in found.items() if number is not None}
         self._attributes: dict[int | None, Mapping[str, Any]] = {None: {}}
 
-    @property
-    def entity_ids(self) -> frozenset[str]:
-        """Return those of which anything was ever recorded."""
-        return frozenset(self._names.values())
+    def first(self) -> dict[str, float]:
+        """Return since when each entity is recorded; without those of which nothing is kept any more."""
+        found = {}
+        with self._session() as session:
+            for number, entity_id in self._names.items():
+                moment = session.connection().execute(_first(), {"metadata_id": number}).scalar()
+                if moment is not None:
+                    found[entity_id] = float(moment)
+        return found
 
     def at(self, moment: float, since: float) -> Iterator[Row]:
         """Yield the newest row of each entity up to a moment, unless that is older than since."""
@@ -182,6 +187,12 @@ def _newest() -> Select[Any]:
     wanted = (STATES.c.metadata_id == bindparam("metadata_id"), moment <= bindparam("moment"))
     order = (moment.desc(), STATES.c.state_id.desc())
     return select(*_COLUMNS).where(*wanted, moment >= bindparam("since")).order_by(*order).limit(1)
+
+
+@cache
+def _first() -> Select[Any]:
+    """Select the moment of the oldest row of an entity."""
+    return select(func.min(STATES.c.last_updated_ts)).where(STATES.c.metadata_id == bindparam("metadata_id"))
 
 
 @cache

@@ -3,8 +3,7 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Callable
-from datetime import datetime, time, timedelta
-from itertools import islice
+from itertools import batched, islice
 from time import monotonic
 from typing import Any, Final, override
 
@@ -22,7 +21,6 @@ from ..automations.check import async_check, normalized
 from ..groups import is_group, members_of
 from ..habits.changes import By
 from ..habits.covered import Doer, async_doers
-from ..habits.days import BEGIN
 from ..habits.declined import async_get_declined, declined_from
 from ..habits.find import FoundHabits, Sought, find_habits, read_home
 from ..habits.habit import LEFT_ON, TIME, Habit
@@ -46,9 +44,12 @@ _AT_ONCE: Final = 5
 """Habits in one answer."""
 _TRIED: Final = 15
 """Habits of which the automation is checked and rehearsed until so many are told."""
+_DAY: Final = 86_400.0
 _ONE: Final = 4.0
 """Seconds that the rehearsal of one may take."""
 _SHOWN: Final = 3
+_SLICE: Final = 100
+"""Entities that are looked at in one go."""
 _COUNTED: Final = (
     "what was done in the app or on a dashboard, and at the devices themselves (a switch on the wall and a device's own "
     "schedule look the same)"
@@ -86,11 +87,12 @@ class FindHabitsTool(ExtendedTool):
         """Find them, rehearse the best, and tell these."""
         await call.exposure.async_prepare()
         end = dt_util.utcnow().timestamp()
-        start = _begin(end, call.arguments.get("days", _DAYS))
+        # Of the first and the last day only a part is known, which is no whole day.
+        start = end - max(call.arguments.get("days", _DAYS), _FEWEST + 1) * _DAY
         declined = await async_get_declined(call.hass)
         over = _Over(call, await async_doers(call.hass))
         over.declined = declined.all
-        sought = _sought(call, start, end, over)
+        sought = await _async_sought(call, start, end, over)
         found = await async_read(call.hass, read_home, sought)
         found = await call.hass.async_add_executor_job(find_habits, call.hass, sought, found)
         answer = _heading(found, start, end)
@@ -160,26 +162,34 @@ class _Over:
         return bool(self.declined) and any(map(declined_from(self._hass, habit).is_like, self.declined))
 
 
-def _sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bool]) -> Sought:
-    """Return what may be looked through."""
+async def _async_sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bool]) -> Sought:
+    """Return what may be looked through; in a big home, other things go on in between."""
     hass, exposed = call.hass, call.exposure.entities
     wanted = exposed
     if name := call.arguments.get("entity"):
         wanted = {entity.entity_id: entity for entity in call.exposure.resolve(name)}
-    settable = {
-        entity_id
-        for entity_id, entity in wanted.items()
-        if entity.domain in SETTABLE and not _is_consequential(hass, entity_id) and is_entity_recorded(hass, entity_id)
-    }
+    settable = set()
+    for some in batched(wanted.items(), _SLICE, strict=False):
+        settable |= {
+            entity_id
+            for entity_id, entity in some
+            if entity.domain in SETTABLE
+            and not _is_consequential(hass, entity_id)
+            and is_entity_recorded(hass, entity_id)
+        }
+        await asyncio.sleep(0)
     if not settable:
         raise ToolError("Nothing that people set by hand is exposed and recorded here, so no habit can be found.")
     presence = call.arguments.get("presence", False)
-    registry, leading = er.async_get(hass), {}
-    for entity_id, entity in exposed.items():
-        if is_leading(entity.state, presence=presence) and is_entity_recorded(hass, entity_id):
-            entry = registry.async_get(entity_id)
-            leading[entity_id] = (entry.device_id if entry else None) or ""
-    members = {one: frozenset(members_of(hass, one)) for one in settable if is_group(hass, one)}
+    registry, leading, members = er.async_get(hass), {}, {}
+    for some in batched(exposed.items(), _SLICE, strict=False):
+        for entity_id, entity in some:
+            if is_leading(entity.state, presence=presence) and is_entity_recorded(hass, entity_id):
+                entry = registry.async_get(entity_id)
+                leading[entity_id] = (entry.device_id if entry else None) or ""
+            if entity_id in settable and is_group(hass, entity_id):
+                members[entity_id] = frozenset(members_of(hass, entity_id))
+        await asyncio.sleep(0)
     return Sought(
         start=start,
         end=end,
@@ -188,13 +198,6 @@ def _sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bo
         members=members,
         is_over=over,
     )
-
-
-def _begin(end: float, days: int) -> float:
-    """Return when so many whole days before the one of a moment begin, as habits count days."""
-    local = dt_util.as_local(dt_util.utc_from_timestamp(end)) - timedelta(minutes=BEGIN)
-    first = datetime.combine(local.date() - timedelta(days=days), time(BEGIN // 60))
-    return first.replace(tzinfo=local.tzinfo).timestamp()
 
 
 @callback

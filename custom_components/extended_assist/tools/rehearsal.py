@@ -180,7 +180,7 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
             unseen += 1
             continue
         is_empty = outcome.events and not any(outcome.events.values())  # Calendars may keep nothing of what is over.
-        if not outcome.count and (is_empty or outcome.not_replayed):
+        if not outcome.count and (is_empty or outcome.not_replayed or outcome.later):
             unknown.append(automation.name)
             continue
         answer = _heading(span, outcome) | answer

@@ -126,7 +126,7 @@ async def async_remark(
         log_unexpected("while an automation was rehearsed for a question")
         return ""
     is_known = outcome.since is not None and outcome.since <= span.start + _SLACK and outcome.is_whole
-    is_all = not outcome.not_replayed and (not outcome.events or any(outcome.events.values()))
+    is_all = not outcome.not_replayed and not outcome.later and (not outcome.events or any(outcome.events.values()))
     if not (is_known and is_all):
         return ""
     return remark_of(outcome, {one: name_of(call, one) for one in outcome.on_time}, language)
