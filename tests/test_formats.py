@@ -102,6 +102,7 @@ async def test_first_format_of_an_entry(
         ("ai_task", TASK_ID),
         *counters,
         *((domain, f"{ENTRY_ID}_wishes") for domain in ("calendar", "event", "todo")),
+        *(("event", f"{owner}_activity") for owner in (ENTRY_ID, AGENT_ID, TASK_ID)),
     }
     first = frozen(ENTRY, claude_server.url)
     now = await stored_entry(hass, hass_storage)

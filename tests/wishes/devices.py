@@ -20,6 +20,7 @@ from pytest_homeassistant_custom_component.common import (
     mock_platform,
 )
 
+from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.wishes.wish import Owner, What, When, Wish
 from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.auth.models import User
@@ -179,6 +180,8 @@ async def add_phone(
 ) -> AsyncGenerator[AddPhone]:
     """Return a function that registers a phone for a user; what is pushed to it arrives at a server on loopback."""
     assert await async_setup_component(hass, "mobile_app", {})
+    # The tests' server takes no views once it is there, which Home Assistant's does.
+    assert await async_setup_component(hass, DOMAIN, {})
     await hass.async_block_till_done()
     client = await hass_client_no_auth()
     phones: dict[str, CompanionApp] = {}

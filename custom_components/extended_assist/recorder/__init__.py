@@ -63,11 +63,11 @@ def log_unreadable(error: SQLAlchemyError) -> None:
 
 
 @contextmanager
-def read_session(hass: HomeAssistant, seconds: float = TIME_LIMIT) -> Iterator[Session]:
-    """Yield a session for reading, each of whose statements the database itself ends after some seconds."""
+def read_session(hass: HomeAssistant, seconds: float | None = None) -> Iterator[Session]:
+    """Yield a session for reading, each of whose statements the database itself ends after so many seconds, or TIME_LIMIT."""
     # Not by Home Assistant's session_scope, which logs whatever a statement fails with.
     with (
         closing(get_instance(hass).get_session()) as session,
-        engine_of(session.connection()).limited(session, seconds),
+        engine_of(session.connection()).limited(session, TIME_LIMIT if seconds is None else seconds),
     ):
         yield session
