@@ -294,6 +294,16 @@ async def painted(page: Page, home: HomeAssistantInstance, path: str, element: s
     return milliseconds
 
 
+async def clear(client: Client) -> None:
+    """Answer and end what other tests of this home have left."""
+    for question in await client.call("extended_assist/questions/list"):
+        await client.call("extended_assist/questions/answer", question=question["id"], agreed=False)
+    for wish in await client.call("extended_assist/wishes/list"):
+        assert (await client.call("extended_assist/wishes/cancel", wish=wish["id"]))["done"]
+    assert await client.call("extended_assist/questions/list") == []
+    assert await client.call("extended_assist/wishes/list") == []
+
+
 async def test_administrator(home: HomeAssistantInstance, client: Client, entry_id: str, agent: str, axe: Path) -> None:
     """Each page does what it says, looks as it should, and leaves no one out."""
     async with browse(home, "/extended-assist", f"panel_{home.environment}") as page:
@@ -301,6 +311,7 @@ async def test_administrator(home: HomeAssistantInstance, client: Client, entry_
         await expect(page.locator(PANEL).get_by_role("heading", name=said("panel.title"))).to_be_visible(
             timeout=PATIENCE
         )
+        await clear(client)
         before = (await client.state(LIGHT))["state"]
         await act(page, walk, entry_id)
         await look(page, walk, client, before)

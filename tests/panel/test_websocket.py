@@ -22,7 +22,7 @@ from homeassistant.auth.const import GROUP_ID_READ_ONLY
 from homeassistant.auth.models import User
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import llm
+from homeassistant.helpers import entity_registry as er, llm
 from tests.acting import traces
 from tests.conftest import ASSISTANT
 from tests.toolbox.test_consent import Asked
@@ -186,6 +186,31 @@ async def test_visible(as_user: As, admin: User) -> None:
     for wrong in ({"search": "x" * 1000}, {"offset": -1}, {"offset": "1"}):
         with pytest.raises(Refused, match="invalid_format"):
             await send("visible", **wrong)
+
+
+async def test_why_not_found(hass: HomeAssistant, as_user: As, admin: User) -> None:
+    """What is disabled, has no state, is unavailable or shares its name says so; automations and scripts have tools of their own."""
+    registry = er.async_get(hass)
+    for object_id, disabled_by in (("asleep", er.RegistryEntryDisabler.USER), ("lost", None)):
+        registry.async_get_or_create(
+            "light", "test", object_id, suggested_object_id=object_id, original_name="Sleeper", disabled_by=disabled_by
+        )
+    for entity_id, state in (("light.gone", "unavailable"), ("light.twin_one", "on"), ("light.twin_two", "on")):
+        hass.states.async_set(entity_id, state, {"friendly_name": "Twin" if "twin" in entity_id else "Gone"})
+        async_expose_entity(hass, ASSISTANT, entity_id, should_expose=True)
+    send = await as_user(admin)
+
+    async def row(entity_id: str) -> dict[str, Any]:
+        (found,) = (await send("visible", search=entity_id))["rows"]
+        return dict(found)
+
+    assert (await row("light.asleep"))["reasons"] == ["disabled"]
+    lost = await row("light.lost")
+    assert (lost["name"], lost["reasons"], lost["families"]) == ("Sleeper", ["no_state"], [])
+    assert "unavailable" in (await row("light.gone"))["reasons"]
+    assert "same_name" in (await row("light.twin_one"))["reasons"]
+    for entity_id in ("script.visible", "automation.visible"):
+        assert (await row(entity_id))["exposed"]
 
 
 async def test_try_a_tool(hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, admin: User) -> None:

@@ -8,6 +8,7 @@ import pytest
 from custom_components.extended_assist.worker import database as database_module
 from custom_components.extended_assist.worker.asking import ask
 from custom_components.extended_assist.worker.database import Databases
+from custom_components.extended_assist.worker.errors import JobError
 
 ROWS = 60_000
 BOUNDS = {"seconds": 20.0, "most_rows": 2_000, "most_characters": 400_000, "longest": 2_000}
@@ -72,3 +73,32 @@ def test_nothing_is_set_for_what_needs_no_file(databases: Databases) -> None:
         databases._filled.connection.set_trace_callback(None)
     asked = [each for each in ran if not each.startswith("--")]
     assert asked == ["SELECT 1", large, "PRAGMA temp_store = MEMORY", large, "PRAGMA temp_store = FILE", "SELECT 1"]
+
+
+def test_jobs_out_of_order() -> None:
+    """What was not begun cannot be filled, what was not filled cannot be asked, and what is begun anew holds nothing."""
+    found = Databases()
+    with pytest.raises(JobError, match="nothing is being filled"):
+        found.add("states_meta", [[7, "light.lamp"]])
+    with pytest.raises(JobError, match="nothing was filled"):
+        found.query("key", "SELECT 1", {}, **BOUNDS)
+    seen: dict[str, Any] = {"entities": [], "statistics": [], "exposed": [], "hidden": []}
+    for _ in range(2):  # The second time there is something to forget.
+        found.begin(time_zone="UTC", utc_offset=0, **seen)
+    assert found.finish("one") == 0
+    found.begin(time_zone="UTC", utc_offset=0, **seen)
+    with pytest.raises(JobError, match="nothing was filled"):
+        found.query("one", "SELECT 1", {}, **BOUNDS)
+
+
+def test_unknown_time_zone() -> None:
+    """Where the system does not know the home's zone, its offset of today is taken."""
+    found = Databases()
+    try:
+        for offset, local in ((19_800, "05:30:00"), (-12_600, "20:30:00")):
+            found.begin(time_zone="Nowhere/Home", utc_offset=offset, entities=[], statistics=[], exposed=[], hidden=[])
+            found.finish("key")
+            answer = found.query("key", "SELECT time(0, 'unixepoch', 'localtime')", {}, **BOUNDS)
+            assert answer["rows"] == [[local]]
+    finally:
+        found.begin(time_zone="UTC", utc_offset=0, entities=[], statistics=[], exposed=[], hidden=[])

@@ -125,7 +125,7 @@ def _problem(err: DBAPIError) -> str:
     if code == "25006" or code == 1792:  # noqa: PLR1714 - two servers
         return "it would change something; only SELECT is allowed"
     if str(code).startswith("42"):
-        return str(getattr(original.diag, "message_primary", "")) or "the server does not understand it"
+        return str(getattr(original.diag, "message_primary", None) or "the server does not understand it")
     if code in (1054, 1064, 1146):
         return str(original.args[1])
     return f"the server gave it up with code {code}; debug logging tells more"
