@@ -102,3 +102,20 @@ def test_unknown_time_zone() -> None:
             assert answer["rows"] == [[local]]
     finally:
         found.begin(time_zone="UTC", utc_offset=0, entities=[], statistics=[], exposed=[], hidden=[])
+
+
+def test_what_is_added() -> None:
+    """Attributes are kept without what is hidden; a column that is twice there is an error in the words of the query."""
+    found = Databases()
+    lamp = [("light.lamp", "Lamp", "Hall")]
+    found.begin(time_zone="UTC", utc_offset=0, entities=lamp, statistics=lamp, exposed=["light.lamp"], hidden=[])
+    found.add("states_meta", [[7, "light.lamp"]])
+    found.add("state_attributes", [[1, '{"brightness": 5}'], [2, None]])
+    found.add("states", [[7, 1.0, 1.0, 1.0, "on", 1], [7, 2.0, 2.0, 2.0, "off", 2]])
+    found.finish("key")
+    kept = found.query(
+        "key", "SELECT shared_attrs FROM states JOIN state_attributes USING (attributes_id)", {}, **BOUNDS
+    )
+    assert [row[0].replace(" ", "") for row in kept["rows"]] == ['{"brightness":5}']
+    with pytest.raises(JobError, match="ambiguous column name: state"):
+        found.query("key", "SELECT state FROM states AS a, states AS b", {}, **BOUNDS)
