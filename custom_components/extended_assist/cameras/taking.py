@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
+from importlib import import_module
 from typing import Final
 
 from homeassistant.const import STATE_UNAVAILABLE
@@ -54,15 +55,13 @@ async def _async_take_one(hass: HomeAssistant, entity: ExposedEntity, most: int)
     """Take a picture, by Home Assistant's own means."""
     if entity.state.state == STATE_UNAVAILABLE:
         return NoPicture(entity, f"{entity.name} is not available.")
-    # Loaded wherever there is a camera or an image, and of no use in a home without any.
-    from homeassistant.components import camera, image  # noqa: PLC0415
-
-    source = camera if entity.domain == SOURCES[0] else image
+    # Loaded wherever there is such an entity; the other kind may not be, and loading it would hold the event loop.
+    source = import_module(f"homeassistant.components.{entity.domain}")
     try:
         async with asyncio.timeout(TIMEOUT + 1):
             found = await source.async_get_image(hass, entity.entity_id, timeout=TIMEOUT)
         # Some change their picture in the middle of it.
-        taken = dt_util.utcnow() if source is camera else _updated(hass, entity)
+        taken = dt_util.utcnow() if entity.domain == SOURCES[0] else _updated(hass, entity)
         async with _async_get_room(hass):
             picture = await hass.async_add_executor_job(fit, found.content, most)
     except UnreadablePictureError as err:
