@@ -19,13 +19,12 @@ import httpx
 
 from homeassistant.components import conversation
 from homeassistant.helpers import llm
-from homeassistant.helpers.json import json_bytes
-from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 from homeassistant.util.ulid import ulid_now
 
 from ..const import LOGGER
 from ..toolbox.tool import failure, unknown_tool
 from . import server_tools
+from .arguments import UNFINISHED, is_writable, read_arguments
 from .prefix import THINKING
 from .responses import Block, ResponseBlocks
 from .server_tools import is_quiet
@@ -47,30 +46,13 @@ _CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 _NO_ANSWER = ("pause_turn", "refusal")
 _UNIQUE_ID = "toolu_"
 """Begins the ids of the service; other servers may count from zero in every response, and ids must not repeat."""
-_UNFINISHED = "{"
-"""Stands for the arguments of a call that was not finished, even if they look whole."""
-_CUT_OFF = "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
 _NOT_RUN = "The server did not get to run this."
-_NOT_AN_OBJECT = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
-_NOT_WRITABLE = (
-    "The arguments hold half a character, a number of more than 64 bits or too many levels, so nothing was called. Correct them "
-    "and call again."
-)
 
 
 async def _next(events: AsyncIterator[object], ends: float) -> object:
     """Return the next event, or None after the last; raises TimeoutError when it does not come in time."""
     async with asyncio.timeout_at(ends):
         return await anext(events, None)
-
-
-def _is_writable(value: Any) -> bool:
-    """Return whether a value can be sent back: JSON may hold what no request can."""
-    try:
-        json_bytes(value)
-    except (*JSON_ENCODE_EXCEPTIONS, RecursionError):
-        return False
-    return True
 
 
 def _whole(text: str | None) -> str:
@@ -216,7 +198,7 @@ class ResponseStream:
         is_refused = self.stop_reason == "refusal"
         if not (self._blocks or is_refused):
             return []
-        part, self._blocks = [block for block in self._blocks if _is_writable(block)], []
+        part, self._blocks = [block for block in self._blocks if is_writable(block)], []
         tokens = 0 if self._parts else self._input_tokens()
         self._parts.append(part)
         continues = len(self._parts) > 1
@@ -356,7 +338,7 @@ class ResponseStream:
             block["input"] = json.loads(text) if text else block["input"]
         except ValueError, RecursionError:
             return []
-        if not _is_writable(block):
+        if not is_writable(block):
             return []
         self._blocks.append(block)
         call = llm.ToolInput(id=block["id"], tool_name=block["name"], tool_args=block["input"], external=True)
@@ -366,19 +348,7 @@ class ResponseStream:
 
     def _on_tool_call(self, block: Block, text: str) -> Delta:
         """Return the call of a tool; one that cannot be made is answered here instead of being made."""
-        rejection: llm.ToolResult | None = None
-        if text:
-            try:
-                arguments = json.loads(text)
-            except ValueError:
-                arguments, rejection = {}, failure(_CUT_OFF)
-            except RecursionError:
-                arguments, rejection = {}, failure(_NOT_WRITABLE)
-            if not isinstance(arguments, dict):
-                arguments, rejection = {}, failure(_NOT_AN_OBJECT)
-            block["input"] = arguments
-        if not _is_writable(block["input"]):
-            block["input"], rejection = {}, failure(_NOT_WRITABLE)
+        block["input"], rejection = read_arguments(text, block["input"])
         if block["name"] not in self._tool_names:
             rejection = unknown_tool(block["name"], list(self._tool_names))
         self._blocks.append(block)
@@ -404,7 +374,7 @@ class ResponseStream:
         deltas = self._shown(self._filter.end() if self._filter else "")
         for block in self._open.values():
             if block["type"] == "tool_use":
-                deltas.append(self._on_tool_call(block, _UNFINISHED))
+                deltas.append(self._on_tool_call(block, UNFINISHED))
             elif block["type"] == "text" and block["text"].strip():
                 self._blocks.append(block)
         return deltas
