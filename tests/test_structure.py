@@ -66,3 +66,15 @@ def test_imports_make_no_circle(part: Callable[[str], str]) -> None:
     except CycleError as err:
         circle = " -> ".join(err.args[1])
         raise AssertionError(circle) from err
+
+
+def test_docstrings_name_what_is_returned() -> None:
+    """A reader is told "the SHA-256 of the file" and not "what identifies a text"."""
+    vague = [
+        f"{module}.{node.name}"
+        for module, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (ast.get_docstring(node) or "").startswith(("Return what ", "Yield what "))
+    ]
+    assert vague == []

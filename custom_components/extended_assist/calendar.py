@@ -42,7 +42,7 @@ class WishCalendar(WishEntity, CalendarEntity):
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """Return what happens now, or else what happens next."""
+        """Return the event of now, or else the next one."""
         wishes = [*self._household()]
         return next((_event(*found) for found in _happenings(wishes, _since(dt_util.utcnow()), inf)), None)
 
@@ -50,7 +50,7 @@ class WishCalendar(WishEntity, CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        """Return what happens in a span."""
+        """Return the events of a span."""
         span = _since(max(start_date, dt_util.utcnow())), end_date.timestamp()
         wishes = [*self._household()]
         # Rules take their time.
@@ -64,7 +64,7 @@ def _since(moment: datetime) -> float:
 
 
 def _event(moment: float, wish: Wish) -> CalendarEvent:
-    """Return what the calendar shows."""
+    """Return the event of a wish."""
     start = dt_util.as_local(dt_util.utc_from_timestamp(moment))
     # By the hands of the clock, as Home Assistant compares the two: an end before its start breaks the whole calendar.
     end = (start + LENGTH).replace(fold=start.fold)
@@ -72,7 +72,7 @@ def _event(moment: float, wish: Wish) -> CalendarEvent:
 
 
 def _happenings(wishes: list[Wish], after: float, before: float) -> Iterator[tuple[float, Wish]]:
-    """Yield what happened last or will happen between two moments, soonest first."""
+    """Yield the last and the coming moments of wishes between two moments, soonest first."""
     return merge(*(_of(wish, after, before) for wish in wishes), key=itemgetter(0))
 
 

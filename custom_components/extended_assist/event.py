@@ -64,7 +64,7 @@ class ActivityStoredData(EventExtraStoredData):
     @classmethod
     @override
     def from_dict(cls, restored: dict[str, Any]) -> Self | None:
-        """Return what was stored."""
+        """Return the stored data."""
         if (event := EventExtraStoredData.from_dict(restored)) is None:
             return None
         return cls(event.last_event_type, event.last_event_attributes, restored.get("times", {}))
@@ -104,7 +104,7 @@ class AgentEvents(EventEntity):
     @property
     @override
     def extra_restore_state_data(self) -> ActivityStoredData:
-        """Return what is kept over a restart."""
+        """Return the data that is kept over a restart."""
         event = super().extra_restore_state_data
         last: dict[Happening, datetime] = async_get_activity(self.hass).last.get(self._agent, {})
         times = {kind.value: moment.isoformat() for kind, moment in last.items()}

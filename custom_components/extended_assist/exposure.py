@@ -50,7 +50,7 @@ class NotExposedError(ToolError):
 
 
 async def async_told(error: ToolError) -> str:
-    """Return what an error says, with what to do instead where it comes from a name that was not found."""
+    """Return the words of an error, with advice where it comes from a name that was not found."""
     cause: BaseException | None = error
     while cause is not None and not (isinstance(cause, NotExposedError) and cause.hint):
         cause = cause.__cause__

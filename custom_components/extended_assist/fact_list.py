@@ -67,7 +67,7 @@ class FactList(HouseholdEntity, TodoListEntity):
     @property
     @override
     def todo_items(self) -> list[TodoItem]:
-        """Return what holds now."""
+        """Return the facts that hold now."""
         return [_item(fact) for fact in self._memory.held if fact.user_id is None]
 
     @override
@@ -117,7 +117,7 @@ class FactList(HouseholdEntity, TodoListEntity):
 
 
 def _item(fact: Fact) -> TodoItem:
-    """Return what the list shows of a fact."""
+    """Return the item of a fact."""
     return TodoItem(
         summary=fact.words,
         uid=fact.id,

@@ -89,7 +89,7 @@ _ACTIVITY: HassKey[Activity] = HassKey(f"{DOMAIN}_happenings")
 
 @callback
 def async_get_activity(hass: HomeAssistant) -> Activity:
-    """Return what is remembered, and follow from now on which automations and scripts come of it."""
+    """Return the activity of the home, and follow from now on which automations and scripts come of it."""
     if (found := hass.data.get(_ACTIVITY)) is not None:
         return found
     activity = hass.data[_ACTIVITY] = Activity()

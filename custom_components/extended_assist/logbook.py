@@ -79,7 +79,7 @@ def _what(hass: HomeAssistant, event: Event) -> str:
 
 
 def _action(hass: HomeAssistant, action: str) -> str:
-    """Return what an action, or a tool of ours, is called."""
+    """Return the name of an action, or of a tool of ours."""
     domain, _, name = action.partition(".")
     language = hass.config.language
     if domain == DOMAIN:

@@ -122,7 +122,7 @@ class Overview:
         return assist_prompt[:start] + self.describe(entities) + self._with_own_tools(assist_prompt[end:])
 
     def _with_own_tools(self, text: str) -> str:
-        """Return what Assist says of acting, knowing the tools that do what its own do not."""
+        """Return Assist's sentences on acting, with the tools that do more than its own."""
         for old, (end, new) in _INSTEAD.items():
             name = next((name for name in self.names if name.endswith(end)), None)
             if name and text.count(old) == 1:

@@ -49,7 +49,7 @@ class Screen:
 
     @callback
     def async_markdown(self) -> str:
-        """Return what is added to the answer, once; its addresses are good for minutes, and for this user's own log-in."""
+        """Return the Markdown that is added to the answer, once; its addresses are good for minutes, and for this user's own log-in."""
         if self.shown and not self.told:
             self.told = "".join(
                 f"\n\n![{alt}]({async_sign_path(self.hass, path, LIFETIME, refresh_token_id=self.refresh_token_id)})"

@@ -91,7 +91,7 @@ def _read(value: str, name: str, now: datetime) -> _Span:
 
 
 def _words(text: str, now: datetime) -> _Span | None:
-    """Return what words mean at a local moment, or None where they mean nothing."""
+    """Return the span that words mean at a local moment, or None where they mean none."""
     if text == "now":
         return now, None
     if found := _TIME_OF_DAY.fullmatch(text):

@@ -53,7 +53,7 @@ class WishList(WishEntity, TodoListEntity):
     @property
     @override
     def todo_items(self) -> list[TodoItem]:
-        """Return what stands now."""
+        """Return the wishes that stand now."""
         return [_item(wish) for wish in self._household() if wish.is_standing]
 
     @override
@@ -112,7 +112,7 @@ class WishList(WishEntity, TodoListEntity):
 
 
 def _item(wish: Wish) -> TodoItem:
-    """Return what the list shows of a wish."""
+    """Return the item of a wish."""
     moment = wish.next_moment
     return TodoItem(
         summary=wish.name,

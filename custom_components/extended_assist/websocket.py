@@ -119,7 +119,7 @@ def _options(hass: HomeAssistant, entry_id: str = "") -> ToolboxOptions:
 async def _async_journal(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return what assistants did: for administrators all, for others what they asked for themselves."""
+    """Return the journal: for administrators all of it, for others the part that they asked for themselves."""
     _entries(hass)
     return await async_rows(hass, connection.user, msg["language"])
 
@@ -134,7 +134,7 @@ async def _async_undo(hass: HomeAssistant, connection: ActiveConnection, msg: di
 
 @_command("wishes/list")
 async def _async_wishes(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what stands: the household's and the user's own, for administrators all."""
+    """Return the standing wishes: the household's and the user's own, for administrators all."""
     options, context = _options(hass), connection.context(msg)
     return await async_standing(hass, options, connection.user, context, msg["language"])
 
@@ -152,7 +152,7 @@ async def _async_cancel(hass: HomeAssistant, connection: ActiveConnection, msg: 
 async def _async_questions(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return what waits for this user's yes or no; nobody sees what others were asked."""
+    """Return the questions that wait for this user's yes or no; nobody sees those that others were asked."""
     _entries(hass)
     return open_rows(hass, connection.user.id)
 
@@ -179,7 +179,7 @@ async def _async_usage(hass: HomeAssistant, connection: ActiveConnection, msg: d
     is_admin=True,
 )
 async def _async_visible(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """Return what of the home is exposed, which tools read it, and why the rest is not found."""
+    """Return the exposed entities, the tools that read them, and why the rest is not found."""
     return await async_visible(hass, _entries(hass), msg["search"], msg["offset"])
 
 

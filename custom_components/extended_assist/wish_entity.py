@@ -40,5 +40,5 @@ class WishEntity(HouseholdEntity):
         return wish.is_household and wish.owner.entry_id == self._entry_id
 
     def _household(self) -> Iterator[Wish]:
-        """Return what is shown of the wishes that stand, and of those that have ended."""
+        """Yield the wishes of the household that are shown: standing ones, and ended ones."""
         return filter(self._is_shown, chain(self._wishes.standing, self._wishes.ended))

@@ -200,7 +200,7 @@ def unexposed(text: str) -> str:
 
 @callback
 def ids_in(hass: HomeAssistant, text: str) -> set[str]:
-    """Return what reads like an entity id in a text, however it is written."""
+    """Return the texts inside a text that read like an entity id, however it is written."""
     if "." not in (folded := normalize_unicode("NFKC", unquote(text))):
         return set()
     found = {name for form in (folded.lower(), folded.casefold(), text.lower()) for name in _ID_IN_TEXT.findall(form)}

@@ -291,6 +291,6 @@ def kind_of(action: str, field: str) -> Kind | None:
 
 
 def offered_by(attributes: Iterable[Mapping[str, Any]], field: str) -> set[str] | None:
-    """Return what each of several entities offers for a field; None where one of them does not tell."""
+    """Return the values that each of several entities offers for a field; None where one of them does not tell."""
     lists = [each.get(OFFERED[field]) for each in attributes]
     return None if not all(lists) else set.intersection(*(set(map(str, each or ())) for each in lists))

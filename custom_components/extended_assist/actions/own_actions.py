@@ -67,7 +67,7 @@ def constant_choices(template: str) -> list[str]:
 
 
 def _chosen(body: list[nodes.Node]) -> Iterator[str]:
-    """Yield what the one thing in a body may become; raises ValueError where that is not one of constants."""
+    """Yield the values that the one thing in a body may become; raises ValueError where that is not one of constants."""
     parts = [part for node in body for part in (node.nodes if isinstance(node, nodes.Output) else [node])]
     (part,) = (part for part in parts if not (isinstance(part, nodes.TemplateData) and not part.data.strip()))
     match part:
@@ -83,7 +83,7 @@ def _chosen(body: list[nodes.Node]) -> Iterator[str]:
 
 
 def _constants(node: nodes.Expr | None) -> Iterator[str]:
-    """Yield what an expression may be; raises ValueError where that is not one of constants."""
+    """Yield the values that an expression may have; raises ValueError where that is not one of constants."""
     match node:
         case nodes.Const(value=str() as text):
             yield from map(str.strip, text.split(","))

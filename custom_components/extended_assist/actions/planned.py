@@ -17,6 +17,6 @@ def planned_steps(call: ToolCall, walker: SequenceWalker, frame: Frame = ()) -> 
 
 
 def _place_frame(place: str) -> Frame:
-    """Return what is said of an action because of its place in a sequence."""
+    """Return the words for an action's place in a sequence."""
     depends = re.search(r"\.(then|else|choose|default)\b", place)
     return (*((("maybe", ""),) if depends else ()), *((("repeated", ""),) if ".repeat." in place else ()))

@@ -71,7 +71,7 @@ class TracedScript:
         return last_place(self.trace)
 
     def failures(self, exposure: Exposure) -> list[str]:
-        """Return what failed, innermost steps only."""
+        """Return the errors of the innermost steps only."""
         failed = {
             path: _reason(exposure, step)
             for path, elements in self.trace.items()
@@ -219,7 +219,7 @@ def as_of_now(call: ToolCall) -> ToolCall:
 
 
 def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -> JsonObjectType:
-    """Return what became of the exposed entities that were acted on, or were changed by what was run."""
+    """Return the changes of the exposed entities that were acted on, or were changed by the steps that ran."""
     # Groups follow their members.
     touched = {*acted} | {entity_id for entity_id in call.recording.acts if not is_group(call.hass, entity_id)}
     reports = {
@@ -233,7 +233,7 @@ def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -
 
 
 def _response(run: TemplateRun, result: ScriptRunResult | None) -> JsonObjectType:
-    """Return what a run has to say."""
+    """Return the response of a run."""
     answer: JsonObjectType = {}
     if result is None:
         return answer

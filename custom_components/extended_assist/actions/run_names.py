@@ -66,7 +66,7 @@ class RunNames:
 
 
 def _static(value: Any) -> forms.Form:
-    """Return what a variable stands for: the id of an entity, where it is written as such."""
+    """Return the form of a variable: the id of an entity, where it is written as such."""
     is_id = isinstance(value, str) and valid_entity_id(value)
     return replace(forms.PLAIN, constant=value) if is_id else forms.PLAIN
 
@@ -77,7 +77,7 @@ def _is_plain(form: forms.Form) -> bool:
 
 
 def _response(action: str) -> forms.Form:
-    """Return what stands for the response of an action."""
+    """Return the form of an action's response."""
     return forms.PLAIN if action in forms.RESPONSES else forms.Form(f"the response of {action}")
 
 

@@ -88,7 +88,7 @@ class Expander:
 
     @callback
     def expand(self, target: Mapping[str, Any], place: str = "target") -> Expansion:
-        """Return what a target means; names count as ids do, as people say them.
+        """Return the entities of a target; names count as ids do, as people say them.
 
         Raises ToolError with the place and the reason.
         """

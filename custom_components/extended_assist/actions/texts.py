@@ -100,7 +100,7 @@ def _read(text: str, names: Mapping[str, Form]) -> Reach | ToolError:
 
 
 def _each[R](read: Callable[[str], R], templates: Mapping[str, str]) -> dict[str, R]:
-    """Return what reading each template finds; raises ToolError, with its place, for one that cannot be read."""
+    """Return the result of reading each template; raises ToolError, with its place, for one that cannot be read."""
     found: dict[str, R] = {}
     for template, place in templates.items():
         try:

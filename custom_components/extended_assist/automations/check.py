@@ -158,7 +158,7 @@ def check_line(name: Any, key: str) -> None:
 
 
 def walker_for(call: ToolCall, whole: Mapping[str, Any]) -> SequenceWalker:
-    """Return what checks the parts of an automation or script, which knows what all of it defines, sends and makes."""
+    """Return the check of the parts of an automation or script, which knows the names that all of it defines, sends and makes."""
     walker = SequenceWalker(call, keep=True, own=OwnParts.of(call.hass, call.exposure, whole))
     walker.define(whole)
     return walker

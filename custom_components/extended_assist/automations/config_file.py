@@ -14,7 +14,7 @@ class LoadProblem(Protocol):
     """Tells what is wrong with an item that Home Assistant was to load."""
 
     def __call__(self, hass: HomeAssistant, item_id: str, *, may_be_off: bool) -> str | None:
-        """Return what is wrong, or None when it runs as it should."""
+        """Return the problem of an item, or None when it runs as it should."""
 
 
 @dataclass(frozen=True, slots=True)

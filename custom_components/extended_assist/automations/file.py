@@ -95,7 +95,7 @@ def change(path: Path, make: Callable[[str], Edit], prepare: Callable[[bytes, Ed
 
 
 def try_change(path: Path, make: Callable[[str], Edit]) -> Edit:
-    """Return what a change would make of the text as it is, and write nothing; raises ToolError where it could not be made."""
+    """Return the text that a change would make, and write nothing; raises ToolError where it could not be made."""
     return make(decode(read(path))[1])
 
 

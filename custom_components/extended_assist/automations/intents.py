@@ -58,7 +58,7 @@ _STORED = shape({"intents": [_INTENT]})
 
 
 def read_intents(path: Path) -> list[Intent]:
-    """Return what is stored, none if there is nothing; raises UnreadableError."""
+    """Return the stored intents, none if there is no file; raises UnreadableError."""
     try:
         found = _STORED(json.loads(path.read_bytes()))["intents"]
         intents = [Intent(**{**one, "change": Change(**one["change"])}) for one in found]

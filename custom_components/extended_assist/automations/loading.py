@@ -84,7 +84,7 @@ async def _async_remove(hass: HomeAssistant, item_id: str) -> None:
 
 @callback
 def _problem(hass: HomeAssistant, item_id: str, *, may_be_off: bool) -> str | None:
-    """Return what is wrong with an automation that was to be loaded."""
+    """Return the problem of an automation that was to be loaded."""
     entity = hass.data[COMPONENT].get_entity(_entity_id(hass, item_id))
     if entity is None:
         return "Home Assistant did not load the automation."

@@ -34,7 +34,7 @@ def _entity_id(hass: HomeAssistant, item_id: str, *, domain: str) -> str:
 
 @callback
 def _holder(hass: HomeAssistant, domain: str) -> Any:
-    """Return what holds the entities of scripts or scenes; None where there are none."""
+    """Return the component of scripts or the platform of scenes; None where there is none."""
     return hass.data.get(DATA_PLATFORM if domain == SCENE_DOMAIN else domain)
 
 
@@ -72,7 +72,7 @@ def _script_running(hass: HomeAssistant, item_id: str) -> Any:
 
 
 async def _async_scene_as_run(_hass: HomeAssistant, _item_id: str, config: Any) -> Any:
-    """Return what Home Assistant makes of a scene."""
+    """Return a scene as Home Assistant runs it."""
     try:
         (scene,) = PLATFORM_SCHEMA(config)[STATES]
     except vol.Invalid, TypeError, AttributeError, ValueError:
@@ -82,19 +82,19 @@ async def _async_scene_as_run(_hass: HomeAssistant, _item_id: str, config: Any) 
 
 @callback
 def _scene_running(hass: HomeAssistant, item_id: str) -> Any:
-    """Return what a scene is made of that Home Assistant has."""
+    """Return the parts of a scene that Home Assistant has."""
     entity = _loaded(hass, item_id, SCENE_DOMAIN)
     return _scene_parts(*entity.scene_config[1:]) if entity else None
 
 
 def _scene_parts(name: str, icon: str | None, states: Mapping[str, State]) -> Any:
-    """Return what can be compared of a scene."""
+    """Return the parts of a scene that can be compared."""
     return name, icon, {state.entity_id: (state.state, dict(state.attributes)) for state in states.values()}
 
 
 @callback
 def _problem(hass: HomeAssistant, item_id: str, *, may_be_off: bool, domain: str) -> str | None:
-    """Return what is wrong with a script or scene that was to be loaded."""
+    """Return the problem of a script or scene that was to be loaded."""
     entity: Entity | None = _loaded(hass, item_id, domain)
     if entity is None:
         return f"Home Assistant did not load the {domain}."

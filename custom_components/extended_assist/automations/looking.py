@@ -26,7 +26,7 @@ class TextState(Enum):
 
 
 def look(file: ConfigFile, path: Path, intent: Intent) -> TextState:
-    """Return what there is of a change; raises ToolError for a file that cannot be read."""
+    """Return the state of a change in its file; raises ToolError for a file that cannot be read."""
     details = intent.change.details
     text = decode(read(path))[1]
     if digest(text) == details["digest"]:
@@ -51,7 +51,7 @@ def _lines(text: str, item_id: str, kind: str) -> str | None:
 
 
 def _meaning(lines: str | None, kind: str) -> Meaning | None:
-    """Return what the lines of an item mean, whatever their indentation and comments; None for none."""
+    """Return the parsed lines of an item, whatever their indentation and comments; None for none."""
     if lines is None:
         return None
     (item,) = index_yaml(lines, kind).automations

@@ -167,7 +167,7 @@ def _with_id(call: ToolCall, entity: Any, item_id: str, kind: str) -> Automation
 
 @callback
 def _exact(call: ToolCall, text: str, kinds: Collection[str]) -> list[Automation]:
-    """Return what an id means: the one entity, or else all that have it, which a script and an automation may both."""
+    """Return the entity with an id, or else all that have it, which a script and an automation may both."""
     loaded = [(entity, kind) for kind in kinds for entity in _loaded(call, kind)]
     named = [_exposed(call, entity, kind) for entity, kind in loaded if entity.entity_id == text]
     found = [*filter(None, named)]

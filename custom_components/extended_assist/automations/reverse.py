@@ -91,7 +91,7 @@ def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
 
 
 def _value(config: Mapping[str, Any], key: str) -> Any:
-    """Return what a key means, under whichever name it is there."""
+    """Return the value of a key, under whichever of its names it is there."""
     value = config.get(key, config.get(OLDER_KEYS.get(key, key)))
     if value is None:
         value = _UNSAID.get(key)

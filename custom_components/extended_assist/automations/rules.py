@@ -32,7 +32,7 @@ class Rules:
 
     @property
     def kind(self) -> str:
-        """Return what it is: automation or script."""
+        """Return the kind: automation or script."""
         return self.file.domain
 
 

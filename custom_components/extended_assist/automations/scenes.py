@@ -105,5 +105,5 @@ def checked_scene(name: Any, entities: Mapping[str, Any], more: Mapping[str, Any
 
 
 def with_metadata(entities: Iterable[str]) -> dict[str, Any]:
-    """Return what Home Assistant's editor keeps of entities that were chosen one by one, and not with their devices."""
+    """Return the metadata that Home Assistant's editor keeps of entities that were chosen one by one, and not with their devices."""
     return {entity_id: {"entity_only": True} for entity_id in entities}

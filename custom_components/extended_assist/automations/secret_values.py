@@ -82,7 +82,7 @@ def read_secrets(folder: Path) -> set[str]:
 
 
 def behind_tags(written: Any, loaded: Any) -> Iterator[str]:
-    """Yield what Home Assistant loaded where a secret is written, as texts: secrets.yaml may hold another one by now."""
+    """Yield the values that Home Assistant loaded for secrets, as texts: secrets.yaml may hold another one by now."""
     if isinstance(written, Tagged):
         if written.startswith("!secret") and loaded is not None and not isinstance(loaded, bool | Mapping | list):
             yield str(loaded)

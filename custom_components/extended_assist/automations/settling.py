@@ -77,7 +77,7 @@ class Settler:
 
     @property
     def _not_read(self) -> str:
-        """Return what is said where Home Assistant cannot read its configuration, which passes."""
+        """Return the sentence for a time in which Home Assistant cannot read its configuration, which passes."""
         return f"Home Assistant could not load its configuration of {self._file.domain}s."
 
     async def async_make(

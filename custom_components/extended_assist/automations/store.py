@@ -113,7 +113,7 @@ class ConfigStore:
         return await self._async_finish(self._async_change(call, intent, self.undoing(undone)))
 
     def undoing(self, undone: Change) -> Callable[[str], Edit]:
-        """Return what makes of a text the one without a change; it blocks."""
+        """Return a function that takes one change out of a text; it blocks."""
         return partial(restore, self._file, self._settler.copies, undone.details)
 
     async def async_recover(self) -> None:

@@ -44,7 +44,7 @@ def meaning(value: Any) -> str:
 
 
 def unit_meaning(unit: Any) -> str:
-    """Return what a unit means, whichever names its own keys have."""
+    """Return the meaning of a unit, whichever names its own keys have."""
     if not isinstance(unit, Mapping):
         return meaning(unit)
     return meaning({key if (newer := _OLDER.get(key, key)) in unit else newer: value for key, value in unit.items()})

@@ -73,7 +73,7 @@ class WrittenOut:
         return self._renamed(changed)
 
     def _acted_on(self, action: Any, target: Mapping[str, Any]) -> _Meant | None:
-        """Return what a target means to an action."""
+        """Return the entities of a target that an action is for."""
         found = self.checker.meant(self.exposure, action, target) if isinstance(action, str) else None
         return found and (list(found[0]), found[1])
 

@@ -53,12 +53,12 @@ class FittedPicture:
 
     @property
     def tokens(self) -> int:
-        """Return what a model counts for it."""
+        """Return the tokens of it."""
         return tokens_of(self.width, self.height)
 
 
 def tokens_of(width: int, height: int) -> int:
-    """Return what a model counts for a picture of so many pixels."""
+    """Return the tokens of a picture of so many pixels."""
     return ceil(width / _PATCH) * ceil(height / _PATCH)
 
 

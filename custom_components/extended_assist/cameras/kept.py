@@ -127,7 +127,7 @@ class KeptPictures:
 
     @callback
     def all_of(self, caller: Caller, entity_id: str) -> list[KeptPicture]:
-        """Return what a caller has seen of a camera, by the time at which it was taken."""
+        """Return the pictures of a camera that a caller has seen, by the time at which they were taken."""
         owner = owner_of(caller)
         found = [one for one in self._pictures.values() if (one.owner, one.entity_id) == (owner, entity_id)]
         return sorted(found, key=lambda one: one.taken)

@@ -85,5 +85,5 @@ _ROOM: HassKey[asyncio.Semaphore] = HassKey(f"{DOMAIN}_room_for_pictures")
 
 @singleton(_ROOM)
 def _async_get_room(hass: HomeAssistant) -> asyncio.Semaphore:
-    """Return what is held while a picture is made small."""
+    """Return the semaphore that is held while a picture is made small."""
     return asyncio.Semaphore(_AT_ONCE)

@@ -128,13 +128,13 @@ class ConversationLedger:
             self._presents[id(message)] = _ToldPresent(message, present, words, is_whole=False)
 
     def lasting(self, messages: Iterable[Content]) -> list[str]:
-        """Return what was told with messages and still holds."""
+        """Return the texts that were told with messages and still hold."""
         gone = {id(message) for message in messages}
         told = [words for number, (_, words) in self._lasting.items() if number in gone]
         return [*told, *self._present_of(gone)]
 
     def _present_of(self, gone: set[int]) -> list[str]:
-        """Return what was the present with the last of the messages that are gone, where one that is not builds on it."""
+        """Return the present of the last of the messages that are gone, where one that is not builds on it."""
         for last, told in pairwise(self._presents.values()):
             if id(last.message) in gone and id(told.message) not in gone and not told.is_whole:
                 return [last.present.whole]
@@ -185,7 +185,7 @@ class ConversationLedger:
 
 
 def _changed_lines(before: str, now: str) -> list[str] | None:
-    """Return what to tell of a text that has changed, line by line, or None where lines alone do not say what changed.
+    """Return the lines to tell of a text that has changed, or None where lines alone do not say how.
 
     That is so where lines change places, where one of several that are the same goes or comes, and where a line says
     something of another one that it is indented under.

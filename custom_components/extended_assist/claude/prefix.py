@@ -53,7 +53,7 @@ def _flat(role: str, blocks: Iterable[dict[str, Any]]) -> list[Any]:
 
 
 def _written(added: list[Any]) -> bytes:
-    """Return what is added as bytes; without brackets, what comes in one go is what comes in several."""
+    """Return additions as bytes; without brackets, so that parts that come one by one equal those that come in one go."""
     return json_bytes(added)[1:-1] + b","
 
 

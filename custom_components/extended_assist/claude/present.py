@@ -151,7 +151,7 @@ class Present:
 
 
 def _names(present: Present) -> Mapping[str, list[str]]:
-    """Return what a present tells of."""
+    """Return the names that a present tells of."""
     return {place: list(states) for place, states in present.states.items()}
 
 
@@ -229,7 +229,7 @@ def _state(hass: HomeAssistant, exposure: Exposure, entity: ExposedEntity) -> st
 
 
 def _meant(state: State) -> str | None:
-    """Return what on or off of a binary sensor means where they alone would mislead."""
+    """Return the meaning of on or off of a binary sensor where they alone would mislead."""
     return _MEANT.get(str(state.attributes.get("device_class")), {}).get(state.state)
 
 

@@ -29,7 +29,7 @@ _TOLD: Final = (
 
 @callback
 def recap(hass: HomeAssistant, journal: Journal, caller: Caller, hours: float, now: float) -> str | None:
-    """Return what was done in the last hours, newest last; None where there was nothing, or it was said before.
+    """Return the acts of the last hours, newest last; None where there was nothing, or it was said before.
 
     It is told with the first message of a conversation. Where nobody is known and no device was spoken to, it is nobody's.
     """
@@ -75,7 +75,7 @@ def _words(exposure: Exposure, change: Change) -> str:
 
 
 def _values(kept: Mapping[str, Any]) -> str:
-    """Return what of an entity was changed from what to what, as far as nobody else can have worded it."""
+    """Return the values of an entity that were changed from one to another, as far as nobody else can have worded them."""
     told = list(_changed(kept))
     return f" {', '.join(told)}" if told else ""
 

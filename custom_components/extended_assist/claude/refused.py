@@ -39,7 +39,7 @@ class Refused:
         self._tools[model, tool["name"]] = (monotonic(), (tool, why))
 
     def left(self, options: AgentOptions) -> AgentOptions:
-        """Return what is left of options."""
+        """Return the options without those that were refused."""
         if _fresh(self._kept, (options.model, _FIELDS)):
             options = replace(options, thinking=None, effort=None)
         return with_answer(options, _fresh(self._kept, (options.model, _ANSWER)) or options.max_tokens)
@@ -69,6 +69,6 @@ def with_answer(options: AgentOptions, tokens: int) -> AgentOptions:
 
 
 def _fresh[K, V](kept: dict[K, tuple[float, V]], key: K) -> V | None:
-    """Return what is kept and not too old."""
+    """Return a kept value that is not too old."""
     moment, value = kept.get(key, (0.0, None))
     return value if value is not None and monotonic() - moment < KEPT_FOR else None

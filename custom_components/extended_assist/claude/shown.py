@@ -81,7 +81,7 @@ class AnswerFilter:
         self._allowed = self._links() if self._is_on else ()
 
     def add(self, text: str) -> str:
-        """Return what can be shown now."""
+        """Return the text that can be shown now."""
         if not self._is_on:
             return text
         self._waiting += text
@@ -94,7 +94,7 @@ class AnswerFilter:
         return shown(whole, self._allowed)
 
     def end(self) -> str:
-        """Return what still waits."""
+        """Return the text that still waits."""
         whole, self._waiting = self._waiting, ""
         return shown(whole, self._allowed)
 

@@ -71,7 +71,7 @@ def _without_addresses(turn: AgentTurn, structure: vol.Schema, said: list[str], 
 
 
 def _serializer(turn: AgentTurn) -> Any:
-    """Return what tells the selectors of a structure."""
+    """Return the serializer of a structure's selectors."""
     api = turn.chat_log.llm_api
     return api.custom_serializer if api else llm.selector_serializer
 

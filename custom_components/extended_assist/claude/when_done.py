@@ -123,5 +123,5 @@ def _reason_against(turn: AgentTurn, response: ResponseStream, answer: str) -> s
 
 
 def _not_spoken(why: str) -> JsonObjectType:
-    """Return what the model is told of an answer that was not spoken."""
+    """Return the note to the model for an answer that was not spoken."""
     return {"spoken": False, "note": _THEN.format(why=why)}

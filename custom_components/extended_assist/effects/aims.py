@@ -216,14 +216,14 @@ def is_all_known(action: str, data: Mapping[str, Any]) -> bool:
 
 
 def lasting_of(action: str, before: State) -> str | None:
-    """Return what of an action on an entity cannot be taken back; None where everything can."""
+    """Return the part of an action on an entity that cannot be taken back; None where everything can."""
     if action in _LASTING:
         return _LASTING[action]
     return LASTING if wanted_of(action, {}, before) is None or not aspects_of(before) else None
 
 
 def status_of(before: State, now: State | None, wanted: Wanted | None) -> Status:
-    """Return what became of an entity that an action aimed at."""
+    """Return the status of an entity that an action aimed at."""
     if wanted is None or before.attributes.get(ATTR_ASSUMED_STATE):
         return Status.CANNOT_BE_KNOWN
     if now is None or now.state in NOT_KNOWN:

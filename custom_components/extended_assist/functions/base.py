@@ -48,7 +48,7 @@ class FunctionType(ABC):
         """Raise PartError for settings that only Home Assistant can know to be wrong."""
 
     async def async_plan(self, run: FunctionRun, settings: Mapping[str, Any]) -> Plan | None:
-        """Return what a run would do; None where its arguments say it."""
+        """Return the plan of a run; None where its arguments say it."""
         return None
 
     def tier(self, settings: Mapping[str, Any]) -> Tier:
@@ -81,7 +81,7 @@ class FunctionType(ABC):
 
 
 def _nearest_type(types: Mapping[str, FunctionType], name: str) -> str:
-    """Return what to write instead of a type that there is none of."""
+    """Return the type to write instead of one that there is none of."""
     near = get_close_matches(name, types, n=1)
     return f"Did you mean '{near[0]}'?" if near else f"Types: {', '.join(types)}"
 

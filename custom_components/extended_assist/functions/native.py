@@ -193,7 +193,7 @@ class NativeType(FunctionType):
 
     @override
     async def async_plan(self, run: FunctionRun, settings: Mapping[str, Any]) -> Plan | None:
-        """Return what the built-in function would do; None where its arguments say it."""
+        """Return the plan of the built-in function; None where its arguments say it."""
         plan = _NATIVES[settings["name"]].plan
         return None if plan is None else await plan(run)
 

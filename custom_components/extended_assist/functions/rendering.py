@@ -110,7 +110,7 @@ class Written(str):
 
 
 def _pieces_of(value: Any) -> tuple[Piece, ...]:
-    """Return what a value is made of."""
+    """Return the pieces of a value."""
     if isinstance(value, Written):
         return value.pieces
     if isinstance(value, jinja2.Undefined):
@@ -185,7 +185,7 @@ class _PiecesEnvironment(ExposedEnvironment):
 
     @override
     def concat(self, parts: Iterable[str]) -> Written:
-        """Return what a macro or a block writes, in which values are marked."""
+        """Return the text of a macro or a block, in which values are marked."""
         return Written(super().concat(parts))
 
     @override

@@ -103,7 +103,7 @@ def _path(hass: HomeAssistant, url: str) -> Path:
 
 
 def _visible(run: FunctionRun) -> Visible:
-    """Return what a query may see: all that is exposed, and where a copy is made, of the last days."""
+    """Return the scope of a query: all that is exposed, and where a copy is made, of the last days."""
     now = dt_util.utcnow().timestamp()
     return visible(run.call.exposure, start=now - _SPAN, end=now + 60, scope="function")
 

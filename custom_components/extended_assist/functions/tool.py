@@ -88,7 +88,7 @@ class UserFunctionTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what the function would do, and when."""
+        """Return the plan of the function, with its moment."""
         arguments = dict(call.arguments)
         frame: Frame = ()
         if self._definition.can_wait and (delay := _delay(arguments.pop(DELAY, None))):

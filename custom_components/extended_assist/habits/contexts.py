@@ -98,7 +98,7 @@ def event_types(session: Session) -> dict[int, str]:
 
 
 def read_contexts(session: Session, ids: Iterable[int], types: Mapping[int, str], start: float, end: float) -> Contexts:
-    """Return what happened in contexts from start to end."""
+    """Return the contexts from start to end."""
     found = Contexts()
     given: dict[str, Any] = {"start": start, "end": end, "most": _MOST}
     connection = session.connection()

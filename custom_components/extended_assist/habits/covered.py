@@ -55,7 +55,7 @@ def _apart(one: float, other: float) -> float:
 
 
 async def async_doers(hass: HomeAssistant) -> list[Doer]:
-    """Return what the automations that are on do; those that are off do nothing."""
+    """Return the acts of the automations that are on; those that are off do nothing."""
     component = hass.data.get(COMPONENT)
     found: list[Doer] = []
     for some in batched(list(component.entities) if component else (), _SLICE, strict=False):
@@ -68,7 +68,7 @@ async def async_doers(hass: HomeAssistant) -> list[Doer]:
 
 
 def _doer(hass: HomeAssistant, config: Mapping[str, Any], sequence: Any) -> Doer:
-    """Return what one does."""
+    """Return the acts of one automation."""
     acts = {(entity_id, step.action) for step in acts_of(hass, sequence) for entity_id in step.entity_ids}
     given = config.get("triggers", config.get("trigger")) or []
     triggers = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, Mapping)]

@@ -48,7 +48,7 @@ class Declined:
 
 @callback
 def declined_from(hass: HomeAssistant, habit: Habit) -> Declined:
-    """Return what is kept of a habit that is declined."""
+    """Return the record of a habit that is declined."""
     registry = er.async_get(hass)
 
     def lasting(entity_id: str) -> str:
@@ -129,7 +129,7 @@ _STORED = shape(
 
 
 def _read(data: Any) -> list[Declined]:
-    """Return what was stored."""
+    """Return the stored habits."""
     return [Declined(**one) for one in _STORED(data)["declined"]] if data is not None else []
 
 

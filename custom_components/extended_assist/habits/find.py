@@ -114,7 +114,7 @@ def _alike(habits: list[Habit], members: Mapping[str, frozenset[str]]) -> list[l
 
 
 def _rank(habit: Habit) -> tuple[Any, ...]:
-    """Return what a better explanation of the same acts has less of: that a door is opened comes before that it is closed."""
+    """Return the rank of a habit; a better explanation of the same acts is lower: a door that is opened comes before one that is closed."""
     is_end = habit.cause is not None and habit.cause[1] in (OFF, CLOSED)
     return habit.what != LEFT_ON, -round(habit.worth, 1), is_end, -habit.worth, habit.delay, habit.id
 
@@ -135,7 +135,7 @@ def _is_same(better: Habit, habit: Habit, members: Mapping[str, frozenset[str]])
 
 
 def darkness(hass: HomeAssistant) -> Callable[[float], bool]:
-    """Return what tells whether the sun was down at a moment, as conditions on the sun count it."""
+    """Return the test whether the sun was down at a moment, as conditions on the sun count it."""
 
     @lru_cache(maxsize=1_000)
     def events(day: date) -> list[tuple[float, bool]]:

@@ -58,7 +58,7 @@ class Followers:
         self._waiting: dict[Series, tuple[list[float], float]] = {}
 
     def find(self, settable: list[Series], limit: float) -> list[Habit]:
-        """Return what is done after something else, as far as there is time in some seconds."""
+        """Return the habits of doing one thing after another, as far as there is time in some seconds."""
         self._stops_at = monotonic() + limit
         wanted = {
             series

@@ -111,7 +111,7 @@ class Habit:
         return config | {"actions": [action(entity_id, state)]}
 
     def _trigger(self) -> dict[str, Any]:
-        """Return what sets it off."""
+        """Return the trigger of its automation."""
         if self.cause is None:
             trigger: dict[str, Any] = {"trigger": "time", "at": f"{clock(self.minute or 0)}:00"}
             days = wanted_weekdays(self.kind, self.minute or 0)

@@ -35,7 +35,7 @@ _NOISE: Final = frozenset({"battery", "connectivity", "update"})
 
 
 def meant(domain: str, state: str | None) -> str | None:
-    """Return what a state counts as; None where it says nothing."""
+    """Return the plain state that a state counts as; None where it says nothing."""
     if domain == "climate":
         return state if state in _MODES else None
     return _STATES[domain].get(state or "")
@@ -63,14 +63,14 @@ def action(entity_id: str, state: str) -> dict[str, Any]:
 
 
 def raw_states(domain: str, state: str) -> list[str] | str:
-    """Return what a trigger names for a state."""
+    """Return the recorded states that a trigger names for a plain one."""
     if domain == "media_player":
         return [raw for raw, counted in _STATES[domain].items() if counted == state]
     return state
 
 
 def words(name: str, domain: str, state: str) -> str:
-    """Return what was done with an entity, in words."""
+    """Return the words for an act on an entity."""
     if domain == "climate":
         return f"set {name} to {state}"
     if domain == "binary_sensor":

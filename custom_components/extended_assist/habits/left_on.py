@@ -27,7 +27,7 @@ _LATER: Final = 30
 
 
 def find_left_on(changes: Changes, days: Days, settable: list[Series]) -> list[Habit]:
-    """Return what stays on while everybody sleeps."""
+    """Return a habit for each entity that stays on while everybody sleeps."""
     nights = _nights(changes, days)
     if len(nights) < LEAST:
         return []

@@ -26,7 +26,7 @@ type _Placed = tuple[float, int, float]
 
 
 def find_times(changes: Changes, days: Days, settable: list[Series]) -> list[Habit]:
-    """Return what is done at a time of the day."""
+    """Return the habits at a time of the day."""
     tried = [series for series in settable if len(changes.by_hand(series)) >= LEAST]
     limit = MAY_BE_CHANCE / (_TRIED * max(len(tried), 1))
     found = []

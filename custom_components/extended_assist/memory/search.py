@@ -92,7 +92,7 @@ def _stem(token: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _concepts(token: str, root: str) -> frozenset[str]:
-    """Return what a word means, of what people call by many names; a compound means what its parts do."""
+    """Return the concepts of a word that people call by many names; a compound has those of its parts."""
     found = {_ROOTS[one] for one in (token, root) if one in _ROOTS}
     if not found and len(token) > _COMPOUND + 1:
         found = {concept for one, concept in _ROOTS.items() if _is_part(one, token)}

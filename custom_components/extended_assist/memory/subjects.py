@@ -25,7 +25,7 @@ type Subjects = tuple[list[str], list[str]]
 
 @callback
 def look_up(hass: HomeAssistant, exposure: Exposure, words: str, about: Iterable[str] = ()) -> Subjects:
-    """Return what a fact is about: what it is said to be about, which must be exposed, and what its words name, hidden or not.
+    """Return the subjects of a fact: those it is said to be about, which must be exposed, and those that its words name, hidden or not.
 
     Raises NotExposedError for a name of nothing that is exposed.
     """
@@ -85,7 +85,7 @@ def names_now(exposure: Exposure, fact: Fact) -> str:
 
 
 def _labels(words: str) -> Iterator[str]:
-    """Yield what could be names in words, the longest first; a part of one is none."""
+    """Yield the parts of a sentence that could be names, the longest first; a part of one is none."""
     parts = [normalize(part) for part in _WORD.findall(words)]
     for length in range(_LONGEST, 0, -1):
         for start in range(len(parts) - length + 1):

@@ -26,7 +26,7 @@ _BLOCK: Final = re.compile(rf"^{re.escape(_HEADER)}\n(?:{_LINE})*", re.MULTILINE
 
 
 async def async_told_facts(hass: HomeAssistant, exposure: Exposure, caller: Caller, options: ToolboxOptions) -> str:
-    """Return what a caller is told of the facts, or an empty text."""
+    """Return the facts as a caller is told them, or an empty text."""
     ears = await async_ears(hass, caller, options)
     if not ears.household:
         return ""

@@ -78,14 +78,14 @@ async def async_known_user(hass: HomeAssistant, user_id: str | None) -> str | No
 
 
 async def async_ears(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Ears:
-    """Return what facts a caller is told."""
+    """Return the ears of a caller: whose facts they are told."""
     if not options.has_memory or (is_elsewhere(caller) and not options.memory_elsewhere):
         return Ears()
     return Ears(household=True, user_id=await _async_speaker(hass, caller))
 
 
 async def async_check_ears(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Ears:
-    """Return what facts a caller is told; raises NotAllowedError where that is none."""
+    """Return the ears of a caller; raises NotAllowedError where they are told none."""
     ears = await async_ears(hass, caller, options)
     if not ears.household:
         raise NotAllowedError(_NOT_HERE if options.has_memory else _OFF)

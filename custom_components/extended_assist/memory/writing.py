@@ -97,7 +97,7 @@ _FILE = vol.Schema(
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
-    """Return what is in a file; takes long, off the loop. Raises NoFactError."""
+    """Return the rows of a file; takes long, off the loop. Raises NoFactError."""
     try:
         rows: list[dict[str, Any]] = _FILE(yaml.load(text, Loader=_Texts) or [])  # noqa: S506 - it is a safe one
     # The last ones come from a value that is not what its tag says.

@@ -58,7 +58,7 @@ def is_for(change: Change, user: User) -> bool:
 
 
 async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dict[str, Any]]:
-    """Return what a user sees of the journal, newest first."""
+    """Return the rows of the journal that a user sees, newest first."""
     changes = [change for change in reversed((await async_get_journal(hass)).changes) if is_for(change, user)]
     actions = {change.what.partition(".")[0] for change in changes if "." in change.what}
     texts = await async_get_translations(hass, language, "services", actions & hass.config.components)
@@ -88,13 +88,13 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
 
 
 def _action(exposure: Exposure, change: Change, texts: Mapping[str, str]) -> str:
-    """Return what was done, in the user's language where Home Assistant has its name in it."""
+    """Return the name of an action, in the user's language where Home Assistant has it in it."""
     what = exposure.visible_value(change.what) or ""
     return texts.get(f"component.{what.replace('.', '.services.')}.name", what)
 
 
 async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, user: User) -> str:
-    """Return what a change was about, as far as this user is told of it; empty where entities say it."""
+    """Return the subject of a change, as far as this user is told of it; empty where entities say it."""
     wanted = str(change.details.get("id") or change.details.get("added") or "")
     if platform := _WRITTEN.get(change.kind):
         entity_id = er.async_get(hass).async_get_entity_id(change.kind, platform, wanted)
@@ -108,7 +108,7 @@ async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, 
 
 
 def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]], int]:
-    """Return what was changed of which entity, and how many more there are or are hidden now."""
+    """Return the changed entities, and how many more there are or are hidden now."""
     kept: Mapping[str, Any] = change.details.get(STATES, {})
     found = [(entity, kept[entity_id]) for entity_id in kept if (entity := exposure.entity(entity_id))]
     rows = [
@@ -119,7 +119,7 @@ def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]],
 
 
 def _changes(exposure: Exposure, kept: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what of an entity was changed from what to what."""
+    """Yield the values of an entity that were changed from one to another."""
     for aspect in kept.get("aspects", {}).values():
         before, after = aspect.get("before") or {}, aspect.get("after") or {}
         for name, value in after.items():
@@ -129,7 +129,7 @@ def _changes(exposure: Exposure, kept: Mapping[str, Any]) -> Iterator[dict[str, 
 
 
 def _device(hass: HomeAssistant, device_id: str | None) -> str | None:
-    """Return what was spoken to."""
+    """Return the name of the device that was spoken to."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     return (device.name_by_user or device.name) if device else None
 
@@ -175,7 +175,7 @@ class UndoChangeTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what would be brought back."""
+        """Return the plan of undoing it."""
         change = await _async_change(call)
         call.recording.is_told = change.kind not in PRIVATE
         what = call.exposure.visible_value(change.what) or "running a script"

@@ -18,7 +18,7 @@ from .errors import GoneError
 
 @callback
 def open_rows(hass: HomeAssistant, user_id: str) -> list[dict[str, Any]]:
-    """Return what waits for a user's answer."""
+    """Return the questions that wait for a user's answer."""
     by_hand = waiting_calls(hass, user_id)
     rows = [_row(call.id, "by_hand", call.question, call.seconds) for call in by_hand]
     rows += [

@@ -21,7 +21,7 @@ from .by_hand import context_of
 async def async_standing(
     hass: HomeAssistant, options: ToolboxOptions, user: User, context: Context, language: str
 ) -> list[dict[str, Any]]:
-    """Return what stands that a user sees, next first."""
+    """Return the standing wishes that a user sees, next first."""
     names = {one.id: one.name for one in await hass.auth.async_get_users()}
     llm_context = context_of(context, language)
     exposure = Exposure(hass, llm_context.assistant)

@@ -160,7 +160,7 @@ class _HistoryReader:
         return answer
 
     def _before(self, rows: Rows | None) -> Held | None:
-        """Return what held at the start of the span, by one look-up; None where that is not known."""
+        """Return the state at the start of the span, by one look-up; None where that is not known."""
         start, live = self.question.start, self.subject.live
         if self.question.before is not None:
             return None  # Told with the first rows.

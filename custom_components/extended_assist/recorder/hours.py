@@ -135,7 +135,7 @@ def _complete_hours(session: Session, rows: Rows, hourly: Hourly) -> list[_Hour]
 
 
 def _checked(session: Session, series: Series, hour: _Hour) -> Numbers | None:
-    """Return what the rows of an hour say, or None where its statistics say something else.
+    """Return the numbers that the rows of an hour give, or None where its statistics say something else.
 
     So they do where they were corrected by hand, imported, or those of another sensor that had this name before.
     """
@@ -252,7 +252,7 @@ def _unit(engine: Engine) -> Select[Any]:
 
 
 def _find_meta(session: Session, statistic_id: str) -> Any:
-    """Return what is known of a statistic."""
+    """Return the metadata of a statistic."""
     return session.execute(
         select(StatisticsMeta.id, StatisticsMeta.unit_of_measurement, StatisticsMeta.mean_type).where(
             StatisticsMeta.statistic_id == statistic_id
@@ -261,7 +261,7 @@ def _find_meta(session: Session, statistic_id: str) -> Any:
 
 
 def _conversion(recorded: str | None, shown: str | None) -> Convert | None:
-    """Return what converts a number of statistics to the unit that is shown, or None where nothing does."""
+    """Return the conversion of a statistic's numbers to the unit that is shown, or None where there is none."""
     if recorded == shown:
         return float
     converter = STATISTIC_UNIT_TO_UNIT_CONVERTER.get(recorded)

@@ -55,7 +55,7 @@ class Kept:
         return max((known.end for known in self.sensors.values()), default=0.0)
 
     def up_to(self, moment: float) -> Kept:
-        """Return what is known of the full hours before a moment; what a clock tells of later ones was wrong once."""
+        """Return the interruptions of the full hours before a moment; those that a clock told of later hours were wrong once."""
         last = moment // HOUR * HOUR
         cut = {key: replace(known, end=min(known.end, last)) for key, known in self.sensors.items()}
         return Kept(self.run, {key: known for key, known in cut.items() if known.start < known.end})
@@ -106,7 +106,7 @@ class Interruptions:
 
     @callback
     def async_known(self, now: float, run: float, is_there: Callable[[str], bool]) -> Kept:
-        """Return what is to be kept of the full hours before now: what was looked up, and what was noticed since.
+        """Return the interruptions to keep of the full hours before now: those looked up, and those noticed since.
 
         A sensor that is not there under its id any more may go on under another one, where that was not noticed.
         """
@@ -151,7 +151,7 @@ class Interruptions:
     def _look_up(
         self, session: Session, series: Series, entity_id: str, start: float, end: float
     ) -> Iterable[int] | None:
-        """Return what the rows say, where that is not remembered yet."""
+        """Return the interruptions in the rows, where they are not remembered yet."""
         before = known = self._looked_up.pop(series.metadata_id, None)
         if known is None or start > known.end or end < known.start:
             known = LookedUp(entity_id, start, start, frozenset())

@@ -35,7 +35,7 @@ _STORED = shape(
 
 
 def _read(stored: Any) -> Kept | None:
-    """Return what was stored."""
+    """Return the stored interruptions."""
     if stored is None:
         return None
     valid = _STORED(stored)
@@ -49,7 +49,7 @@ def _read(stored: Any) -> Kept | None:
 
 
 def _written(kept: Kept) -> dict[str, Any]:
-    """Return what is stored."""
+    """Return interruptions in the stored form."""
     sensors = [
         {
             "metadata_id": metadata_id,
@@ -113,7 +113,7 @@ class KeptInterruptions:
 
     @callback
     def _data(self) -> dict[str, Any]:
-        """Return what is known now."""
+        """Return the known interruptions in the stored form."""
         run = self._run_now
         if run != self._run:
             self.interruptions.forget()
@@ -130,7 +130,7 @@ _KEPT: HassKey[KeptInterruptions] = HassKey(f"{DOMAIN}_interruptions")
 
 @singleton(_KEPT, async_=True)
 async def async_get_kept(hass: HomeAssistant) -> KeptInterruptions:
-    """Return what is known of interruptions; what happens from the first call on is noticed."""
+    """Return the known interruptions; those from the first call on are noticed."""
     kept = KeptInterruptions(hass)
     await kept.async_load()
     return kept

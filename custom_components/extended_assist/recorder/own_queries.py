@@ -31,7 +31,7 @@ _NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
 async def async_ask_file(
     hass: HomeAssistant, uri: str, text: str, parameters: Mapping[str, Any], visible: Visible | None = None
 ) -> Answer:
-    """Return what a query finds in one file, in a fresh process that can open no other.
+    """Return the rows that a query finds in one file, in a fresh process that can open no other.
 
     With what is visible, the file is the recorder's, and its tables are seen through views.
     """
@@ -57,7 +57,7 @@ async def async_ask_file(
 
 
 def ask_server(url: str, text: str, parameters: Mapping[str, Any], visible: Visible, zone: Mapping[str, Any]) -> Answer:
-    """Return what a query finds on the recorder's server, in its own dialect, through views; call it in an executor."""
+    """Return the rows that a query finds on the recorder's server, in its own dialect, through views; call it in an executor."""
     try:
         with read_only(url, TIME_LIMIT) as connection:
             if engine_of(connection) is POSTGRESQL:
@@ -117,7 +117,7 @@ def _plain(value: Any) -> Any:
 
 
 def _problem(err: DBAPIError) -> str:
-    """Return what is wrong with a query; a server's text is told only where it is about the query and not about rows."""
+    """Return the problem of a query; a server's text is told only where it is about the query and not about rows."""
     original: Any = err.orig
     code = getattr(original, "pgcode", None) or (original.args[0] if original and original.args else None)
     if code in ("57014", 1969, 3024):

@@ -41,7 +41,7 @@ def utc_offsets(start: float, end: float) -> list[tuple[float, float]]:
 
 
 def repeated_times(start: float, end: float) -> list[tuple[float, float]]:
-    """Return what comes twice on the clock on the wall between two moments: for each change back, the first and second time."""
+    """Return the spans that come twice on the clock on the wall between two moments: for each change back, the first and second time."""
     found = []
     offsets = utc_offsets(start, end)
     for (moment, offset), (_, following) in pairwise(offsets):

@@ -116,7 +116,7 @@ def visible(
     entities: Iterable[ExposedEntity] | None = None,
     external_statistics: Iterable[str] | None = None,
 ) -> Visible:
-    """Return what a question may see: some of what is exposed, or all of it."""
+    """Return the scope of a question: some of the exposed entities, or all of them."""
     chosen = sorted(
         {
             (each.entity_id, each.name, each.area)
@@ -139,7 +139,7 @@ def visible(
 async def async_query(
     hass: HomeAssistant, seen: Visible, text: str, parameters: Mapping[str, Any], *, as_text: bool = True
 ) -> Answer:
-    """Return what a query finds; values come as the model reads them, or as they are.
+    """Return the rows that a query finds; values come as the model reads them, or as they are.
 
     Raises ToolError with a sentence that teaches, whatever is not possible.
     """
@@ -186,7 +186,7 @@ def explained(problem: str, query: str) -> ToolError:
 
 
 def clock(hass: HomeAssistant) -> dict[str, Any]:
-    """Return what the worker must know of local time."""
+    """Return the local time as the worker has to know it."""
     offset = dt_util.now(dt_util.get_time_zone(hass.config.time_zone)).utcoffset()
     return {"time_zone": hass.config.time_zone, "utc_offset": round(offset.total_seconds()) if offset else 0}
 
@@ -203,7 +203,7 @@ def recorder_uri(url: str) -> str | None:
 
 
 def _tables(text: str) -> frozenset[str]:
-    """Return what a query needs of the tables with many rows: what it does not name, it cannot read."""
+    """Return the large tables that a query names: others it cannot read."""
     named = {name for name in ROW_TABLES if re.search(rf"\b{name}(?:_rows)?\b", text, re.IGNORECASE)}
     return frozenset(named | {STATES.name, ATTRIBUTES} if _ATTRIBUTES_WANTED.search(text) else named)
 

@@ -81,7 +81,7 @@ def read_only(url: str, seconds: float) -> Iterator[Connection]:
 
 
 def stream_rows(url: str, exposed: Mapping[str, Collection[str]], share: Share, seconds: float) -> Generator[Part]:
-    """Yield what belongs to exposed entities and statistics: who they are, their attributes, their rows.
+    """Yield the rows of exposed entities and statistics: who they are, their attributes, their states.
 
     The first part holds the ids of all entities that the recorder knows, for what must not be named.
     """

@@ -66,7 +66,7 @@ def told(
 
 
 def _of_calendars(outcome: RehearsalOutcome, name_of: Callable[[str], str]) -> str:
-    """Return what is not known of calendars."""
+    """Return the sentence on calendars that are not known."""
     empty = [name_of(entity_id) for entity_id, count in outcome.events.items() if not count]
     note = "Events as they are kept today; what was deleted or moved since is not known."
     return (
@@ -75,7 +75,7 @@ def _of_calendars(outcome: RehearsalOutcome, name_of: Callable[[str], str]) -> s
 
 
 def _beside(outcome: RehearsalOutcome, elsewhere: Sequence[float]) -> Mapping[str, str]:
-    """Return what else was so, or happened, at these moments."""
+    """Return the other states and events at these moments."""
     found = {}
     if already := sum(run.already for run in outcome.runs):
         found["already"] = f"{_times(already)} what it switches first was so already"
@@ -93,7 +93,7 @@ def _held_back(outcome: RehearsalOutcome) -> tuple[tuple[int, str], ...]:
 
 
 def looks_wrong(outcome: RehearsalOutcome) -> list[str]:
-    """Return what looks wrong."""
+    """Return the findings that look wrong."""
     runs = outcome.runs
     if not outcome.count:
         is_all = not outcome.not_replayed and not outcome.later

@@ -109,7 +109,7 @@ class RehearsedAutomation:
             self._is_off(entity_id)
 
     def finish(self) -> RehearsalOutcome:
-        """Return what was found up to now."""
+        """Return the outcome up to now."""
         self.outcome.until = self._replay.now
         self.outcome.open_since = dict(self._on_since)
         for entity_id, since in self._on_since.items():
@@ -256,7 +256,7 @@ class RehearsedAutomation:
             self._is_off(change.entity_id)
 
     def _this(self) -> dict[str, Any]:
-        """Return what an automation knows of itself."""
+        """Return the variable `this` of an automation."""
         last = None if self._last is None else dt_util.utc_from_timestamp(self._last)
         attributes = {"last_triggered": last, "mode": self._mode, "current": len(self._runs)}
         return {"entity_id": self._entity_id, "state": "on", "attributes": attributes}

@@ -21,7 +21,7 @@ MAX_EVENTS: Final = 20_000
 
 
 def calendar_triggers(config: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield what the triggers by calendars say, as Home Assistant validated them, wherever in an automation they are."""
+    """Yield the triggers by calendars, as Home Assistant validated them, wherever in an automation they are."""
     if isinstance(config, Mapping):
         if config.get("platform") == "calendar" and "options" in config:
             yield config["options"]

@@ -159,7 +159,7 @@ def _numeric_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[str, 
 
 
 def number_check(replay: Replay, config: Mapping[str, Any]) -> Callable[[Past, Variables], bool]:
-    """Return what tells whether a number is above and below what a condition or trigger says.
+    """Return the check whether a number is above and below the limits of a condition or trigger.
 
     That raises ConditionError where there is no number.
     """

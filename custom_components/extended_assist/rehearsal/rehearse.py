@@ -51,7 +51,7 @@ class Rehearsed:
 
 
 def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
-    """Return what an automation would have done in a span.
+    """Return the runs that an automation would have had in a span.
 
     Raises NotReplayableError, or NotOfThePastError, with what cannot be known where nothing can be told without it.
     """

@@ -27,7 +27,7 @@ def remark_of(outcome: RehearsalOutcome, names: dict[str, str], language: str | 
 
 
 def _counted(key: str, count: int, language: str | None, **values: str) -> str:
-    """Return what is said of something that happens so many times."""
+    """Return the words for something that happens so many times."""
     return say(f"{key}_once" if count == 1 else f"{key}_often", language, count=str(count), **values)
 
 

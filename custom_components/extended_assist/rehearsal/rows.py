@@ -101,7 +101,7 @@ class RecordedRows:
         return rows
 
     def _made(self, rows: Sequence[Any]) -> Iterator[Row]:
-        """Yield what rows say, made one by one: many at once would be looked through for garbage again and again."""
+        """Yield changes made of rows one by one: many at once would be looked through for garbage again and again."""
         known, names = self._attributes, self._names
         for number, state, updated, changed, attributes_id in rows:
             attributes = known[attributes_id]

@@ -222,7 +222,7 @@ class Steps:
             variables["repeat"] = before
 
     def _items(self, repeat: Config, variables: dict[str, Any]) -> list[Any] | None:
-        """Return what is gone through; None where conditions decide."""
+        """Return the items of a repetition; None where conditions decide."""
         if "count" in repeat:
             return [None] * int(self._replay.render(repeat["count"], variables))
         if "for_each" not in repeat:
@@ -293,7 +293,7 @@ class Steps:
 
 
 def _turn(index: int, items: list[Any] | None) -> dict[str, Any]:
-    """Return what a repetition tells of its turn."""
+    """Return the variables of one turn of a repetition."""
     turn: dict[str, Any] = {"first": index == 1, "index": index}
     if items is not None:
         turn["last"] = index == len(items)
@@ -303,7 +303,7 @@ def _turn(index: int, items: list[Any] | None) -> dict[str, Any]:
 
 
 def _fired(config: Config, number: int, resume: Resume) -> Callable[[str, dict[str, Any]], None]:
-    """Return what a trigger that is waited for calls."""
+    """Return the callback of a trigger that is waited for."""
 
     def fire(description: str, told: dict[str, Any]) -> None:
         resume({"trigger": trigger_data(config, number, description) | told})
@@ -312,7 +312,7 @@ def _fired(config: Config, number: int, resume: Resume) -> Callable[[str, dict[s
 
 
 def trigger_data(config: Config, number: int, description: str) -> dict[str, Any]:
-    """Return what every trigger tells of itself."""
+    """Return the variables that every trigger has."""
     return {
         "id": config.get("id", str(number)),
         "idx": str(number),

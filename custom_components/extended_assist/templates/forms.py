@@ -39,7 +39,7 @@ _CONTEXT: Final = Form("a context", dict.fromkeys(("id", "parent_id", "user_id")
 
 
 def state_form(entity_ids: frozenset[str]) -> Form:
-    """Return what the state of one of these entities is; none stand for one that is not known."""
+    """Return the form of a state of one of these entities; none stand for one that is not known."""
     attributes = Form("all attributes", attributes_of=entity_ids)
     return Form("a whole state", dict.fromkeys(STATE_PARTS, PLAIN) | {"attributes": attributes, "context": _CONTEXT})
 
@@ -75,7 +75,7 @@ _EVENT: Final = Form(
 
 
 def trigger_form(kinds: frozenset[str], entity_ids: frozenset[str]) -> Form:
-    """Return what `trigger` is where one of these kinds sets off; a part counts if it is plain whichever it was."""
+    """Return the form of `trigger` where one of these kinds sets off; a part counts if it is plain whichever it was."""
     known = {kind: TRIGGERS.get(kind, DESCRIBED) for kind in kinds}
     state = state_form(entity_ids)
     parts = dict.fromkeys(TRIGGER_PARTS, PLAIN)

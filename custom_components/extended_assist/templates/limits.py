@@ -133,13 +133,13 @@ class Budget:
         return min(most, max(self._ends - self._clock(), 0.001))
 
     def ticking(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Yield what a loop goes through, with a look at the clock in each round."""
+        """Yield the items of a loop, with a look at the clock in each round."""
         for item in items:
             self.tick()
             yield item
 
     def gathered(self, items: Iterator[Any]) -> list[Any]:
-        """Return what an iterator yields."""
+        """Return the items of an iterator."""
         found: list[Any] = []
         for item in self.ticking(items):
             found.append(item)

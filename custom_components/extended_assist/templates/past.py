@@ -188,7 +188,7 @@ def render_past(home: PastHome, template: str, variables: Mapping[str, Any]) -> 
 
 
 def parsed(hass: HomeAssistant, text: str) -> Any:
-    """Return what Home Assistant takes a rendered text for: a number, a list, a yes or no, or the text itself."""
+    """Return the value that Home Assistant takes a rendered text for: a number, a list, a yes or no, or the text itself."""
     return text if is_template_string(text) else Template(text, hass).async_render()
 
 

@@ -52,7 +52,7 @@ def closest(home: TemplateHome, *args: Any) -> TemplateState | None:
 
 
 def closest_filter(home: TemplateHome, entities: Any, *place: Any) -> TemplateState | None:
-    """Return what closest returns; as a filter, the entities come first."""
+    """Return the closest entity, as `closest` does; as a filter, the entities come first."""
     return closest(home, *place, entities)
 
 

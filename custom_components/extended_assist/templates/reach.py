@@ -51,7 +51,7 @@ def check_reach(hass: HomeAssistant, exposure: Exposure, reach: Reach) -> None:
 
 
 def _at(value: Any, path: tuple[Step, ...]) -> Any:
-    """Return what is at a path inside attributes; a path may go on into a moment or a text, which is flat."""
+    """Return the value at a path inside attributes; a path may go on into a moment or a text, which is flat."""
     for step in path:
         match value, step:
             case Mapping(), _:

@@ -67,7 +67,7 @@ class TemplateState:
 
     @property
     def context(self) -> ReadOnlyDict[str, str | None]:
-        """Return what the state came from; a user who is no exposed person is not told."""
+        """Return the context of the state; a user who is no exposed person is not told."""
         context = self._state.context
         user_id = context.user_id if context.user_id in self._home.users else None
         return ReadOnlyDict({"id": context.id, "parent_id": context.parent_id, "user_id": user_id})

@@ -155,7 +155,7 @@ class _Reader:
                 self._form(node)
 
     def _form(self, node: Any) -> Form:
-        """Return what an expression stands for."""
+        """Return the form of an expression."""
         match node:
             case nodes.Const(value=value):
                 self._constant(value)
@@ -210,14 +210,14 @@ class _Reader:
             self.reach.entity_ids.add(text)
 
     def _either(self, node: nodes.Node, one: nodes.Expr, other: nodes.Expr) -> Form:
-        """Return what one of two expressions stands for."""
+        """Return the form of one of two expressions."""
         found = [form for form in (self._form(one), self._form(other)) if form is not PLAIN]
         if len(found) > 1 and found[0] != found[1]:
             raise self._refused(node, "one of several things", "Choose between values.")
         return found[0] if found else PLAIN
 
     def _part(self, node: Any) -> Form:
-        """Return what a name, or a part of something, stands for."""
+        """Return the form of a name, or of a part of something."""
         steps: list[Step] = []
         while True:
             match node:
@@ -246,7 +246,7 @@ class _Reader:
         return self._follow(node, form, steps)
 
     def _follow(self, node: nodes.Node, form: Form, steps: list[Step]) -> Form:
-        """Return what is at the end of named parts."""
+        """Return the form at the end of named parts."""
         for index, step in enumerate(steps):
             if form is PLAIN:
                 self._constant(step)
@@ -285,7 +285,7 @@ class _Reader:
         return PLAIN
 
     def _name(self, node: nodes.Node, name: str) -> Form:
-        """Return what a name stands for where it is not called."""
+        """Return the form of a name where it is not called."""
         if name == "loop" and self._loops:
             return forms.LOOP
         if name in self._own or name in self._given:
@@ -298,7 +298,7 @@ class _Reader:
         raise ToolError(f"{self._line(node)}{message}.{nearest_known(message)}")
 
     def _call(self, node: nodes.Call) -> Form:
-        """Return what a call gives: of a function of the tables, or of a method of a value."""
+        """Return the form of a call: of a function of the tables, or of a method of a value."""
         match node.node:
             case nodes.Name(name=name) if name not in self._own and name not in self._given:
                 if self._of_entity(node, name, node.args):
@@ -320,7 +320,7 @@ class _Reader:
         raise self._refused(node, "a call of what is no function", "Call functions by their names.")
 
     def _filter(self, node: nodes.Filter, value: nodes.Expr, name: str) -> Form:
-        """Return what a filter gives."""
+        """Return the form of a filter's result."""
         if self._of_entity(node, name, [value, *node.args]):
             return PLAIN
         if name not in forms.NAMING:

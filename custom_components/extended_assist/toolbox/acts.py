@@ -56,7 +56,7 @@ class Act:
     """Whether what it is to be is all that was asked for."""
 
     def status(self, hass: HomeAssistant) -> Status:
-        """Return what became of the entity."""
+        """Return the status of the entity."""
         return status_of(self.since, hass.states.get(self.before.entity_id), self.wanted)
 
     def is_seen(self, hass: HomeAssistant) -> bool:
@@ -92,7 +92,7 @@ class Recording:
 
     @staticmethod
     def _is_settled(hass: HomeAssistant) -> Callable[[tuple[str, Act]], bool]:
-        """Return what tells whether waiting longer would tell no more of an act."""
+        """Return the test whether waiting longer would tell no more of an act."""
         return lambda item: is_settled(item[1].since, hass.states.get(item[0]), item[1].wanted)
 
 
@@ -221,7 +221,7 @@ def recording(
 
 
 def _kept(hass: HomeAssistant, exposure: Exposure, recorded: Recording) -> dict[str, Any]:
-    """Return what undoing needs of each entity; nothing of those that nothing was done to."""
+    """Return the values that undoing needs of each entity; nothing of those that nothing was done to."""
     kept: dict[str, Any] = {}
     for entity_id, act in sorted(recorded.acts.items()):
         now = hass.states.get(entity_id)
@@ -243,7 +243,7 @@ def _kept(hass: HomeAssistant, exposure: Exposure, recorded: Recording) -> dict[
 
 
 def _changed(aspect: Aspect, act: Act, now: State, *, failed: bool) -> dict[str, Any] | None:
-    """Return what an aspect was, is and is to be; None where it is as it was and stays so."""
+    """Return the old, the present and the wanted value of an aspect; None where it is as it was and stays so."""
     before, after = aspect.read(act.before), aspect.read(now)
     wanted: dict[str, list[Any]] = {}
     for name, value in (act.wanted or {}).items():

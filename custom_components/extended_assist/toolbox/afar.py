@@ -150,7 +150,7 @@ def _as_user(caller: Caller, user_id: str) -> Caller:
 
 
 async def async_question(call: ToolCall, plan: Plan, language: str | None, *, names_asker: bool = True) -> str:
-    """Return what is shown of a plan: who wants it, and every step, word for word; what is consequential comes first."""
+    """Return the question for a plan: who wants it, and every step, word for word; consequential ones come first."""
     lines = await async_lines(call.hass, call.exposure, plan, language)
     if len(plan.steps) > 1:
         # Nothing is pushed out of sight by what stands before it.

@@ -70,7 +70,7 @@ _SHOWN: HassKey[dict[str, PhoneQuestion]] = HassKey(f"{DOMAIN}_shown_questions")
 
 @callback
 def phone_questions(hass: HomeAssistant, user_id: str) -> list[PhoneQuestion]:
-    """Return what waits for a user's answer on their phones."""
+    """Return the questions that wait for a user's answer on their phones."""
     return [one for one in hass.data.get(_SHOWN, {}).values() if user_id in one.user_ids and not one.answered.done()]
 
 

@@ -170,13 +170,13 @@ def leaves(hass: HomeAssistant, step: Step) -> Iterator[Leaf]:
 
 @callback
 def acts_of(hass: HomeAssistant, steps: Any) -> Iterator[Step]:
-    """Yield what the steps of an automation or a script do, in every branch, as what may be done later."""
+    """Yield the acts of the steps of an automation or a script, in every branch, as steps that may be done later."""
     for action, entity_id, data in _steps(hass, steps, 0):
         yield Step(action, (entity_id,) if entity_id else (), data, frame=(("maybe", ""),))
 
 
 def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: Values, depth: int) -> Iterator[Leaf]:
-    """Yield what an action does to each entity."""
+    """Yield the effects of an action on each entity."""
     domain, _, service = action.partition(".")
     if action == "scene.apply":
         yield from _brought(hass, data.get("entities"))
@@ -208,7 +208,7 @@ def _moved(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
 
 
 def _own_action(entity_id: str, action: str) -> str:
-    """Return what an action for any domain does to an entity."""
+    """Return the entity's own action that an action for any domain comes to."""
     domain, _, service = action.partition(".")
     if domain not in ("homeassistant", "group"):
         return action
@@ -236,7 +236,7 @@ def _brought(hass: HomeAssistant, entities: Any) -> Iterator[Leaf]:
 
 
 def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
-    """Yield what a scene brings about; one of an integration says it as far as this brought nothing consequential."""
+    """Yield the effects of a scene; one of an integration, whose effects are unknown, counts by the kinds of its members."""
     platform: EntityPlatform | None = hass.data.get(DATA_PLATFORM)
     scene = platform.entities.get(entity_id) if platform else None
     if isinstance(scene, HomeAssistantScene):
@@ -253,7 +253,7 @@ def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
 
 
 def _run(hass: HomeAssistant, entity_id: str, attribute: str, depth: int) -> Iterator[Leaf]:
-    """Yield what the steps of a script or an automation do, in every branch."""
+    """Yield the effects of a script's or an automation's steps, in every branch."""
     component: EntityComponent[Any] | None = hass.data.get(entity_id.partition(".")[0])
     script = getattr(component.get_entity(entity_id), attribute, None) if component else None
     if script is None or depth == _MAX_DEPTH:
@@ -263,7 +263,7 @@ def _run(hass: HomeAssistant, entity_id: str, attribute: str, depth: int) -> Ite
 
 
 def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
-    """Yield what steps do, however deep they lie in branches and loops."""
+    """Yield the effects of steps, however deep they lie in branches and loops."""
     if isinstance(value, list | tuple):
         for item in value:
             yield from _steps(hass, item, depth)
@@ -284,7 +284,7 @@ def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
 
 
 def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterator[Leaf]:
-    """Yield what one action of a script does; what a template leads to is not known beforehand."""
+    """Yield the effects of one action of a script; those that a template leads to are not known beforehand."""
     action = action if isinstance(action, Template) else action.strip().lower()  # As Home Assistant takes it.
     data, older, given = (step.get(key) or {} for key in ("data", "data_template", "target"))
     parts = [part for part in (data, older, given, step) if isinstance(part, Mapping)]

@@ -98,7 +98,7 @@ def repeatable_of(action: str, lines: Iterable[str], without: Iterable[str] = ()
 
 
 def words_for(language: str | None) -> Mapping[str, str] | None:
-    """Return what a question is made of in a language; None where the words are not known."""
+    """Return the words of questions in a language; None where they are not known."""
     if (known := known_language(language)) is None or (language or "").lower() in ("zh-hant", "zh-tw", "zh-hk"):
         return None
     says: Mapping[str, str] = _WORDS[known]["says"]
@@ -106,7 +106,7 @@ def words_for(language: str | None) -> Mapping[str, str] | None:
 
 
 def say(key: str, language: str | None, **values: str) -> str:
-    """Return what is said under a key, in a language whose words are known, otherwise in English."""
+    """Return the text of a key, in a language whose words are known, otherwise in English."""
     return (words_for(language) or _WORDS[_ENGLISH]["says"])[key].format(**values)
 
 

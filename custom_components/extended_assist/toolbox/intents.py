@@ -39,7 +39,7 @@ _ON_OFF = {
 
 
 def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
-    """Return what a call of anybody's tool would do, as far as that can be known."""
+    """Return the plan of a call of anybody's tool, as far as that can be known."""
     said = f"{title}: {json_dumps(call.arguments)}"
     if isinstance(tool, llm.IntentTool):
         handler = _handler(call, tool)
@@ -73,7 +73,7 @@ def is_complete(call: ToolCall, tool: llm.Tool, result: llm.ToolResult) -> bool:
 
 
 def _handler(call: ToolCall, tool: llm.IntentTool) -> intent.IntentHandler | None:
-    """Return what handles an intent."""
+    """Return the handler of an intent."""
     return next((one for one in intent.async_get(call.hass) if one.intent_type == tool.intent_type), None)
 
 

@@ -53,7 +53,7 @@ class Speaking(Protocol):
 
     @property
     def device_id(self) -> str | None:
-        """Return what was spoken to."""
+        """Return the device that was spoken to."""
 
     @property
     def conversation_id(self) -> str | None:

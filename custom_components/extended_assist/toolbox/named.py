@@ -229,7 +229,7 @@ def _was_told(told: list[str], entity: ExposedEntity) -> bool:
 
 
 def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
-    """Return what earlier turns acted on, and what they told of where that was little."""
+    """Return the entities that earlier turns acted on, and those they told of where these were few."""
     found: list[str] = []
     last = max((at for at, one in enumerate(chat_log.content) if isinstance(one, UserContent)), default=0)
     mark = first_mark(chat_log)

@@ -136,7 +136,7 @@ def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
 def describe_change(
     exposure: Exposure, before: State | None, after: State | None, asked: Container[str] = frozenset()
 ) -> str:
-    """Return what an entity was and is, such as 'off → on, brightness 128', first what was asked for."""
+    """Return the old and the new values of an entity, such as 'off → on, brightness 128', first those that were asked for."""
     if after is None:
         return "removed"
     was = state_text(before) if before else "nothing"

@@ -61,7 +61,7 @@ class PhoneMessage:
     """How long Android shows it; None for until it is dismissed."""
 
     def data(self) -> dict[str, Any]:
-        """Return what the apps are told of how to show it; each leaves out what it does not know."""
+        """Return the data that tells the apps how to show it; each leaves out what it does not know."""
         data: dict[str, Any] = {"tag": self.tag, "ttl": 0, "priority": "high"}
         if self.silent_channel:
             data |= {"channel": self.silent_channel, "importance": "low"}

@@ -83,7 +83,7 @@ class OpenQuestion:
 
     @property
     def words(self) -> str:
-        """Return what was said of it last; all of it where the model has worded it."""
+        """Return the words in which it was asked last; all of it where the model has worded it."""
         if self.question is not None:
             return self.question.portions[max(0, self.told - 1)]
         return "\n".join(line for asked in self.calls for line in asked.lines)
@@ -117,7 +117,7 @@ class OpenQuestion:
         )
 
     def hear(self, message: str, language: str) -> Heard:
-        """Return what a message says to it; a yes before all that matters was told asks for more."""
+        """Return the meaning of a message; a yes before all that matters was told asks for more."""
         heard = hear(message, language, self.repeatable)
         if heard is Heard.NO or self.question is None or self.told >= len(self.question.portions):
             return heard
@@ -149,14 +149,14 @@ class Hearing:
 
     @property
     def note(self) -> str | None:
-        """Return what the model is told with a message that did not agree."""
+        """Return the note to the model with a message that did not agree."""
         if not self.answered or self.heard in (Heard.YES, Heard.MORE):
             return None
         what = "; ".join(asked.plan.words.replace("\n", " ") for asked in self.answered)
         return (_REFUSED if self.heard is Heard.NO else _DROPPED).format(what=what)
 
     def next_words(self) -> str | None:
-        """Return what is to be said next of what is asked; None where the model has to word it."""
+        """Return the next words of the question; None where the model has to word it."""
         if self.question is None:
             if (says := words_for(self.language)) is None:
                 return None
@@ -259,7 +259,7 @@ def answering(hass: HomeAssistant, question: OpenQuestion, context: Context) -> 
 
 @callback
 def open_questions(hass: HomeAssistant, user_id: str) -> dict[str, OpenQuestion]:
-    """Return what a user was asked in the app or a browser and has not answered, by conversation."""
+    """Return the questions that a user was asked in the app or a browser and has not answered, by conversation."""
     return {
         conversation_id: question
         for conversation_id, question in hass.data.get(_QUESTIONS, {}).items()
@@ -380,7 +380,7 @@ def _key(call: ToolCall) -> str:
 
 
 def _acts(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
-    """Return what a plan would do to which entity, through scripts, scenes and groups as well."""
+    """Return the actions of a plan with their entities, through scripts, scenes and groups as well."""
     return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
 
 

@@ -192,7 +192,7 @@ def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
 
 
 def _names(step: Step) -> set[str]:
-    """Return what the options may call a step."""
+    """Return the names that the options may have for a step."""
     places = {entity_id.partition(".")[0] for entity_id in step.entity_ids}
     return {step.action, step.action.partition(".")[0], *step.entity_ids, *places} - {"", "homeassistant"}
 

@@ -25,7 +25,7 @@ _UNTOLD = "something that cannot be told"
 
 
 def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
-    """Return what an action does, in words that a person can hear."""
+    """Return the words for an action that a person can hear."""
     names = names_of(exposure, entity_ids)
     verb = action.split(".")[1].replace("_", " ").capitalize()
     parts = [f"{verb}: {spoken_list(names)} ({action})" if names else f"{verb} ({action})"]
@@ -47,7 +47,7 @@ def step_for(
 
 
 def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any]) -> Frame:
-    """Return what is said of automations that are triggered by hand: what they do, and that their conditions are skipped."""
+    """Return the words for automations that are triggered by hand: their actions, and that their conditions are skipped."""
     done: dict[str, dict[str, None]] = {}
     for action, entity_id, _ in leaves(call.hass, Step(TRIGGER, tuple(entity_ids), data)):
         if action == TRIGGER and entity_id in entity_ids:

@@ -272,7 +272,7 @@ class PolicedTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what the tool would do, as far as it can be known."""
+        """Return the plan of a call, as far as it can be known."""
         return plan_of(call, unwrapped(self.tool), self.title)
 
     @override

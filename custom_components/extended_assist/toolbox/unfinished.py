@@ -47,7 +47,7 @@ class BegunCall:
         return self.task.done()
 
     def told(self, exposure: Exposure) -> str:
-        """Return what became of it, as far as that may be told by now."""
+        """Return the outcome, as far as it may be told by now."""
         what = exposure.visible_value(self.call.recording.what) or self.name
         about = f"{what}, begun at {format_time(self.begun)},"
         if not self.task.done():
@@ -126,7 +126,7 @@ def abandon(hass: HomeAssistant, conversation_id: str) -> None:
 
 @callback
 def unheard(hass: HomeAssistant, caller: Caller, *, ended: bool = False) -> list[str]:
-    """Return what became of a caller's calls that they have not heard the end of; what has ended is told once.
+    """Return the outcomes of a caller's calls that they have not heard the end of; one that has ended is told once.
 
     With ended, what still goes on is left for later.
     """

@@ -96,7 +96,7 @@ class UndoLastChangeTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what would be brought back of the very change that is the last one now."""
+        """Return the plan of undoing the very change that is the last one now."""
         check_nothing_goes_on(call.hass, call.caller)
         if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
@@ -106,7 +106,7 @@ class UndoLastChangeTool(ExtendedTool):
 
 
 def _what(call: ToolCall, change: Change) -> str:
-    """Return what was done; the action of a script has the script's own id, which may be hidden by now."""
+    """Return the name of the action that was done; that of a script is the script's own id, which may be hidden by now."""
     return call.exposure.visible_value(change.what) or "running a script"
 
 

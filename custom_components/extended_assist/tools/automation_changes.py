@@ -90,7 +90,7 @@ class ChangingTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what would be done, with the lines that would change."""
+        """Return the plan of the change, with the lines that it would change."""
         change = await self.async_change(call)
         # What the text of the file does not allow is told before anybody is asked.
         await call.hass.async_add_executor_job(try_change, async_get_store(call.hass, change.file).path, change.make)
@@ -302,7 +302,7 @@ class RemoveAutomationTool(ChangingTool):
 
 
 async def _async_remark(call: ToolCall, change: PlannedChange) -> Remark | None:
-    """Return what tells in a question what an automation would have done, where the caller may have it rehearsed."""
+    """Return the remark on an automation's rehearsal in a question, where the caller may have it rehearsed."""
     if change.rehearsed is None or not call.options.rehearses:
         return None
     if not await RehearseAutomationTool(call.options).async_may(call.hass, call.caller):
@@ -316,7 +316,7 @@ def _name(automation: Automation) -> str:
 
 
 async def _async_find(call: ToolCall, *, to_remove: bool = False) -> tuple[Automation, FileState]:
-    """Return what the arguments mean, and what its file holds of it."""
+    """Return the automation that the arguments mean, and its lines in the file."""
     await call.exposure.async_prepare()
     automation = await async_find_automation(call, call.arguments["automation"], FILES)
     path = async_get_store(call.hass, FILES[automation.kind]).path
@@ -369,14 +369,14 @@ def _would_be_told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
 
 
 def _asks(call: ToolCall, checked: CheckedAutomation, kind: str) -> list[str]:
-    """Return what is said of a script in which something is consequential."""
+    """Return the sentences on consequential steps of a script."""
     if kind != SCRIPTS.domain:
         return []
     return asking(call, [step_for(call, one.name, one.entity_ids, one.data) for one in checked.actions])
 
 
 def _left_out(checked: CheckedAutomation) -> list[str]:
-    """Return what is to be said of areas and the like that hold more than is exposed."""
+    """Return the sentences on areas and the like that hold more than is exposed."""
     if not checked.left_out:
         return []
     what = "1 entity" if checked.left_out == 1 else f"{checked.left_out} entities"

@@ -203,7 +203,7 @@ def _kept_times(call: ToolCall, kept: KeptPictures, entities: list[ExposedEntity
 
 
 def _rows(pictures: list[tuple[ExposedEntity, KeptPicture]]) -> JsonArrayType:
-    """Return what the log shows of pictures."""
+    """Return the rows for pictures in the log."""
     return [
         {"name": entity.name, "entity_id": entity.entity_id, "taken": format_time(one.taken)}
         for entity, one in pictures

@@ -99,7 +99,7 @@ def _stripe(entity: ExposedEntity, turns: Sequence[Turn], wording: Wording) -> S
 
 
 def _name(entity: ExposedEntity, question: Question) -> str:
-    """Return what a course is called."""
+    """Return the name of a course."""
     return entity.name if question.attribute is None else f"{entity.name}: {question.attribute}"
 
 

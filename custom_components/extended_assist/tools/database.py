@@ -113,7 +113,7 @@ def _span(call: ToolCall) -> tuple[datetime, datetime]:
 
 
 def _visible(call: ToolCall, start: datetime, end: datetime) -> Visible:
-    """Return what the call may see of what is exposed at this moment."""
+    """Return the scope of the call among the entities that are exposed at this moment."""
     arguments, exposure = call.arguments, call.exposure
     span = {key: arguments.get(key) for key in sorted(_SPAN)}
     entities, statistics = _named(call) if "entities" in arguments else (None, None)

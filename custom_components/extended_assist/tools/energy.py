@@ -289,7 +289,7 @@ def _tables(report: _Report, budget: int, notes: list[str]) -> JsonObjectType:
 
 
 def _totals(report: _Report) -> Iterable[list[str]]:
-    """Yield what each kind of source amounts to, then the home's balance and the costs."""
+    """Yield the totals of each kind of source, then the home's balance and the costs."""
     now, before = report.now, report.before
     for kind, label in _LABELS.items():
         if meters := report.dashboard.of(kind):

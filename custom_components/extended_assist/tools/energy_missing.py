@@ -25,7 +25,7 @@ _BILLED: Final[dict[Kind, str]] = {"grid_in": "cost of grid", "gas": "cost of ga
 
 
 def missing(dashboard: Dashboard, exposure: Exposure) -> str | None:
-    """Return what the dashboard lacks, with exposed meters that could be it; None where it has everything."""
+    """Return the missing parts of the dashboard, with exposed meters that could be them; None where it has everything."""
     if not (parts := _lacking(dashboard)):
         return None
     used = {meter.statistic_id for meter in dashboard.meters}

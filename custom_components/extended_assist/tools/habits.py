@@ -163,7 +163,7 @@ class _Over:
 
 
 async def _async_sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bool]) -> Sought:
-    """Return what may be looked through; in a big home, other things go on in between."""
+    """Return the entities that may be looked through; in a big home, other things go on in between."""
     hass, exposed = call.hass, call.exposure.entities
     wanted = exposed
     if name := call.arguments.get("entity"):
@@ -209,7 +209,7 @@ def _is_consequential(hass: HomeAssistant, entity_id: str) -> bool:
 
 
 def _heading(found: FoundHabits, start: float, end: float) -> JsonObjectType:
-    """Return what was looked through, what counts, and what is not known."""
+    """Return the span, the number of entities that were looked through, and the gaps."""
     counted = found.counts()
     answer: JsonObjectType = {"start": format_minute(start), "end": format_minute(end)}
     if found.since is not None and found.since > start + 60:
@@ -248,7 +248,7 @@ def _none_told(found: FoundHabits) -> str:
 
 
 def _names(call: ToolCall) -> Callable[[str], str]:
-    """Return what names an entity."""
+    """Return the function that names an entity."""
 
     def name(entity_id: str) -> str:
         entity = call.exposure.entity(entity_id)
@@ -258,7 +258,7 @@ def _names(call: ToolCall) -> Callable[[str], str]:
 
 
 async def _async_told(call: ToolCall, found: FoundHabits, habit: Habit) -> JsonObjectType | None:
-    """Return what is told of a habit; None where its automation may not be written."""
+    """Return the data of a habit; None where its automation may not be written."""
     config = habit.automation(_names(call))
     try:
         checked = await async_check(call, "habit", normalized(config))

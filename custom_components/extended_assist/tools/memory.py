@@ -89,7 +89,7 @@ class RememberTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what would be remembered and forgotten, in its exact words."""
+        """Return the plan of remembering and forgetting, in its exact words."""
         wanted = await _async_wanted(call)
         verb, how = ("Delete for good", {"for_good": True}) if wanted.for_good else ("Forget", {})
         steps = [
@@ -150,7 +150,7 @@ class RecallTool(ExtendedTool):
         )
 
     async def async_told(self, hass: HomeAssistant, caller: Caller) -> str:
-        """Return what of the facts is told with a prompt now."""
+        """Return the facts that a prompt tells now."""
         try:
             options = self._options.as_of_now(hass)
         except ToolError:
@@ -172,7 +172,7 @@ class _Wanted:
 
 
 async def _async_wanted(call: ToolCall) -> _Wanted:
-    """Return what the arguments mean; raises ToolError where it cannot be done, or is not clear."""
+    """Return the change that the arguments mean; raises ToolError where it cannot be made, or is not clear."""
     given = call.arguments
     writer = await async_check_writer(call.hass, call.caller, call.options)
     ears = await async_check_ears(call.hass, call.caller, call.options)
@@ -260,7 +260,7 @@ def _find(known: list[Fact], wanted: str) -> Fact:
 
 
 def _own(call: ToolCall, writer: Writer) -> Callable[[Fact], bool]:
-    """Return what tells whether a fact is the user's own, or one of the household about them."""
+    """Return the test whether a fact is the user's own, or one of the household about them."""
     if writer.user_id is None:
         raise ToolError("It is not known here who speaks. Tell the user to say it where they are logged in.")
     persons = {
@@ -288,7 +288,7 @@ def _is_for_good(call: ToolCall) -> bool:
 
 
 def _answer(call: ToolCall, wanted: _Wanted) -> JsonObjectType:
-    """Return what is remembered and forgotten now."""
+    """Return the facts that are remembered and forgotten now."""
     answer: JsonObjectType = {}
     if (fact := wanted.fact) is not None:
         answer = {"id": fact.id, "remembered": fact.words, "whose": _HOUSEHOLD if fact.user_id is None else _ME}

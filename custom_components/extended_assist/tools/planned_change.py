@@ -72,7 +72,7 @@ class PlannedChange:
     """Whether Home Assistant could not load it as it is, so that it need not be able to afterwards."""
 
     def step(self, call: ToolCall, action: str) -> Step:
-        """Return what is asked before an action makes the change."""
+        """Return the step to ask about before an action makes the change."""
         notes = [*self.asks, *self.notes]
         known = frozenset[str]() if self.is_removal else call.options.targetless_actions
         parts = parts_of(
@@ -88,13 +88,13 @@ def exposing(kind: str, *, expose: bool) -> str:
 
 
 def loaded(kind: str, *, expose: bool) -> list[str]:
-    """Return what the model has to know of what was added."""
+    """Return the remarks on the part that was added, for the model."""
     return [_LOADED if expose else _LOADED_UNSEEN, *([_NEXT[kind]] if expose and kind in _NEXT else [])]
 
 
 @callback
 def asking(call: ToolCall, steps: Iterable[Step]) -> list[str]:
-    """Return what is said of steps of which some are consequential."""
+    """Return the sentences on steps of which some are consequential."""
     later = (("maybe", ""),)  # What the entities are now says nothing of then.
     told = [step.words for step in steps if is_consequential(call.hass, replace(step, frame=later))]
     return [_ASKS.format("; ".join(dict.fromkeys(told)))] if told else []

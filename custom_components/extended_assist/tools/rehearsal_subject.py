@@ -42,7 +42,7 @@ def name_of(call: ToolCall, entity_id: str) -> str:
 
 
 async def async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation, entity_id: str = "") -> Rehearsed:
-    """Return what is rehearsed, with what it reads."""
+    """Return the subject of a rehearsal, with the entities that it reads."""
     hass, whole = call.hass, deepcopy(checked.whole)
     validated = await async_validate_config_item(hass, item_id, {"id": item_id, **whole})
     if validated is None:
@@ -96,7 +96,7 @@ def _check_attributes(config: Any, uses: Mapping[str, frozenset[str]]) -> None:
 
 
 async def async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
-    """Return what a rehearsal found; raises ToolError, with what cannot be replayed, where nothing can be told."""
+    """Return the outcome of a rehearsal; raises ToolError, with the parts that cannot be replayed, where nothing can be told."""
     start, end = span.start, span.end
     events = await async_events(call.hass, call.exposure, subject.config, start, end)
     try:

@@ -91,7 +91,7 @@ def plan_scene(call: ToolCall, scene: Automation, state: FileState, given: Mappi
 
 
 def _asks(call: ToolCall, entities: Mapping[str, Any]) -> list[str]:
-    """Return what is said of a scene that brings about something consequential."""
+    """Return the sentences on the consequential states of a scene."""
     found: Iterable[Step] = (
         step_for(call, action, [entity_id], data) if action else Step("", words=entity_id)
         for action, entity_id, data in leaves(call.hass, Step("scene.apply", (), {CONF_ENTITIES: entities}))

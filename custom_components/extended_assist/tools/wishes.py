@@ -105,7 +105,7 @@ class DoLaterTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what would happen, when and for whom."""
+        """Return the plan of the wish: its acts, moment and hearers."""
         wish, _ = await _async_wish(call)
         after = call.arguments["when"].get("after")
         return await async_plan_wish(call, wish, delay=float(after) if after else None)
@@ -157,7 +157,7 @@ class PendingTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return what would be ended or put off; nothing where it only lists."""
+        """Return the plan of ending or putting off a wish; an empty one where it only lists."""
         if (asked := await _async_asked(call)) is None:
             return Plan((), "List what is pending")
         verb, wish, seconds = asked
@@ -206,7 +206,7 @@ def _check_actions(call: ToolCall, entry_id: str) -> None:
 
 
 async def _async_what(call: ToolCall) -> tuple[What, int]:
-    """Return what is to happen, checked, and how many entities its target also means that are not exposed."""
+    """Return the checked content of a wish, and how many entities its target also means that are not exposed."""
     given = call.arguments
     if not any(given.get(key) for key in _WHAT):
         raise ToolError(f"Say what is to happen then: give {', '.join(_WHAT[:-1])} or {_WHAT[-1]}.")
@@ -247,7 +247,7 @@ async def _async_what(call: ToolCall) -> tuple[What, int]:
 
 
 async def _async_asked(call: ToolCall) -> tuple[str, Wish, float] | None:
-    """Return what is to be done with which wish, and for how long it is put off; None where it is only listed."""
+    """Return the verb, its wish, and the seconds for which it is put off; None where wishes are only listed."""
     given = [key for key in _CHANGED if key in call.arguments]
     if len(given) > 1:
         raise ToolError(f"Give one of {', '.join(given)} at a time.")

@@ -34,7 +34,7 @@ _HIDDEN: Final = "no longer told: something in it is hidden now"
 
 
 def told(call: ToolCall, wish: Wish) -> JsonObjectType:
-    """Return what will happen, in words; what is not so is left out."""
+    """Return a wish in words; empty parts are left out."""
     hass, exposure = call.hass, call.exposure
     parts: dict[str, Any] = {
         "name": seen(exposure, wish.name),
@@ -60,7 +60,7 @@ async def async_visible(call: ToolCall, wishes: Iterable[Wish]) -> list[Wish]:
 
 
 async def async_listed(call: ToolCall) -> JsonObjectType:
-    """Return what is pending and what became of the rest, as much of both as there is room for."""
+    """Return the pending wishes and the ends of the others, as many of both as there is room for."""
     wishes, words = await async_get_wishes(call.hass), call.arguments.get("about", "").casefold().split()
     room = call.budget - COUNTS - _ROOM
     standing, ended = [await async_visible(call, among) for among in (wishes.standing, wishes.ended)]

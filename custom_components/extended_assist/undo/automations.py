@@ -58,7 +58,7 @@ async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObj
 
 
 async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | None:
-    """Return what there would be without a change, with the lines that change; None where it cannot be told.
+    """Return the plan of taking back a change, with the lines that change; None where it cannot be told.
 
     What others have changed in the same since would stay, and is told as it is now. Raises ToolError where the file cannot
     be changed at all.
@@ -107,7 +107,7 @@ def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[s
 
 
 def _read(block: str | None, kind: str) -> dict[str, Any] | None:
-    """Return what the lines of one item say, without its id; None for none, and for what cannot be read alone."""
+    """Return one item parsed from its lines, without its id; None for none, and for lines that cannot be read alone."""
     if block is None:
         return None
     try:

@@ -29,7 +29,7 @@ async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectTyp
 
 
 async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) -> Plan:
-    """Return what undoing a change of facts would do."""
+    """Return the plan of undoing a change of facts."""
     added, ended = await _async_facts(call, await async_get_memory(call.hass), change)
     steps = [
         Step(f"{DOMAIN}.{action}", (), {field: f'"{words}"'}, f'{verb}: "{words}"')

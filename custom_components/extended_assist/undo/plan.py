@@ -23,7 +23,7 @@ from .wishes import async_plan_undo_wish
 
 
 async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan:
-    """Return what would be brought back of this change, and of no other; what cannot be told counts as consequential."""
+    """Return the plan of undoing this change, and no other; steps that cannot be told count as consequential."""
     steps: tuple[Step, ...] = ()
     if STATES in change.details:
         steps = tuple(steps_of_undoing(call, change))

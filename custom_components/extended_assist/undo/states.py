@@ -129,7 +129,7 @@ async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectT
 
 
 def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
-    """Yield what undoing a change would bring back, by entity and by the action that does it."""
+    """Yield the steps that would take a change back, by entity and by the action that does it."""
     for entity_id, kept in change.details.get(STATES, {}).items():
         if not call.exposure.is_exposed(entity_id) or (now := call.hass.states.get(entity_id)) is None:
             continue
@@ -147,14 +147,14 @@ def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
 
 
 def _rest(kept: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return what is left to be undone of an entity."""
+    """Return the values that are left to be undone of an entity."""
     if "aspects" not in kept:
         return dict(kept)
     return {"aspects": {name: value for name, value in kept["aspects"].items() if name in names}}
 
 
 def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any]) -> _Entity:
-    """Return what is to be undone of an entity, as it was stored."""
+    """Return the values to be undone of an entity, as they were stored."""
     now = call.hass.states.get(entity_id)
     known = {aspect.name: aspect for aspect in aspects_of(now)} if now else {}
     if "aspects" in kept:

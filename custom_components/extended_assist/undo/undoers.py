@@ -51,7 +51,7 @@ _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 
 
 def undo_lock(hass: HomeAssistant) -> asyncio.Lock:
-    """Return what lets one undo wait for the other: which change is the last one depends on what became of it."""
+    """Return the lock that lets one undo wait for the other: which change is the last one depends on its outcome."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 

@@ -45,7 +45,7 @@ async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObject
 
 
 async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) -> Plan:
-    """Return what undoing a change of a wish would do."""
+    """Return the plan of undoing a change of a wish."""
     if change.kind in (SCHEDULED, WISH):
         wish = (await async_get_wishes(call.hass)).find(change.details["id"])
         if wish is None or not wish.is_standing or not is_told(call.exposure, wish):

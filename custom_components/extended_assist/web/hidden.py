@@ -95,7 +95,7 @@ class Visibility:
         return ground is not None and sum(abs(a - b) for a, b in zip(color, ground, strict=True)) <= _ALIKE
 
     def _style(self, tag: Tag) -> Style:
-        """Return what is declared for an element."""
+        """Return the declared style of an element."""
         found = self._styles.get(id(tag), ())
         inline = declarations(str(tag.attrs["style"])) if "style" in tag.attrs else {}
         if not found:

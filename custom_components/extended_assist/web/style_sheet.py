@@ -61,7 +61,7 @@ class Rule:
 
 
 def declarations(text: str) -> dict[str, tuple[str, bool]]:
-    """Return what a style declares, and whether each is important."""
+    """Return the declarations of a style, and whether each is important."""
     found: dict[str, tuple[str, bool]] = {}
     plain = _ESCAPE.sub(_unescaped, _COMMENT.sub("", text))
     for part in plain.split(";"):

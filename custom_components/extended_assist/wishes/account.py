@@ -55,7 +55,7 @@ def is_told(exposure: Exposure, wish: Wish) -> bool:
 
 @callback
 def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
-    """Return what is to happen, in words."""
+    """Return the content of a wish, in words."""
     parts = [_told_step(hass, exposure, step) for step in what.actions]
     parts += [f"{verb}: {seen(exposure, text)}" for verb, text in (("Say", what.say), ("Ask", what.ask)) if text]
     return "; ".join(parts)
@@ -63,7 +63,7 @@ def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
 
 @callback
 def told_shortly(what: What) -> str:
-    """Return what is to happen in few words, without names of entities: those are looked up when they may be told."""
+    """Return the content of a wish in few words, without names of entities: those are looked up when they may be told."""
     if words := what.say or what.ask:
         return words
     if len(what.actions) == 1 and is_resolved(what.actions[0]):
@@ -105,7 +105,7 @@ def told_until(until: Until) -> str:
 
 @callback
 def told_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[dict[str, Any]]) -> str:
-    """Return what must hold when it comes due, in words; empty for nothing."""
+    """Return the conditions of a wish in words; empty for none."""
     if not conditions:
         return ""
     return AutomationDescriber(hass, exposure).pieces({"conditions": conditions})[0][1]

@@ -192,7 +192,7 @@ def _as_step(step: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reports(answer: Mapping[str, Any]) -> str:
-    """Return what became of each entity."""
+    """Return the outcome of each entity."""
     entities = answer.get("entities")
     reports = "; ".join(f"{key}: {value}" for key, value in entities.items()) if isinstance(entities, dict) else ""
     return f": {reports}" if reports else ""

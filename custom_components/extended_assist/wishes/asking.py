@@ -23,7 +23,7 @@ _ASKED: HassKey[set[str]] = HassKey(f"{DOMAIN}_asked_later")
 
 
 async def async_answer(hass: HomeAssistant, wish: Wish, question: str) -> str:
-    """Return what the entry's own agent, or else the default one, answers; raises NotDoneError."""
+    """Return the answer of the entry's own agent, or else of the default one; raises NotDoneError."""
     owner = wish.owner
     entries = er.async_entries_for_config_entry(er.async_get(hass), owner.entry_id)
     agents = [entry.entity_id for entry in entries if entry.domain == conversation.DOMAIN]

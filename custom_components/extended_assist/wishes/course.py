@@ -51,7 +51,7 @@ def expect(wish: Wish, after: float) -> None:
 
 
 def occasion(wish: Wish, now: float) -> Occasion | None:
-    """Return what is due of a wish now, or None."""
+    """Return the occasion of a wish that is due now, or None."""
     progress = wish.progress
     if not wish.is_standing:
         return None

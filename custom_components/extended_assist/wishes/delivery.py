@@ -266,7 +266,7 @@ def _tag(wish: Wish) -> str:
 
 
 def _key(verb: str, token: str) -> str:
-    """Return what the event of a button holds."""
+    """Return the text that the event of a button holds."""
     return f"{DOMAIN}_{verb}_{token}"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @callback
 def told_timers(hass: HomeAssistant, exposure: Exposure, device_id: str | None) -> list[dict[str, Any]]:
-    """Return what runs on a device, in words, next first; nothing where there is no device."""
+    """Return the timers of a device, in words, next first; nothing where there is no device."""
     manager: TimerManager | None = hass.data.get(TIMER_DATA)
     if device_id is None or manager is None:
         return []

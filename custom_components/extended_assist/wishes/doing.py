@@ -158,7 +158,7 @@ async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float,
 
 
 async def _async_after_stop(hass: HomeAssistant, wish: Wish) -> WishOutcome:
-    """Return what is said of what was begun before Home Assistant stopped: nothing of it is done again."""
+    """Return the outcome of a wish that was begun before Home Assistant stopped: nothing of it is done again."""
     if not wish.what.actions and not wish.what.ask:
         said = "said, maybe twice: Home Assistant stopped meanwhile"
         return WishOutcome(Ending.HAPPENED, words=wish.what.say or "", said=said)
@@ -177,14 +177,14 @@ def _as_it_comes(wish: Wish, words: str, moment: float, *, late: float, again: b
 
 
 async def _async_complaint(hass: HomeAssistant, wish: Wish, moment: float, key: str) -> str:
-    """Return what is said of what is not done; empty where nothing is."""
+    """Return the sentence on steps that are not done; empty where nothing is said."""
     if not key:
         return ""
     return say(key, wish.owner.language, name=await _async_name(hass, wish), time=said_time(moment))
 
 
 async def _async_name(hass: HomeAssistant, wish: Wish) -> str:
-    """Return what a wish is about, unless that names what is hidden now."""
+    """Return the name of a wish, unless that names an entity which is hidden now."""
     exposure = Exposure(hass, wish.owner.assistant)
     await exposure.async_prepare()
     return say("unnamed", wish.owner.language) if exposure.names_hidden(wish.name) else wish.name

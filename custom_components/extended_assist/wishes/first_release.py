@@ -45,7 +45,7 @@ def wish_of(scheduled: Mapping[str, Any]) -> Wish:
 
 
 def read_scheduled(stored: Any) -> list[Wish]:
-    """Return what was to be done, and what had become of the rest, from what was stored; raises vol.Invalid."""
+    """Return the stored actions as wishes, with the outcomes of the rest; raises vol.Invalid."""
     if stored is None:
         return []
     valid = _STORED(stored)

@@ -103,6 +103,6 @@ def _is_plain(condition: Any) -> bool:
 
 
 def _ids_in(conditions: list[dict[str, Any]]) -> frozenset[str]:
-    """Return whatever may be the id of an entity in conditions."""
+    """Return every text in conditions that may be the id of an entity."""
     words = (word for text, _ in texts_in(conditions) for word in text.replace(",", " ").split())
     return frozenset(filter(valid_entity_id, words))

@@ -48,12 +48,12 @@ class Wishes:
 
     @property
     def standing(self) -> list[Wish]:
-        """Return what has not ended, next first; what waits for something to happen comes last."""
+        """Return the wishes that have not ended, next first; those that wait for something to happen come last."""
         return self._store.standing
 
     @property
     def ended(self) -> list[Wish]:
-        """Return what has ended, last first."""
+        """Return the wishes that have ended, last first."""
         return self._store.ended
 
     @callback
@@ -145,7 +145,7 @@ class Wishes:
 
     @callback
     def untold(self, caller: Caller) -> dict[tuple[str, str], str]:
-        """Return what the caller could not be told so far, oldest first; an answer, which may repeat others, by its name.
+        """Return the messages that the caller could not be told so far, oldest first; an answer, which may repeat others, by its name.
 
         The keys are for `async_told`. Of the values, those are for the model alone that it may hear: they name what
         was visible when they were written.

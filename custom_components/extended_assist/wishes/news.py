@@ -9,7 +9,7 @@ from .keeper import async_get_wishes
 
 
 async def async_news(hass: HomeAssistant, caller: Caller) -> dict[tuple[str, str], str]:
-    """Return what the caller was not told yet, without what is hidden by now, under the keys for `Wishes.async_told`."""
+    """Return the messages that the caller was not told yet, without hidden names, under the keys for `Wishes.async_told`."""
     waiting = (await async_get_wishes(hass)).untold(caller)
     if not waiting:
         return {}

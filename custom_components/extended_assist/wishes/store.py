@@ -35,13 +35,13 @@ class WishStore:
 
     @property
     def standing(self) -> list[Wish]:
-        """Return what has not ended, next first; what waits for something to happen comes last."""
+        """Return the wishes that have not ended, next first; those that wait for something to happen come last."""
         standing = (wish for wish in self.wishes.values() if wish.is_standing)
         return sorted(standing, key=lambda wish: (wish.next_moment is None, wish.next_moment or wish.created))
 
     @property
     def ended(self) -> list[Wish]:
-        """Return what has ended, last first."""
+        """Return the wishes that have ended, last first."""
         ended = (wish for wish in self.wishes.values() if not wish.is_standing)
         return sorted(ended, key=lambda wish: -(wish.progress.ended or 0))
 

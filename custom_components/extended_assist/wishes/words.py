@@ -18,7 +18,7 @@ _ENGLISH = "en"
 
 
 def say(key: str, language: str | None, **values: Any) -> str:
-    """Return what is said under a key, in a language whose words are known, otherwise in English."""
+    """Return the text of a key, in a language whose words are known, otherwise in English."""
     # Where a question would not be asked in a language, such as one of another script, nothing is said in it.
     known = known_language(language) if words_for(language) is not None else None
     return _WORDS[known or _ENGLISH][key].format(**values)

@@ -114,7 +114,7 @@ def with_views(text: str, views: Mapping[str, str]) -> str:
 
 
 def _authorizer(tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> Authorizer:
-    """Return what SQLite asks while it compiles a statement."""
+    """Return the authorizer that SQLite asks while it compiles a statement."""
 
     def allows(action: int, first: str | None, second: str | None, schema: str | None, source: str | None) -> int:
         match action:
