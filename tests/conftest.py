@@ -9,6 +9,7 @@ import shutil
 import threading
 from typing import Any
 from unittest.mock import patch
+from zoneinfo import ZoneInfo
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_test_config_dir
@@ -29,18 +30,37 @@ from homeassistant.data_entry_flow import FlowHandler, FlowManager
 from homeassistant.helpers import chat_session, llm, service
 from homeassistant.loader import Integration
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Scenario, Turn
 
 from .acting import house
 from .databases import database, recorder_db_url, shared_database
-from .running import Together, freeze_quickly, hass_storage, in_order, write_no_log_file
+from .running import (
+    Together,
+    collect_garbage_of_tests,
+    collect_no_garbage,
+    freeze_quickly,
+    in_order,
+    write_no_log_file,
+)
 from .shown import check_shown, is_own
+from .spared import configure_event_loop, has_loop, hass_storage, verify_cleanup
 
-__all__ = ["database", "hass_storage", "house", "recorder_db_url", "shared_database"]
+__all__ = [
+    "configure_event_loop",
+    "database",
+    "hass_storage",
+    "house",
+    "recorder_db_url",
+    "shared_database",
+    "verify_cleanup",
+]
 
 AGENT = "conversation.claude"
 MODEL = "claude-haiku-5-5"
 ASSISTANT = "conversation"
+HOME_ZONE = ZoneInfo("US/Pacific")
+"""Where the homes are that the plugin makes."""
 
 # The plugin writes every record, and every statement to a database, to the terminal too. What a test logs pytest keeps and
 # shows with its failure; the recorder's thread, which goes on between two tests, would be heard among the summaries.
@@ -52,12 +72,17 @@ logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Copy Home Assistant's blueprints before processes begin: in the folder that they share they would race to do it."""
-    write_no_log_file(config)
+    collect_no_garbage()
     freeze_quickly()
     for component in (automation, script, template):
         ours = Path(get_test_config_dir("blueprints", component.DOMAIN))
         if not ours.exists():
             shutil.copytree(Path(inspect.getfile(component)).parent / "blueprints", ours / "homeassistant")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Log no more than somebody reads."""
+    write_no_log_file(session.config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -73,9 +98,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = in_order(items, float(config.getini("timeout")))
 
 
+def pytest_collection_finish() -> None:
+    """Let the tests have their garbage collected."""
+    collect_garbage_of_tests()
+
+
 @pytest.fixture(autouse=True)
-def _custom_integrations(recorder_db_url: str, enable_custom_integrations: None) -> None:
-    """Let Home Assistant find this integration; a recorder, where a test asks for one, must come before it."""
+def _custom_integrations(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the home find this integration; a recorder, where a test asks for one, must come before it.
+
+    Two tests of five need no home, which takes longer than they do: they have its time zone, and what they set is undone.
+    """
+    if "hass" in request.fixturenames:
+        request.getfixturevalue("recorder_db_url")
+        request.getfixturevalue("enable_custom_integrations")
+        yield
+        return
+    before = dt_util.get_default_time_zone()
+    dt_util.set_default_time_zone(HOME_ZONE)
+    yield
+    dt_util.set_default_time_zone(before)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -92,8 +134,8 @@ def _descriptions_are_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-async def enable_event_loop_debug(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+async def _loop_refuses_threads() -> AsyncGenerator[None]:
     """Let the loop refuse what comes from another thread, as the plugin does.
 
     Asked whether it debugs, it says no: else each future and handle keeps its whole stack, which takes half of all time.
@@ -102,7 +144,16 @@ async def enable_event_loop_debug(monkeypatch: pytest.MonkeyPatch) -> None:
     loop = asyncio.get_running_loop()
     shows_stacks = loop.get_debug()
     loop.set_debug(True)
-    monkeypatch.setattr(loop, "get_debug", lambda: shows_stacks)
+    with patch.object(loop, "get_debug", lambda: shows_stacks):
+        yield
+    loop.set_debug(shows_stacks)
+
+
+@pytest.fixture(autouse=True)
+def enable_event_loop_debug(request: pytest.FixtureRequest) -> None:
+    """Let the loop refuse what comes from another thread, where there is one."""
+    if has_loop(request):
+        request.getfixturevalue("_loop_refuses_threads")
 
 
 @pytest.fixture(autouse=True)

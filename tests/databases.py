@@ -6,7 +6,8 @@ it ask for `database`, an engine on the recorder's own schema. A server that is 
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import cache
 import os
 from pathlib import Path
 from uuid import uuid4
@@ -16,6 +17,8 @@ import pytest_socket
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
+
+from .quick_recorder import quick_recorder
 
 MEMORY = "memory"
 """SQLite inside the test process, as Home Assistant's own tests use it."""
@@ -30,6 +33,11 @@ ENGINES = ("sqlite", *SERVERS)
 EVERY_ENGINE = pytest.mark.parametrize("recorder_db_url", ENGINES, indirect=True)
 EVERY_DATABASE = pytest.mark.parametrize("shared_database", ENGINES, indirect=True)
 
+_CREATE = {
+    # What a test writes need not outlive the server.
+    "postgresql": ("CREATE DATABASE {name}", "ALTER DATABASE {name} SET synchronous_commit = off"),
+    "mariadb": ("CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",),
+}
 _SEPARATE_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
 
 
@@ -39,32 +47,40 @@ def temporary_database(engine: str, folder: Path) -> Iterator[str]:
     if engine == "sqlite":
         yield f"sqlite:///{folder / 'home-assistant_v2.db'}"
         return
-    server = make_url(SERVERS[engine])
     pytest_socket.enable_socket()  # Home Assistant's test harness forbids it; drivers written in Python need it.
     name = f"test_{uuid4().hex}"
-    connector = create_engine(server, isolation_level="AUTOCOMMIT")
+    connector = _connector(engine)
     try:
         with connector.connect() as connection:
-            options = " CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci" if engine == "mariadb" else ""
-            connection.execute(text(f"CREATE DATABASE {name}{options}"))
+            for statement in _CREATE[engine]:
+                connection.execute(text(statement.format(name=name)))
     except SQLAlchemyError as err:
-        connector.dispose()
         reason = " ".join(str(err).split())
-        pytest.skip(f"{engine} at {server.host}:{server.port} is out of reach: {reason}")
+        pytest.skip(f"{engine} at {connector.url.host}:{connector.url.port} is out of reach: {reason}")
     try:
-        yield server.set(database=name).render_as_string(hide_password=False)
+        yield connector.url.set(database=name).render_as_string(hide_password=False)
     finally:
         pytest_socket.enable_socket()
         with connector.connect() as connection:
             if engine == "postgresql":
                 connection.execute(text(_SEPARATE_SESSIONS), {"name": name})
             connection.execute(text(f"DROP DATABASE {name}"))
-        connector.dispose()
+
+
+@cache
+def _connector(engine: str) -> Engine:
+    """Return what connects to a server, as an account that may create databases."""
+    return create_engine(make_url(SERVERS[engine]), isolation_level="AUTOCOMMIT", pool_pre_ping=True)
 
 
 @pytest.fixture
 def recorder_db_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the database of the recorder under test; in memory unless the test is marked with EVERY_ENGINE."""
+    with quick_recorder() if "async_test_recorder" in request.fixturenames else nullcontext():
+        yield from _database_of(request)
+
+
+def _database_of(request: pytest.FixtureRequest) -> Iterator[str]:
     if (engine := getattr(request, "param", MEMORY)) == MEMORY:
         yield IN_MEMORY  # Almost every test: a folder of its own would be made for nothing.
         return

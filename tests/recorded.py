@@ -1,16 +1,17 @@
-"""Statistics written into the recorder under test, and what Home Assistant's WebSocket API says of them."""
+"""What is written into the recorder under test, and what Home Assistant's WebSocket API says of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 import time
 from typing import Any
 
+from freezegun.api import FrozenDateTimeFactory
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from homeassistant.components.recorder import get_instance
-from homeassistant.components.recorder.db_schema import Statistics, StatisticsShortTerm
+from homeassistant.components.recorder.db_schema import States, StatesMeta, Statistics, StatisticsShortTerm
 from homeassistant.components.recorder.models import StatisticData, StatisticMeanType, StatisticMetaData
 from homeassistant.components.recorder.statistics import (
     async_add_external_statistics,
@@ -98,6 +99,41 @@ async def _async_add(
                 session.execute(insert(kind.__table__), written)
 
     await get_instance(hass).async_add_executor_job(write)
+
+
+async def record_states(
+    hass: HomeAssistant,
+    freezer: FrozenDateTimeFactory,
+    entity_id: str,
+    states: Sequence[tuple[float, str]],
+    **attributes: Any,
+) -> None:
+    """Let an entity have thousands of states, each of a moment: Home Assistant sees the first and the last one.
+
+    The others are written in bulk, as the recorder writes them.
+    """
+    first, *between, last = states
+
+    def write() -> None:
+        known = select(States.metadata_id, States.attributes_id).join(StatesMeta)
+        latest = known.where(StatesMeta.entity_id == entity_id).order_by(States.state_id.desc()).limit(1)
+        with session_scope(hass=hass) as session:
+            metadata_id, attributes_id = session.execute(latest).one()
+            same = {"metadata_id": metadata_id, "attributes_id": attributes_id, "origin_idx": 0}
+            session.execute(
+                insert(States.__table__),
+                [
+                    same | {"last_updated_ts": moment, "last_reported_ts": moment, "state": state}
+                    for moment, state in between
+                ],
+            )
+
+    for moment, state in (first, last):
+        freezer.move_to(dt_util.utc_from_timestamp(moment))
+        hass.states.async_set(entity_id, state, attributes, force_update=True)
+        await async_wait_recording_done(hass)
+        if (moment, state) == first:
+            await get_instance(hass).async_add_executor_job(write)
 
 
 async def ask(client: MockHAClientWebSocket, command: str, **arguments: Any) -> Any:

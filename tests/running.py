@@ -1,15 +1,12 @@
 """How the tests are run: what each process is spared, and which are run together, in which order."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import ExitStack
+import gc
 import logging
 from types import ModuleType
-from typing import Any
-from unittest.mock import patch
 
 import pytest
-from pytest_homeassistant_custom_component import common, patch_time
+from pytest_homeassistant_custom_component import patch_time
 from xdist.scheduler import LoadGroupScheduling
 
 
@@ -32,17 +29,15 @@ def freeze_quickly() -> None:
     patch_time.ha_get_module_attributes_hash = known_by
 
 
-@pytest.fixture
-def hass_storage() -> Iterator[dict[str, Any]]:
-    """Keep in memory what a home stores, as the plugin does, but by plain functions: its mocks take as long as a home."""
+def collect_no_garbage() -> None:
+    """Look for no garbage while modules are imported and tests collected, all of which stay."""
+    gc.disable()
 
-    def plain(target: str, *, side_effect: Any, autospec: bool) -> Any:
-        return patch(target, side_effect)
 
-    with ExitStack() as stack:
-        with patch.object(common, "patch", plain):
-            stored = stack.enter_context(common.mock_storage())
-        yield stored
+def collect_garbage_of_tests() -> None:
+    """Look for garbage again, but not among what is there before the first test."""
+    gc.freeze()
+    gc.enable()
 
 
 class Together(LoadGroupScheduling):

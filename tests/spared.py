@@ -1,0 +1,73 @@
+"""What a test is spared that does not need it: an event loop, and mocks that take as long as a home."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+import datetime as dt
+import inspect
+import threading
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from pytest_homeassistant_custom_component import common, plugins
+import respx
+
+from homeassistant.util import dt as dt_util
+
+_HAS_LOOP = pytest.StashKey[bool]()
+
+
+def has_loop(request: pytest.FixtureRequest) -> bool:
+    """Return whether a test, or a fixture of it alone, runs on an event loop."""
+    item = request.node
+    if _HAS_LOOP not in item.stash:
+        definitions = [item._fixtureinfo.name2fixturedefs.get(name, [None])[-1] for name in item.fixturenames]
+        functions = [item.obj, *(each.func for each in definitions if each is not None and each.scope == "function")]
+        item.stash[_HAS_LOOP] = "hass" in item.fixturenames or any(
+            inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function) for function in functions
+        )
+    return item.stash[_HAS_LOOP]
+
+
+@pytest.fixture(autouse=True)
+def configure_event_loop(request: pytest.FixtureRequest) -> None:
+    """Configure the loop as Home Assistant does, where there is one."""
+    if has_loop(request):
+        request.getfixturevalue("configure_event_loop")
+
+
+@pytest.fixture(autouse=True)
+def verify_cleanup(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Verify that a test leaves nothing behind: by the plugin, but for a loop that the test does not have."""
+    if has_loop(request):
+        request.getfixturevalue("verify_cleanup")
+        yield
+        return
+    before = frozenset(threading.enumerate())
+    yield
+    began = [thread for thread in threading.enumerate() if thread not in before]
+    zone, dt_util.DEFAULT_TIME_ZONE = dt_util.DEFAULT_TIME_ZONE, dt.UTC
+    routes = bool(respx.mock.routes)
+    respx.mock.clear()
+    blocked = plugins.HASocketBlockedError
+    sockets, blocked.instances = blocked.instances, []
+    assert not common.INSTANCES, "the test leaves a home behind"
+    assert all(isinstance(thread, threading._DummyThread) or thread.name.startswith("waitpid-") for thread in began), (
+        began
+    )
+    assert zone is dt.UTC, "the test leaves a time zone behind"
+    assert not routes, "the test leaves mocked requests behind"
+    assert not sockets, "the test opens sockets"
+
+
+@pytest.fixture
+def hass_storage() -> Iterator[dict[str, Any]]:
+    """Keep in memory what a home stores, as the plugin does, but by plain functions: its mocks take as long as a home."""
+
+    def plain(target: str, *, side_effect: Any, autospec: bool) -> Any:
+        return patch(target, side_effect)
+
+    with ExitStack() as stack:
+        with patch.object(common, "patch", plain):
+            stored = stack.enter_context(common.mock_storage())
+        yield stored
