@@ -22,14 +22,13 @@ from .claude.request import offered_tools
 from .const import DOMAIN
 from .panel.by_hand import async_call_by_hand, context_of
 from .panel.errors import GoneError, NotReadyError, PanelError
-from .panel.journal import UndoChangeTool, async_options_for, async_rows
+from .panel.journal import async_rows, async_undo_by_hand
 from .panel.questions import async_answer, open_rows
-from .panel.standing import async_standing
+from .panel.standing import EndWishTool, async_standing, is_there
 from .panel.usage import async_usage
 from .panel.visible import async_visible
 from .toolbox.options import ToolboxOptions
 from .toolbox.tool import ExtendedTool
-from .tools.wishes import PendingTool
 from .wishes.keeper import async_get_wishes
 
 MAX_ID: Final = 200
@@ -127,9 +126,7 @@ async def _async_journal(
 @_command("journal/undo", {vol.Required("change"): _ID})
 async def _async_undo(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
     """Ask whether a change is to be taken back; the answer does it."""
-    options = await async_options_for(hass, _entries(hass), msg["change"])
-    arguments = {"id": msg["change"]}
-    return await async_call_by_hand(hass, UndoChangeTool(options), arguments, connection.context(msg), msg["language"])
+    return await async_undo_by_hand(hass, _entries(hass), msg["change"], connection.context(msg), msg["language"])
 
 
 @_command("wishes/list")
@@ -142,9 +139,12 @@ async def _async_wishes(hass: HomeAssistant, connection: ActiveConnection, msg: 
 @_command("wishes/cancel", {vol.Required("wish"): _ID})
 async def _async_cancel(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
     """End a wish, as the assistant of its entry does it when it is asked to."""
-    wish = (await async_get_wishes(hass)).find(msg["wish"])
+    wanted = msg["wish"].strip().lower()  # As the tool reads it.
+    wish = (await async_get_wishes(hass)).find(wanted)
+    if wish is not None and not is_there(hass, connection.user, wish):
+        raise GoneError
     options = _options(hass, wish.owner.entry_id if wish else "")
-    tool, arguments = PendingTool(options), {"cancel": msg["wish"]}
+    tool, arguments = EndWishTool(options), {"cancel": wanted}
     return await async_call_by_hand(hass, tool, arguments, connection.context(msg), msg["language"])
 
 

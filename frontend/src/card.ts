@@ -5,56 +5,61 @@ import type { HomeAssistant } from "./home_assistant";
 const TYPE = "extended-assist-card";
 const TEXTS = "component.extended_assist.config_panel.card.";
 
-class AssistantCard extends HTMLElement {
-  private config?: Config;
-  private known?: HomeAssistant;
-  private body?: CardBody;
+// Home Assistant exchanges the registry and HTMLElement as it starts, and what was defined before is unknown to its dashboards.
+void customElements.whenDefined("home-assistant").then(() => {
+  if (customElements.get(TYPE)) return;
 
-  setConfig(config: Config): void {
-    this.config = config;
-    this.pass();
-  }
+  class AssistantCard extends HTMLElement {
+    private config?: Config;
+    private known?: HomeAssistant;
+    private body?: CardBody;
 
-  set hass(hass: HomeAssistant) {
-    this.known = hass;
-    this.pass();
-  }
-
-  connectedCallback(): void {
-    if (this.body) return;
-    void import("./card_body").then(() => {
-      this.body ??= this.appendChild(document.createElement("extended-assist-card-body") as CardBody);
+    setConfig(config: Config): void {
+      this.config = config;
       this.pass();
-    });
+    }
+
+    set hass(hass: HomeAssistant) {
+      this.known = hass;
+      this.pass();
+    }
+
+    connectedCallback(): void {
+      if (this.body) return;
+      void import("./card_body").then(() => {
+        this.body ??= this.appendChild(document.createElement("extended-assist-card-body") as CardBody);
+        this.pass();
+      });
+    }
+
+    private pass(): void {
+      if (this.body) Object.assign(this.body, { config: this.config, hass: this.known });
+    }
+
+    getCardSize(): number {
+      return 4;
+    }
+
+    static getStubConfig(): Omit<Config, "type"> {
+      return { standing: true, journal: true };
+    }
+
+    static getConfigForm(): unknown {
+      return {
+        schema: [
+          { name: "title", selector: { text: {} } },
+          { name: "agent_id", selector: { conversation_agent: {} } },
+          { name: "standing", default: true, selector: { boolean: {} } },
+          { name: "journal", default: true, selector: { boolean: {} } },
+        ],
+        computeLabel: (field: { name: string }, localize: HomeAssistant["localize"]) =>
+          localize(`${TEXTS}field_${field.name}`) || field.name,
+      };
+    }
   }
 
-  private pass(): void {
-    if (this.body) Object.assign(this.body, { config: this.config, hass: this.known });
-  }
-
-  getCardSize(): number {
-    return 4;
-  }
-
-  static getStubConfig(): Omit<Config, "type"> {
-    return { standing: true, journal: true };
-  }
-
-  static getConfigForm(): unknown {
-    return {
-      schema: [
-        { name: "title", selector: { text: {} } },
-        { name: "agent_id", selector: { conversation_agent: {} } },
-        { name: "standing", default: true, selector: { boolean: {} } },
-        { name: "journal", default: true, selector: { boolean: {} } },
-      ],
-      computeLabel: (field: { name: string }, localize: HomeAssistant["localize"]) =>
-        localize(`${TEXTS}field_${field.name}`) || field.name,
-    };
-  }
-}
-
-customElements.define(TYPE, AssistantCard);
+  customElements.define(TYPE, AssistantCard);
+});
 
 const cards = ((window as { customCards?: unknown[] }).customCards ??= []);
 cards.push({

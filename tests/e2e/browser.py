@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 import re
 import shutil
+import time
 from typing import Literal
 
-from playwright.async_api import ConsoleMessage, Page, Response, async_playwright, expect
+from playwright.async_api import ConsoleMessage, Page, Response, StorageState, async_playwright, expect
 
 from .instance import CACHE, CHECKOUT, OWNER, HomeAssistantInstance
 
@@ -19,6 +20,7 @@ SCREENSHOTS = CACHE / "screenshots"
 PATIENCE = 30_000.0
 """Milliseconds until something is shown, also on a loaded machine."""
 DESKTOP = (1200, 1000)
+PHONE = (390, 844)
 
 INTEGRATION = CHECKOUT / "custom_components" / "extended_assist"
 INTEGRATION_PAGE = "/config/integrations/integration/extended_assist"
@@ -32,23 +34,50 @@ _UNTRANSLATED = re.compile(
 
 @asynccontextmanager
 async def browse(
-    home: HomeAssistantInstance, path: str, name: str, user: Mapping[str, str] = OWNER
+    home: HomeAssistantInstance,
+    path: str,
+    name: str,
+    user: Mapping[str, str] = OWNER,
+    size: tuple[int, int] = DESKTOP,
+    *,
+    is_touched: bool = False,
+    is_still: bool = True,
+    types_password: bool = False,
 ) -> AsyncIterator[Page]:
-    """Open a page of the frontend and log in; what is shown in the end is kept as a picture."""
+    """Open a page of the frontend, logged in, or typing the password; what is shown in the end is kept as a picture.
+
+    As a rule, nothing moves on its way, as a user may choose: without a graphics card, that takes a quarter of all time.
+    """
+    tokens = None if types_password else await _stored_tokens(home, user)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        width, height = DESKTOP
-        page = await browser.new_page(viewport={"width": width, "height": height}, timezone_id="Europe/Amsterdam")
+        page = await browser.new_page(
+            viewport={"width": size[0], "height": size[1]},
+            has_touch=is_touched,
+            is_mobile=is_touched,
+            timezone_id="Europe/Amsterdam",
+            storage_state=tokens,
+            reduced_motion="reduce" if is_still else "no-preference",
+        )
         page.set_default_timeout(PATIENCE)
         try:
             await page.goto(f"{home.url}{path}")
-            await page.locator("input[name=username]").fill(user["username"])
-            await page.locator("input[name=password]").fill(user["password"])
-            await page.keyboard.press("Enter")
+            if types_password:
+                await page.locator("input[name=username]").fill(user["username"])
+                await page.locator("input[name=password]").fill(user["password"])
+                await page.keyboard.press("Enter")
             yield page
         finally:
             await take_picture(page, name)
             await browser.close()
+
+
+async def _stored_tokens(home: HomeAssistantInstance, user: Mapping[str, str]) -> StorageState:
+    """Return what the frontend keeps of somebody who is logged in; without its form, a page is opened in half the time."""
+    tokens = await home.log_in(user)
+    expires = int((time.time() + tokens["expires_in"]) * 1000)
+    kept = json.dumps(tokens | {"hassUrl": home.url, "clientId": f"{home.url}/", "expires": expires})
+    return {"origins": [{"origin": home.url, "localStorage": [{"name": "hassTokens", "value": kept}]}]}
 
 
 async def take_picture(page: Page, name: str, shown: str = "body") -> Path:

@@ -66,7 +66,10 @@ def running(environment: Environment, start: Start) -> Iterator[HomeAssistantIns
     pytest_socket.enable_socket()
     # What Python, Home Assistant and the SDK deprecate in our files is a line of the log too.
     instance = HomeAssistantInstance(
-        environment, config_dir, extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"}
+        environment,
+        config_dir,
+        extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"},
+        ends_at_once=True,
     )
     try:
         asyncio.run(start(instance))

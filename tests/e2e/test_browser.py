@@ -42,7 +42,7 @@ async def functions(client: Client, entry_id: str) -> list[dict[str, str]]:
 
 async def test_write_and_try(home: HomeAssistantInstance, client: Client, entry_id: str) -> None:
     """A mistake is shown with its line, the mended function is tried with arguments, and then saved and there."""
-    async with browse(home, INTEGRATION_PAGE, "write_and_try") as page:
+    async with browse(home, INTEGRATION_PAGE, "write_and_try", is_still=False) as page:
         await open_function(page, "Write a function")
         await write(page, GREET.replace("}}'}", "}'}"))
         await submit(page)

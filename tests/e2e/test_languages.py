@@ -1,10 +1,11 @@
 """The frontend in each language: what the integration says is there, in that language."""
 
+from playwright.async_api import expect
 import pytest
 
 from tests.test_translations import LANGUAGES
 
-from .browser import CHROMIUM, INTEGRATION_PAGE, Walk, browse, shows, words
+from .browser import CHROMIUM, INTEGRATION_PAGE, PATIENCE, Walk, browse, shows, words
 from .instance import HomeAssistantInstance
 
 pytestmark = [
@@ -34,7 +35,8 @@ async def test_languages(home: HomeAssistantInstance, agent: str) -> None:
                 await shows(page, words("selector.families.options.automations", language))
                 await shows(page, words(f"{OPTIONS}.sections.policy.name", language))
             async with walk.step(f"{language}_agent"):
-                await page.reload()
+                await page.keyboard.press("Escape")
+                await expect(page.locator("dialog[open]")).to_have_count(0, timeout=PATIENCE)
                 add = words("config_subentries.conversation.initiate_flow.user", language)
                 await page.locator("ha-button").filter(has_text=add).click()
                 await shows(page, words(f"{AGENT}.data_description.prompt", language))

@@ -48,7 +48,8 @@ async def server() -> AsyncIterator[ClaudeServer]:
 @pytest.mark.parametrize("spare_home", ["newest"], indirect=True)
 async def test_newcomer(spare_home: HomeAssistantInstance, server: ClaudeServer) -> None:
     """Each step does what its words say, and is pictured."""
-    async with spare_home.connect() as client, browse(spare_home, "/config/integrations/dashboard", "newcomer") as page:
+    way = browse(spare_home, "/config/integrations/dashboard", "newcomer", types_password=True)
+    async with spare_home.connect() as client, way as page:
         walk = Walk(page)
         await setting_up.meet_every_error(walk, spare_home, server)
         await setting_up.add_the_integration(walk, server)

@@ -17,7 +17,19 @@ import yaml
 
 from tests.docs.pages import blocks
 
-from .browser import CHROMIUM, DESKTOP, PATIENCE, SCREENSHOTS, Walk, browse, on_screen, shows, take_picture, words
+from .browser import (
+    CHROMIUM,
+    DESKTOP,
+    PATIENCE,
+    PHONE,
+    SCREENSHOTS,
+    Walk,
+    browse,
+    on_screen,
+    shows,
+    take_picture,
+    words,
+)
 from .client import Client
 from .instance import CACHE, CHECKOUT, HomeAssistantInstance
 
@@ -27,7 +39,6 @@ pytestmark = [
 ]
 
 PANEL = "extended-assist-panel"
-PHONE = (390, 844)
 LIGHT = "light.hall_light"
 LAMP = "input_boolean.panel_lamp"
 USER = {"username": "ann", "password": "a long password"}
@@ -89,7 +100,19 @@ async def answer(page: Page, key: str) -> None:
 
 
 async def barriers(page: Page, axe: Path, shown: str) -> list[str]:
-    """Return what stands in the way of people who see, hear or move otherwise."""
+    """Return what stands in the way of people who see, hear or move otherwise.
+
+    Colours that are still changing are looked at again: on a loaded machine, another theme comes late.
+    """
+    for _ in range(10):
+        if not (found := await _barriers_now(page, axe, shown)):
+            return []
+        await page.wait_for_timeout(500)
+    return found
+
+
+async def _barriers_now(page: Page, axe: Path, shown: str) -> list[str]:
+    """Return what stands in the way at this moment."""
     if not await page.evaluate("() => 'axe' in window"):
         await page.add_script_tag(path=axe)
     found = await page.locator(shown).evaluate("element => axe.run(element, {resultTypes: ['violations']})")
@@ -186,7 +209,7 @@ async def look(page: Page, walk: Walk, client: Client, before: str) -> None:
     async with walk.step("panel_usage"):
         await go(page, "usage")
         usage = page.locator("extended-assist-usage")
-        await expect(usage.get_by_role("img", name=said("usage.chart"))).to_be_visible(timeout=PATIENCE)
+        await expect(usage.get_by_role("img", name=said("usage.chart")).first).to_be_visible(timeout=PATIENCE)
         await usage.get_by_text("Prices per million").first.click()
         await usage.get_by_label(said("usage.output_tokens")).first.fill("5")
         await usage.get_by_role("button", name=said("usage.save")).first.click()
@@ -326,7 +349,7 @@ async def test_administrator(home: HomeAssistantInstance, client: Client, entry_
                 await painted(page, home, "extended-assist", PANEL, said("panel.title")),
                 await painted(page, home, "history", "ha-panel-history", "History"),
             )
-            for _ in range(4)
+            for _ in range(2 if home.environment == "newest" else 1)
         ]
         ours, theirs = map(min, zip(*times, strict=True))
         told = f"{home.environment}: panel {ours:.0f} ms, history {theirs:.0f} ms, ratio {ours / theirs:.2f}"

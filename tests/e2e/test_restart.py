@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+import os
 from typing import Any
 
 import pytest
@@ -28,6 +29,9 @@ class Before:
     """What the notice is about."""
     counted: tuple[dict[str, int], ...]
     """Before and after a conversation, and after the restart."""
+    pid: int
+    access_token: str
+    area_id: str
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +54,18 @@ async def _restart(home: HomeAssistantInstance, agent: str) -> Before:
             **dict.fromkeys(NO_SPEECH),
             prefer_local_intents=True,
         )
+        area_id = await client.create_area("Attic")
         counted = await _counts(client)
         answer = speech(await client.converse(QUESTION, agent_id=agent))
         (issue_id,) = [issue["issue_id"] for issue in (await _notices(client)).values()]
         await client.call("repairs/ignore_issue", domain="extended_assist", issue_id=issue_id, ignore=True)
         counted_after = await _counts(client)
+    assert home.pid is not None
+    pid, access_token = home.pid, home.access_token
     await home.restart()
     async with home.connect() as client:
         counts = counted, counted_after, await _counts(client)
-    return Before(entry["entry_id"], agents, answer, issue_id, pipeline["id"], counts)
+    return Before(entry["entry_id"], agents, answer, issue_id, pipeline["id"], counts, pid, access_token, area_id)
 
 
 async def _counts(client: Client) -> dict[str, int]:
@@ -72,6 +79,18 @@ async def _notices(client: Client) -> dict[str, dict[str, Any]]:
     """Return the notices of the integration by what they are about."""
     found = (await client.call("repairs/list_issues"))["issues"]
     return {issue["translation_key"]: issue for issue in found if issue["domain"] == "extended_assist"}
+
+
+async def test_the_home_is_another_process(before: Before, home: HomeAssistantInstance, client: Client) -> None:
+    """The one before has left no process; the owner is logged in again, in the same home."""
+    with pytest.raises(ProcessLookupError):
+        os.killpg(before.pid, 0)
+    assert home.pid not in (None, before.pid)
+    assert home.access_token != before.access_token
+    assert (await client.call("auth/current_user"))["is_owner"]
+    areas = {area["area_id"]: area["name"] for area in await client.call("config/area_registry/list")}
+    assert areas[before.area_id] == "Attic"
+    await client.call("config/area_registry/delete", area_id=before.area_id)
 
 
 def test_sensors_count_and_survive(before: Before) -> None:

@@ -1,5 +1,6 @@
 """What somebody might try with the panel: answer twice, answer what was not shown, crowd others out, break the logbook."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.auth.models import User
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
+from tests.one_home import in_one_home
 from tests.wishes.shown import async_set_up_home, wish
 
 from .conftest import As, Refused
@@ -96,7 +98,7 @@ async def test_what_is_remembered_is_told_nowhere(
     assert told == []
 
 
-@pytest.mark.parametrize("language", ["../strings", "en\0", "de/../en", "e", "x" * 21, "en\n"])
+@in_one_home("language", ["../strings", "en\0", "de/../en", "e", "x" * 21, "en\n"])
 async def test_language_is_no_path(as_user: As, admin: User, language: str) -> None:
     """A language is one: it names the file with its texts."""
     with pytest.raises(Refused, match="invalid_format"):
@@ -119,8 +121,13 @@ async def test_deep_arguments(as_user: As, panel_home: MockConfigEntry, admin: U
         await (await as_user(admin))("tools/call", entry=panel_home.entry_id, tool=UNLOCK, arguments=deep)
 
 
-@pytest.mark.parametrize("data", [{}, {"kind": 5}, {"kind": "acted", "actions": None, "targets": None, "name": None}])
-@pytest.mark.parametrize("event_type", [EVENT_AGENT, EVENT_HAPPENED, EVENT_LOOKED])
+@in_one_home(
+    ("event_type", "data"),
+    product(
+        (EVENT_AGENT, EVENT_HAPPENED, EVENT_LOOKED),
+        ({}, {"kind": 5}, {"kind": "acted", "actions": None, "targets": None, "name": None}),
+    ),
+)
 async def test_events_of_others(hass: HomeAssistant, event_type: str, data: dict[str, Any]) -> None:
     """An event that an automation of the user's fires under our name does not keep the logbook from being read."""
     described = {}

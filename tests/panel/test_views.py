@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 import json
 from typing import Any
 
-from playwright.async_api import Page, Route, async_playwright, expect
+from playwright.async_api import Browser, Page, Route, async_playwright, expect
 import pytest
 
 from tests.e2e.browser import CHROMIUM, PATIENCE
+from tests.one_home import in_one_home
 
 from .test_build import BUILT
 
@@ -43,30 +44,37 @@ async def serve(route: Route) -> None:
         await route.fulfill(body="<!doctype html><title>Panel</title>", content_type="text/html")
 
 
-@asynccontextmanager
-async def shown(element: str, answers: dict[str, list[Any]]) -> AsyncIterator[Page]:
-    """Show a page of the panel, whose commands are answered with the next of their answers, the last one again and again."""
+@pytest.fixture
+async def browser(socket_enabled: None) -> AsyncIterator[Browser]:
+    """Return a browser."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await browser.new_page()
-        page.set_default_timeout(PATIENCE)
-        await page.route("**/*", serve)
-        await page.goto("http://panel.test/")
-        await page.add_script_tag(url="http://panel.test/panel.js", type="module")
-        await page.evaluate(f"{HOME} show({json.dumps(element)}, {json.dumps(answers)})")
-        yield page
+        yield browser
         await browser.close()
 
 
+@asynccontextmanager
+async def shown(browser: Browser, element: str, answers: dict[str, list[Any]]) -> AsyncIterator[Page]:
+    """Show a page of the panel, whose commands are answered with the next of their answers, the last one again and again."""
+    page = await browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    await page.route("**/*", serve)
+    await page.goto("http://panel.test/")
+    await page.add_script_tag(url="http://panel.test/panel.js", type="module")
+    await page.evaluate(f"{HOME} show({json.dumps(element)}, {json.dumps(answers)})")
+    yield page
+    await page.close()
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
-async def test_asked_on() -> None:
+async def test_asked_on(browser: Browser) -> None:
     """A question that is asked on after a yes, because there is more of it, stays on its page and is answered there."""
     first, second = ({"id": name, "kind": "by_hand", "text": f"The {name} part", "seconds": 99} for name in ("1", "2"))
     answers: dict[str, list[Any]] = {
         "questions/list": [[first], []],
         "questions/answer": [{"done": False, "question": second}, {"done": True, "answer": '{"constructor": "built"}'}],
     }
-    async with shown("extended-assist-questions", answers) as page:
+    async with shown(browser, "extended-assist-questions", answers) as page:
         yes = page.get_by_role("button", name="yes")
         await expect(page.get_by_text(first["text"])).to_be_visible()
         await yes.click()
@@ -119,7 +127,7 @@ ENTITY = {
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
-@pytest.mark.parametrize(
+@in_one_home(
     ("view", "answers"),
     [
         ("journal", {"journal/list": [[CHANGE]]}),
@@ -133,9 +141,9 @@ ENTITY = {
         ),
     ],
 )
-async def test_words_are_words(view: str, answers: dict[str, list[Any]]) -> None:
+async def test_words_are_words(browser: Browser, view: str, answers: dict[str, list[Any]]) -> None:
     """Whatever a name, a fact, a question or a description holds is shown as it is written, and nothing of it runs."""
-    async with shown(f"extended-assist-{view}", answers) as page:
+    async with shown(browser, f"extended-assist-{view}", answers) as page:
         await expect(page.get_by_text(MARKUP).last).to_be_visible()
         assert await page.locator("img").count() == 0
         assert await page.locator("a[href^=javascript]").count() == 0

@@ -9,11 +9,13 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist import websocket
+from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.panel import by_hand
 from custom_components.extended_assist.panel.visible import MAX_ROWS
 from custom_components.extended_assist.toolbox import question
+from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.memory import RememberTool
@@ -21,10 +23,12 @@ from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.auth.const import GROUP_ID_READ_ONLY
 from homeassistant.auth.models import User
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from tests.acting import traces
 from tests.conftest import ASSISTANT
+from tests.one_home import in_one_home
 from tests.toolbox.test_consent import Asked
 from tests.wishes.devices import AddPhone
 from tests.wishes.shown import async_set_up_home, wish
@@ -265,13 +269,14 @@ async def test_answer_for_a_phone(hass: HomeAssistant, as_user: As, add_phone: A
     assert await own("questions/list") == []
 
 
-@pytest.mark.parametrize("command", [*EVERYBODY, *ADMINISTRATORS, "journal/undo", "wishes/cancel"])
+@in_one_home("command", [*EVERYBODY, *ADMINISTRATORS, "journal/undo", "wishes/cancel"])
 async def test_unloaded(
     hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, admin: User, command: str
 ) -> None:
     """Without an entry, each command is refused in the user's language."""
     send = await as_user(admin)
-    assert await hass.config_entries.async_unload(panel_home.entry_id)
+    if panel_home.state is ConfigEntryState.LOADED:
+        assert await hass.config_entries.async_unload(panel_home.entry_id)
     fields = {"journal/undo": {"change": "any"}, "wishes/cancel": {"wish": "any"}}.get(command, {})
     with pytest.raises(Refused, match="panel_not_ready"):
         await send(command, **fields)
@@ -393,3 +398,21 @@ async def test_too_late(
     with pytest.raises(Refused, match="panel_gone"):
         await send("questions/answer", question=asked["question"]["id"], agreed=True)
     assert hass.states.get("input_boolean.party").state == "on"
+
+
+async def test_tools_of_assist(hass: HomeAssistant, panel_home: MockConfigEntry, as_user: As, anna: User) -> None:
+    """What one of Assist's own tools did is told by its one action, and without the tool's name where it did several."""
+    await hass.services.async_call("input_boolean", "turn_off", {"entity_id": "input_boolean.party"}, blocking=True)
+    context = llm.LLMContext(DOMAIN, Context(user_id=anna.id), "en", ASSISTANT, None)
+    tools = (await llm.async_get_api(hass, api_id(panel_home.entry_id), context)).tools
+    (tool,) = [one for one in tools if one.name == "intent__HassTurnOn"]
+    done = await tool.async_call(hass, llm.ToolInput(tool.name, {"name": "Party"}), context)
+    assert not done.error, done.data
+    (change,) = (await async_get_journal(hass)).changes
+    assert change.what == "input_boolean.turn_on"
+    send = await as_user(anna)
+    (row,) = await send("journal/list")
+    assert row["action"] == "Turn on input boolean"
+    change.what = tool.name
+    (row,) = await send("journal/list")
+    assert row["action"] == ""

@@ -61,9 +61,11 @@ _WAITING: HassKey[dict[str, HandCall]] = HassKey(f"{DOMAIN}_by_hand")
 
 
 @callback
-def context_of(context: Context, language: str) -> llm.LLMContext:
-    """Return the speaker that a user in the frontend is."""
-    return llm.LLMContext(platform=DOMAIN, context=context, language=language, assistant="conversation", device_id=None)
+def context_of(context: Context, language: str, assistant: str | None = None) -> llm.LLMContext:
+    """Return the speaker that a user in the frontend is, to Assist unless another assistant is meant."""
+    return llm.LLMContext(
+        platform=DOMAIN, context=context, language=language, assistant=assistant or "conversation", device_id=None
+    )
 
 
 @callback
@@ -76,10 +78,16 @@ def waiting_calls(hass: HomeAssistant, user_id: str) -> list[HandCall]:
 
 
 async def async_call_by_hand(
-    hass: HomeAssistant, tool: ExtendedTool, arguments: dict[str, Any], context: Context, language: str
+    hass: HomeAssistant,
+    tool: ExtendedTool,
+    arguments: dict[str, Any],
+    context: Context,
+    language: str,
+    *,
+    assistant: str | None = None,
 ) -> dict[str, Any]:
     """Call a tool as a user; return its answer, or the question that it asks first."""
-    call = HandCall(tool, context_of(context, language), ChatLog(hass, ulid_now()), language)
+    call = HandCall(tool, context_of(context, language, assistant), ChatLog(hass, ulid_now()), language)
     call.chat_log.content.append(UserContent(content=tool.title or tool.name))
     tool_input = llm.ToolInput(tool.name, arguments, id=f"toolu_{ulid_now()}")
     with (

@@ -1,13 +1,14 @@
 """What assistants did, as the panel shows it, and taking back any of it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, override
 
 import voluptuous as vol
 
 from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, device_registry as dr, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.translation import async_get_translations
@@ -41,6 +42,7 @@ from ..undo.undoers import UNDOERS, async_undo, undo_lock
 from ..wishes.account import is_told, seen
 from ..wishes.keeper import async_get_wishes
 from ..wishes.whose import may_see
+from .by_hand import async_call_by_hand
 
 MAX_ENTITIES: Final = 20
 """Entities of one change that are shown."""
@@ -49,6 +51,7 @@ _WRITTEN: Final[Mapping[str, str]] = {AUTOMATION: AUTOMATION, SCRIPT: SCRIPT, SC
 _COLOR_MODE: Final = "color_mode"
 """Says no more than the colour beside it."""
 _GONE: Final = "That change is not there any more, or is undone already."
+_RULELESS: Final = "The assistant that did this was removed from Home Assistant, and its rules with it. Ask an administrator to undo it."
 
 
 @callback
@@ -66,7 +69,7 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
     exposures: dict[str, Exposure] = {}
     rows = []
     for change in changes:
-        exposure = exposures.setdefault(str(change.assistant), Exposure(hass, str(change.assistant)))
+        exposure = exposures.setdefault(str(change.assistant), Exposure(hass, str(change.assistant), reader=user))
         entities, more = _entities(exposure, change)
         rows.append(
             {
@@ -88,9 +91,9 @@ async def async_rows(hass: HomeAssistant, user: User, language: str) -> list[dic
 
 
 def _action(exposure: Exposure, change: Change, texts: Mapping[str, str]) -> str:
-    """Return the name of an action, in the user's language where Home Assistant has it in it."""
+    """Return the name of an action, in the user's language where Home Assistant has it in it; empty for a tool."""
     what = exposure.visible_value(change.what) or ""
-    return texts.get(f"component.{what.replace('.', '.services.')}.name", what)
+    return texts.get(f"component.{what.replace('.', '.services.')}.name", "" if "__" in what else what)
 
 
 async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, user: User) -> str:
@@ -134,16 +137,46 @@ def _device(hass: HomeAssistant, device_id: str | None) -> str | None:
     return (device.name_by_user or device.name) if device else None
 
 
-async def async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], change_id: str) -> ToolboxOptions:
-    """Return the options under which a change is undone: of a wish its entry's, of a fact those of one that has memory."""
+async def async_undo_by_hand(
+    hass: HomeAssistant, entries: list[ConfigEntry], change_id: str, context: Context, language: str
+) -> dict[str, Any]:
+    """Ask a user whether a change is to be taken back, by the assistant that made it and under its entry's rules."""
     change = (await async_get_journal(hass)).find(change_id)
+    options = await _async_options_for(hass, entries, change)
+    return await async_call_by_hand(
+        hass,
+        UndoChangeTool(options),
+        {"id": change_id},
+        context,
+        language,
+        assistant=change.assistant if change else None,
+    )
+
+
+async def _async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], change: Change | None) -> ToolboxOptions:
+    """Return the options of the entry that made a change; of a wish its own entry's, of a fact those of one with memory."""
     options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
     if change is None:
         return options[0]
+    entry = hass.config_entries.async_get_entry(change.entry_id) if change.entry_id else None
+    if entry is not None:
+        # Also where it is not loaded: its rules are still there.
+        options.insert(0, ToolboxOptions.of(entry.options, entry.entry_id))
     if change.kind == FACT:
         return next((one for one in options if one.has_memory), options[0])
-    wish = (await async_get_wishes(hass)).find(str(change.details.get("id")))
-    return next((one for one in options if wish and one.entry_id == wish.owner.entry_id), options[0])
+    if wish := (await async_get_wishes(hass)).find(str(change.details.get("id"))):
+        return next((one for one in options if one.entry_id == wish.owner.entry_id), options[0])
+    return ToolboxOptions() if _is_ruleless(hass, change) else options[0]
+
+
+@callback
+def _is_ruleless(hass: HomeAssistant, change: Change) -> bool:
+    """Return whether nobody knows the rules any more under which a change was made; those of facts are the household's."""
+    return (
+        change.entry_id is not None
+        and change.kind != FACT
+        and hass.config_entries.async_get_entry(change.entry_id) is None
+    )
 
 
 class UndoChangeTool(ExtendedTool):
@@ -169,24 +202,27 @@ class UndoChangeTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Undo the change."""
         async with undo_lock(call.hass):
-            change = await _async_change(call)
+            call, change = await _async_change(call)
             answer = await async_undo(call, await async_get_journal(call.hass), change)
         return marked(answer, when=" failed: " in json_dumps(answer))
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return the plan of undoing it."""
-        change = await _async_change(call)
+        call, change = await _async_change(call)
         call.recording.is_told = change.kind not in PRIVATE
         what = call.exposure.visible_value(change.what) or "running a script"
         return await async_plan_undo(call, change, f"Undo {what} of {format_time(change.time)}")
 
 
-async def _async_change(call: ToolCall) -> Change:
-    """Return the change that is meant; raises ToolError for one that the caller does not see."""
+async def _async_change(call: ToolCall) -> tuple[ToolCall, Change]:
+    """Return the call as far as its user may read, and the change that is meant; raises ToolError for one they do not see."""
     check_nothing_goes_on(call.hass, call.caller)
     change = (await async_get_journal(call.hass)).find(call.arguments["id"])
     user = await call.caller.async_user(call.hass)
     if change is None or change.undone or user is None or not user.is_active or not is_for(change, user):
         raise ToolError(_GONE)
-    return change
+    if _is_ruleless(call.hass, change) and not user.is_admin:
+        raise ToolError(_RULELESS)
+    exposure = Exposure(call.hass, call.caller.assistant, call.options.external_statistics, reader=user)
+    return replace(call, exposure=exposure), change

@@ -1,4 +1,4 @@
-"""The panel in the sidebar and the card for dashboards: there while any entry is loaded, where Home Assistant has its frontend."""
+"""The panel in the sidebar and the card for dashboards, where Home Assistant has its frontend."""
 
 import hashlib
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Final
 from homeassistant.components.frontend import add_extra_js_url, async_remove_panel, remove_extra_js_url
 from homeassistant.components.http import StaticPathConfig  # type: ignore[attr-defined]  # as its documentation has it
 from homeassistant.components.panel_custom import async_register_panel
-from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import HomeAssistant
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.hass_dict import HassKey
 
@@ -20,34 +21,45 @@ _TITLE: Final = f"component.{DOMAIN}.config_panel.panel.title"
 _BUILT: Final = Path(__file__).parent / "built"
 _SERVED: HassKey[str] = HassKey(f"{DOMAIN}_frontend_served")
 """Where the scripts are served: for as long as Home Assistant runs."""
-_HAS_PANEL: HassKey[bool] = HassKey(f"{DOMAIN}_frontend_has_panel")
-"""Whether what is at the panel's address is ours."""
-_SHOWN_FOR: HassKey[set[str]] = HassKey(f"{DOMAIN}_frontend_shown_for")
-"""The entries for which panel and card are there."""
+_IS_SHOWN: HassKey[bool] = HassKey(f"{DOMAIN}_frontend_is_shown")
+"""Whether panel and card are there, or about to be."""
 
 
-async def async_show(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Show panel and card from the first entry on, until the last one is unloaded."""
-    if "frontend" not in hass.config.components:
+async def async_show(hass: HomeAssistant) -> None:
+    """Show panel and card from the first loaded entry on, until each is removed or disabled: a reload takes nothing away."""
+    if "frontend" not in hass.config.components or hass.data.get(_IS_SHOWN):
         return
-    shown_for = hass.data.setdefault(_SHOWN_FOR, set())
-    is_first = not shown_for
-    shown_for.add(entry.entry_id)
-
-    def hide() -> None:
-        shown_for.discard(entry.entry_id)
-        if not shown_for:
-            if hass.data.pop(_HAS_PANEL, False):
-                async_remove_panel(hass, URL_PATH, warn_if_unknown=False)
-            remove_extra_js_url(hass, f"{hass.data[_SERVED]}/card.js")
-
-    entry.async_on_unload(hide)
-    if not is_first:
+    hass.data[_IS_SHOWN] = True
+    try:
+        served = await _async_serve(hass)
+        has_panel = await _async_register_panel(hass, f"{served}/panel.js")
+    except BaseException as err:
+        del hass.data[_IS_SHOWN]  # The next entry that is loaded tries again.
+        if not isinstance(err, Exception):
+            raise
+        # The assistant works without them.
+        LOGGER.warning("Panel and card are not shown until Extended Assist is reloaded: %s", type(err).__name__)
         return
-    served = await _async_serve(hass)
+    add_extra_js_url(hass, f"{served}/card.js")
+
+    @callback
+    def hide_with_last(_change: ConfigEntryChange | None, entry: ConfigEntry | None) -> None:
+        is_ours = entry is None or entry.domain == DOMAIN
+        if not is_ours or hass.config_entries.async_entries(DOMAIN, include_disabled=False):
+            return
+        unlisten()
+        if has_panel:
+            async_remove_panel(hass, URL_PATH, warn_if_unknown=False)
+        remove_extra_js_url(hass, f"{served}/card.js")
+        del hass.data[_IS_SHOWN]
+
+    unlisten = async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, hide_with_last)
+    hide_with_last(None, None)  # It may have gone meanwhile.
+
+
+async def _async_register_panel(hass: HomeAssistant, url: str) -> bool:
+    """Register the panel; return whether what is at its address is ours."""
     texts = await async_get_translations(hass, hass.config.language, "config_panel", {DOMAIN})
-    if not shown_for:  # Unloaded meanwhile.
-        return
     try:
         await async_register_panel(
             hass,
@@ -55,12 +67,12 @@ async def async_show(hass: HomeAssistant, entry: ConfigEntry) -> None:
             webcomponent_name=ELEMENT,
             sidebar_title=texts.get(_TITLE, "Assistant"),
             sidebar_icon="mdi:creation",
-            module_url=f"{served}/panel.js",
+            module_url=url,
         )
-        hass.data[_HAS_PANEL] = True
     except ValueError:  # A dashboard of the user's, which stays.
         LOGGER.warning("The panel is not shown: something else is at the address /%s of the frontend", URL_PATH)
-    add_extra_js_url(hass, f"{served}/card.js")
+        return False
+    return True
 
 
 async def _async_serve(hass: HomeAssistant) -> str:

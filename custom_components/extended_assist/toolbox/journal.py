@@ -73,6 +73,8 @@ class Change:
     user_id: str | None = None
     device_id: str | None = None
     conversation_id: str | None = None
+    entry_id: str | None = None
+    """The entry under whose options it was made; None where an earlier version kept it."""
     time: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
     """Seconds since the epoch."""
     undone: bool = False
@@ -155,7 +157,7 @@ class Journal:
 CHANGE = shape(
     {"kind": str, "what": str, "details": dict},
     {
-        **dict.fromkeys(("assistant", "user_id", "device_id", "conversation_id"), TEXT_OR_NONE),
+        **dict.fromkeys(("assistant", "user_id", "device_id", "conversation_id", "entry_id"), TEXT_OR_NONE),
         "time": NUMBER,
         "undone": bool,
         "id": str,
@@ -170,8 +172,9 @@ def _read(data: Any) -> list[Change]:
 
 
 def stored(change: Change) -> dict[str, Any]:
-    """Return a change as it is stored, without a copy of its details, which may be large."""
-    return {one.name: getattr(change, one.name) for one in fields(change)}
+    """Return a change as it is stored, without a copy of its details, which may be large; as 1.0 did without an entry."""
+    names = [one.name for one in fields(change) if one.name != "entry_id" or change.entry_id is not None]
+    return {name: getattr(change, name) for name in names}
 
 
 def is_same_speaker(speaker: Speaking, caller: Caller) -> bool:
