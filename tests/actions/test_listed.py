@@ -19,6 +19,7 @@ from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.util.yaml import load_yaml_dict
+from tests.one_home import in_one_home
 
 from ..acting import hidden_states, listing
 from ..conftest import CallTool, expose
@@ -82,7 +83,7 @@ OF_INTEGRATIONS = {
 """Actions that integrations add to entities, on an exposed one."""
 
 
-@pytest.mark.parametrize("action", OF_INTEGRATIONS)
+@in_one_home("action", OF_INTEGRATIONS)
 async def test_integrations_actions(hass: HomeAssistant, house: None, call_tool: CallTool, action: str) -> None:
     """What an integration adds to an entity that is exposed is refused, until the options list it."""
     entity_id, data = OF_INTEGRATIONS[action]
@@ -207,7 +208,7 @@ BEYOND: list[tuple[str, dict[str, str], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("action", "target", "data"), BEYOND)
+@in_one_home(("action", "target", "data"), BEYOND)
 async def test_fields_that_reach_beyond(
     hass: HomeAssistant, house: None, call_tool: CallTool, action: str, target: dict[str, str], data: dict[str, Any]
 ) -> None:

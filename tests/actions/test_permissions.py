@@ -16,6 +16,7 @@ from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_register_admin_service, async_set_service_schema
+from tests.one_home import in_one_home
 
 from ..acting import listing
 from ..conftest import ASSISTANT, CallTool
@@ -42,7 +43,7 @@ async def test_allowed(hass: HomeAssistant, guest: MockUser, call_tool: CallTool
     assert hass.states.is_state(entity_id, "off")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "arguments",
     [
         {"action": "light.turn_off", "target": {"entity_id": "light.kitchen_lights"}},

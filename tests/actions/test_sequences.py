@@ -15,6 +15,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from tests.acting import device_of
 from tests.conftest import ASSISTANT
+from tests.one_home import in_one_home
 
 pytestmark = pytest.mark.usefixtures("house")
 
@@ -97,7 +98,7 @@ async def test_limits(call: ToolCall) -> None:
 LIGHT_ON = {"condition": "light.is_on"}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("sequence", "reason"),
     [
         ([5], "sequence[0]: a step must be an object."),

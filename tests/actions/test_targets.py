@@ -11,6 +11,7 @@ from custom_components.extended_assist.results import ToolError
 from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
+from tests.one_home import in_one_home
 
 from ..acting import device_of
 from ..conftest import ASSISTANT
@@ -27,7 +28,7 @@ def expand(hass: HomeAssistant, target: dict[str, Any], fits: Fits = LIGHT) -> t
     return list(found.entity_ids), found.hidden, found.shared
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("target", "expected", "hidden"),
     [
         ({"entity_id": "light.bed_light"}, ["light.bed_light"], set()),

@@ -15,6 +15,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from tests.conftest import ASSISTANT
 
+from ..one_home import in_one_home
+
 pytestmark = pytest.mark.usefixtures("house")
 
 BED = {"action": "light.turn_on", "target": {"entity_id": "light.bed_light"}}
@@ -112,7 +114,7 @@ async def refusal(call: ToolCall, part: dict[str, Any]) -> str:
     return ""
 
 
-@pytest.mark.parametrize(("place", "make"), PLACES)
+@in_one_home(("place", "make"), PLACES)
 async def test_places(call: ToolCall, place: str, make: Make) -> None:
     """In every place, hidden entities and forms that are in no table are refused, with the place."""
     for template, reason in (
@@ -131,7 +133,7 @@ async def test_places(call: ToolCall, place: str, make: Make) -> None:
     assert "does not accept" in refused or not refused  # Home Assistant itself takes no template in some of them.
 
 
-@pytest.mark.parametrize("make", TARGETS)
+@in_one_home("make", TARGETS)
 async def test_no_target_is_computed(call: ToolCall, make: Make) -> None:
     """What is acted on or read is never computed, whatever is exposed."""
     assert await refusal(call, make("{{ states('light.bed_light') }}"))
@@ -143,7 +145,7 @@ async def test_what_is_never_rendered(call: ToolCall) -> None:
     assert not await refusal(call, {"alias": "A {{ states.light }}", "description": "{{ states('light.zebra') }}"})
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("part", "reason"),
     [
         (step({**BED, "data": {"brightness": "{{ trigger.to_state.state | int }}"}}), ""),

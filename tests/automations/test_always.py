@@ -21,7 +21,7 @@ from tests.tools.test_automations import rows
 
 __all__ = ["start_home"]
 
-BATCHES, SIZE = 5, 24
+BATCHES, SIZE = 10, 12
 """So many that each kind is written in each way that its number goes with; script/soak writes others."""
 HIDDEN = "input_boolean.zebra"
 GET, ACT = GetAutomationsTool(FREE), PerformActionTool(FREE)

@@ -248,3 +248,18 @@ def test_the_only_key(kind: str) -> None:
     text = "- id: a\n" if kind == "automation" else "a:\n  description: b\n"
     with pytest.raises(ToolError, match="cannot be changed"):
         edit.update(text, "a", {"id" if kind == "automation" else "description": None}, kind)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- id: a\r\n  alias: A\r\n- {id: b, alias: B}",
+        "- {id: a, alias: A}\r\n- {id: b, alias: B}",
+        "- id: a\n  alias: A\n- {id: b, alias: B}",
+    ],
+)
+def test_what_comes_back_beside_a_line_without_end(text: str) -> None:
+    """Where what is left has no line break to go by, what is put back keeps its own."""
+    removed = edit.remove(text, "a")
+    assert removed.text == "- {id: b, alias: B}"
+    assert edit.insert(removed.text, removed.before or "", removed.previous).text == text

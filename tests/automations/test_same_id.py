@@ -80,8 +80,13 @@ async def test_same_id_in_another_file(
 async def test_same_id_included_in_the_file_itself(
     hass: HomeAssistant, start_home: StartHome, call_tool: CallTool
 ) -> None:
-    """An automation that the editor's file includes is another one, too."""
-    await start_home(f"{ONE}- !include mine.yaml\n", mine="id: one\nalias: Twin\ntriggers: []\nactions: []\n")
+    """An automation that the editor's file includes is another one, too, whatever else it includes."""
+    other = "- id: two\n  alias: Two\n  triggers: []\n  actions: []\n  variables: !include values.yaml\n"
+    await start_home(
+        f"{other}{ONE}- !include mine.yaml\n",
+        mine="id: one\nalias: Twin\ntriggers: []\nactions: []\n",
+        values="id: one\n",
+    )
     expose(hass, *hass.states.async_entity_ids("automation"))
     error = (await call_tool(UPDATE, automation="one", changes={"alias": "Changed"}, error=True))["error"]
     assert "mine.yaml, line 1" in error

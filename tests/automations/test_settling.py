@@ -55,13 +55,18 @@ def unfinished(path: Path) -> Path:
     return path.parent / ".storage" / "extended_assist.automations.unfinished"
 
 
-def notices(hass: HomeAssistant) -> dict[str, dict[str, str] | None]:
-    """Return the notices about changes that were cut off, by their kind."""
+def notices_by_id(hass: HomeAssistant) -> dict[str, ir.IssueEntry]:
+    """Return the notices about changes that were cut off."""
     return {
-        issue.translation_key or "": issue.translation_placeholders
-        for (domain, _), issue in ir.async_get(hass).issues.items()
+        issue_id: issue
+        for (domain, issue_id), issue in ir.async_get(hass).issues.items()
         if domain == DOMAIN and (issue.translation_key or "").startswith("change_")
     }
+
+
+def notices(hass: HomeAssistant) -> dict[str, dict[str, str] | None]:
+    """Return what the notices about changes that were cut off say, by their kind."""
+    return {issue.translation_key or "": issue.translation_placeholders for issue in notices_by_id(hass).values()}
 
 
 def end_store(hass: HomeAssistant) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
+import shutil
 from typing import Any
 
 import pytest
@@ -13,10 +15,11 @@ from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from tests.automating import ADD, FREE, REMOVE, UPDATE
-from tests.automations.test_settling import STEPS, Cutter, cutter, end_store, notices
+from tests.automations.test_settling import STEPS, Cutter, cutter, end_store, notices, notices_by_id
 from tests.conftest import CallTool
+from tests.one_home import in_one_home
 from tests.scripting import LAMP, StartScripts, lighting, start_scripts
 
 __all__ = ["cutter", "start_scripts"]
@@ -85,12 +88,33 @@ def is_named(hass: HomeAssistant, kind: Kind) -> bool:
     return state is not None and state.name == kind.name and async_should_expose(hass, "conversation", kind.old)
 
 
+@pytest.fixture
+async def folder(hass: HomeAssistant, start_scripts: StartScripts) -> Path:
+    """Start the home, and return the folder of its files."""
+    return await start_scripts(devices=False)
+
+
+async def begin(hass: HomeAssistant, folder: Path, kind: Kind) -> None:
+    """Forget what the case before recorded, told and removed; everything else has to be as it was at first."""
+    await (await async_get_journal(hass)).async_clear()
+    if f"{DOMAIN}_config_stores" in hass.data:
+        end_store(hass)
+    hass.data.pop(f"{DOMAIN}_unheard", None)
+    shutil.rmtree(folder / ".storage", ignore_errors=True)
+    er.async_get(hass).deleted_entities.clear()
+    for issue in notices_by_id(hass):
+        ir.async_delete_issue(hass, DOMAIN, issue)
+    assert registered(hass, kind.new) == (False, False)
+    assert registered(hass, kind.old) == (True, True)
+    assert is_named(hass, kind)
+
+
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("step", STEPS)
+@in_one_home("step", STEPS)
 async def test_cut_off(
     hass: HomeAssistant,
-    start_scripts: StartScripts,
+    folder: Path,
     call_tool: CallTool,
     cutter: Cutter,
     step: str,
@@ -98,7 +122,8 @@ async def test_cut_off(
     kind: Kind,
 ) -> None:
     """After the start it is not there, or there, exposed as promised, recorded and undoable; the user is told."""
-    path = await start_scripts(devices=False) / kind.file
+    await begin(hass, folder, kind)
+    path = folder / kind.file
     before = path.read_bytes()
     where, is_there = STEPS[step]
     await cutter.during(CHANGES[change](call_tool, kind), *where)
@@ -123,10 +148,10 @@ async def test_cut_off(
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("step", STEPS)
+@in_one_home("step", STEPS)
 async def test_undo_cut_off(
     hass: HomeAssistant,
-    start_scripts: StartScripts,
+    folder: Path,
     call_tool: CallTool,
     cutter: Cutter,
     step: str,
@@ -134,7 +159,8 @@ async def test_undo_cut_off(
     kind: Kind,
 ) -> None:
     """An undo that is cut off was made or not made, and can be made again only in the latter case."""
-    path = await start_scripts(devices=False) / kind.file
+    await begin(hass, folder, kind)
+    path = folder / kind.file
     er.async_get(hass).async_update_entity(kind.old, icon="mdi:ghost")
     before = path.read_bytes()
     await CHANGES[change](call_tool, kind)
@@ -155,11 +181,10 @@ async def test_undo_cut_off(
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("error", [RuntimeError, asyncio.CancelledError])
-@pytest.mark.parametrize("step", STEPS)
+@in_one_home(("step", "error"), [(step, error) for step in STEPS for error in (RuntimeError, asyncio.CancelledError)])
 async def test_broken_off_while_running(
     hass: HomeAssistant,
-    start_scripts: StartScripts,
+    folder: Path,
     call_tool: CallTool,
     monkeypatch: pytest.MonkeyPatch,
     step: str,
@@ -168,7 +193,8 @@ async def test_broken_off_while_running(
     kind: Kind,
 ) -> None:
     """What fails, or is cancelled, in the middle is brought to an end at once."""
-    path = await start_scripts(devices=False) / kind.file
+    await begin(hass, folder, kind)
+    path = folder / kind.file
     before = path.read_bytes()
 
     async def work() -> None:

@@ -1,12 +1,14 @@
 """Tests of turning a chat log into a request."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from unittest.mock import Mock
 
 from hypothesis import given, settings, strategies as st
-from probatio import to_openapi
+from probatio import UNSUPPORTED, to_openapi
 import pytest
 import voluptuous as vol
 
@@ -281,3 +283,38 @@ def test_tools_of_the_same_parts_are_converted_once(monkeypatch: pytest.MonkeyPa
         vol.Schema({key: part}, extra=vol.ALLOW_EXTRA),
     ):
         assert sent(other) != first
+
+
+def test_serializers_of_the_same_parts_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Merged APIs make a serializer for every conversation, of the same parts; one of any other part tells other schemas."""
+    converted = Mock(wraps=to_openapi)
+    monkeypatch.setattr("custom_components.extended_assist.claude.request.to_openapi", converted)
+    part = vol.Any("a", "b")
+    tool = Mock(spec=llm.Tool, description="", parameters=vol.Schema({"name": part}))
+    tool.name = "test_serializers_of_the_same_parts"
+
+    def with_kind(value: Any, kind: str) -> Any:
+        return {"type": kind} if value is part else UNSUPPORTED
+
+    def telling(kind: str) -> Callable[[Any], Any]:
+        return lambda value: with_kind(value, kind)
+
+    text, number = telling("string"), telling("number")
+
+    def merged(*parts: Callable[[Any], Any]) -> Callable[[Any], Any] | None:
+        return llm.MergedAPI._custom_serializer(
+            Mock(), [llm.APIInstance(Mock(), "", Mock(), [], part) for part in parts]
+        )
+
+    def sent(serializer: Any) -> Any:
+        instance = Mock(spec=llm.APIInstance, tools=[tool], custom_serializer=serializer)
+        return to_tools(instance)[0]["input_schema"]["properties"]["name"]["type"]
+
+    assert [sent(merged(text, number)) for _ in range(3)] == ["string"] * 3
+    assert converted.call_count == 1
+    assert sent(merged(number, text)) == "number"
+    assert sent(merged(text)) == "string"
+    assert sent(merged(text, number)) == "string"
+    assert [sent(telling(kind)) for kind in ("string", "number")] == ["string", "number"]
+    assert [sent(partial(with_kind, kind=kind)) for kind in ("string", "number")] == ["string", "number"]
+    assert converted.call_count == 8

@@ -24,9 +24,15 @@ type Ask = Callable[..., Awaitable[Any]]
 
 @pytest.fixture
 def install(hass: HomeAssistant, entry: MockConfigEntry) -> Install:
-    """Return a function that adds functions to the entry as the editor does: validated first."""
+    """Return a function that adds functions to the entry as the editor does: validated first.
 
-    async def add(written: str, **data: Any) -> None:
+    With `anew`, those that are there are removed before: for cases that share a home.
+    """
+
+    async def add(written: str, *, anew: bool = False, **data: Any) -> None:
+        for known in list(entry.subentries.values()) if anew else ():
+            if known.subentry_type == SUBENTRY_FUNCTION:
+                hass.config_entries.async_remove_subentry(entry, known.subentry_id)
         for item in split_functions(written):
             definition = await async_validate_function(hass, entry, item.text)
             subentry = ConfigSubentry(

@@ -453,3 +453,14 @@ async def test_redirects(
         assert seen[-1] == ("mine.test", "GET", "secret", "")
         leads["mine.test/x"] = (307, "/x")
         assert "redirects more than" in await ask("post", error=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [(5, 5), ("5", 5), ("-1.5", -1.5), (True, True), ("milk", "milk"), ("true", "true"), ("017", "017")],
+)
+def test_numbers_in_yaml(value: object, read: object) -> None:
+    """A number outside of quotes stays a number in YAML, one in quotes a text; a text that YAML reads as another is quoted."""
+    found = yaml.safe_load(to_payload(["a: ", Value(value), "\nb: '", Value(value), "'\n"], "text/yaml"))
+    assert found == {"a": read, "b": str(value)}
+    assert type(found["a"]) is type(read)

@@ -14,10 +14,12 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 from custom_components.extended_assist.functions.rendering import Value
 from custom_components.extended_assist.functions.sql import only_value, to_sql
 from custom_components.extended_assist.results import ToolError
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant, ServiceCall
 from tests.automating import StartHome, start_home
-from tests.conftest import expose
+from tests.conftest import ASSISTANT, expose
+from tests.one_home import in_one_home
 
 from .conftest import Ask, Install, Site
 
@@ -59,7 +61,7 @@ def written(settings: str, *names: str) -> str:
     return f"spec:\n  name: probe\n  parameters: {{type: object, properties: {{{properties}}}}}\nfunction:\n{body}\n"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("template", "y", "told"),
     [
         ("{{ x | regex_search(y) }}", "(a+)+b", "False"),
@@ -80,7 +82,7 @@ def written(settings: str, *names: str) -> str:
 )
 async def test_growth(install: Install, ask: Ask, template: str, y: Any, told: str) -> None:
     """A pattern or a number that a model gave ends in time and makes nothing huge."""
-    await install(written(f'type: template\nvalue_template: "{template}"', "x", "y"))
+    await install(written(f'type: template\nvalue_template: "{template}"', "x", "y"), anew=True)
     begun = monotonic()
     assert told in await ask("probe", {"x": "a" * 28, "y": y}, error=told.startswith(("too", "repeats", "failed")))
     assert monotonic() - begun < 5
@@ -105,10 +107,12 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@in_one_home("name", MADE)
 async def test_ids_that_templates_make(hass: HomeAssistant, install: Install, ask: Ask, name: str) -> None:
     """What a template makes of an argument reaches what is exposed; hidden and unknown answer alike."""
-    await install(written(f"type: template\nvalue_template: {json.dumps(MADE[name])}", "x"))
+    await install(written(f"type: template\nvalue_template: {json.dumps(MADE[name])}", "x"), anew=True)
+    hass.states.async_remove("light.zebra")
+    async_expose_entity(hass, ASSISTANT, "light.zebra", False)
     unknown = await ask("probe", {"x": "zebra"})
     hass.states.async_set("light.zebra", "orange", {"note": "juicy"})
     assert await ask("probe", {"x": "zebra"}) == unknown
@@ -188,7 +192,7 @@ async def test_undeclared_arguments(install: Install, ask: Ask) -> None:
     assert await ask("probe", spoof) == "False 1 False"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "given",
     [
         *(
@@ -211,21 +215,21 @@ async def test_ids_that_are_not_exposed(hass: HomeAssistant, install: Install, a
     hass.states.async_set("light.lam", "on")  # A part of the id of what is exposed.
     hass.states.async_set("light.lamp", "on")
     expose(hass, "light.lamp")
-    await install(written("{type: script, sequence: [{action: lock.unlock, data: {entity_id: '{{ x }}'}}]}", "x"))
+    await install(
+        written("{type: script, sequence: [{action: lock.unlock, data: {entity_id: '{{ x }}'}}]}", "x"), anew=True
+    )
     assert "was not found or is not exposed" in await ask("probe", {"x": given}, error=True)
     assert done == []
 
 
-@pytest.mark.parametrize(
-    "given", ["light.lamp", "the lock.zebra is odd", "a.b", "www.example.com", "lock.unlock", 5, None]
-)
+@in_one_home("given", ["light.lamp", "the lock.zebra is odd", "a.b", "www.example.com", "lock.unlock", 5, None])
 async def test_what_is_no_hidden_id_passes(hass: HomeAssistant, install: Install, ask: Ask, given: Any) -> None:
     """Exposed ids, sentences, and names of actions pass."""
     hass.services.async_register("lock", "unlock", lambda _: None)
     hass.states.async_set("lock.zebra", "locked")
     hass.states.async_set("light.lamp", "on")
     expose(hass, "light.lamp")
-    await install(written("{type: template, value_template: '{{ x }}'}", "x"))
+    await install(written("{type: template, value_template: '{{ x }}'}", "x"), anew=True)
     assert await ask("probe", {"x": given}) == str(given)
 
 
@@ -250,16 +254,16 @@ FINDS = {"quoted", "double_quoted", "bare", "list", "macro", "set", "joined", "s
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("name", QUERIES)
+@in_one_home("name", QUERIES)
 async def test_sql_in_the_recorder(
-    recorder_mock: Recorder, hass: HomeAssistant, install: Install, ask: Ask, name: str
+    recorder_mock: Recorder, quiet: None, hass: HomeAssistant, install: Install, ask: Ask, name: str
 ) -> None:
     """A value is never text of the query; and were it, only exposed rows would be there."""
     for entity_id in ("light.lamp", "light.other", "light.zebra"):
         hass.states.async_set(entity_id, "on")
     expose(hass, "light.lamp", "light.other")
     await async_wait_recording_done(hass)
-    await install(written(f"type: sqlite\nquery: {json.dumps(QUERIES[name])}", "x"))
+    await install(written(f"type: sqlite\nquery: {json.dumps(QUERIES[name])}", "x"), anew=True)
     assert await ask("probe", {"x": "light.lamp"}) == ([{"entity_id": "light.lamp"}] if name in FINDS else [])
     for text in SQL:
         assert await ask("probe", {"x": text}) == []
@@ -345,13 +349,14 @@ ADDRESSES = {
 }
 
 
-@pytest.mark.parametrize("template", ADDRESSES)
+@in_one_home("template", ADDRESSES)
 async def test_addresses(install: Install, ask: Ask, site: Site, template: str) -> None:
     """A value stays inside the part of the address in which it stands."""
     _, text = ADDRESSES[template]
-    await install(written(f'type: rest\nresource_template: "{site.url}{template}"', "x"))
+    await install(written(f'type: rest\nresource_template: "{site.url}{template}"', "x"), anew=True)
+    site.requests.clear()
     await ask("probe", {"x": text})
-    method, path, _, _ = site.requests[0]
+    ((method, path, _, _),) = site.requests
     assert method == "GET"
     parts = urlsplit(path)
     if template.startswith("/{{"):
@@ -371,20 +376,22 @@ WAYS_UP = (
 )
 
 
-@pytest.mark.parametrize("text", WAYS_UP)
+@in_one_home("text", WAYS_UP)
 async def test_ways_to_another_address(install: Install, ask: Ask, site: Site, text: str) -> None:
     """A value is no way up."""
-    await install(written(f'type: rest\nresource_template: "{site.url}/api/{{{{ x }}}}/secret"', "x"))
+    await install(written(f'type: rest\nresource_template: "{site.url}/api/{{{{ x }}}}/secret"', "x"), anew=True)
     await ask("probe", {"x": text}, error=True)
     assert site.requests == []
 
 
-@pytest.mark.parametrize("template", ["{{ x }}", "http://{{ x }}/", "{{ x }}/path", "http://127.0.0.1:{{ x }}/"])
-@pytest.mark.parametrize("kind", ["rest", "scrape"])
+HOSTS = ("{{ x }}", "http://{{ x }}/", "{{ x }}/path", "http://127.0.0.1:{{ x }}/")
+
+
+@in_one_home(("template", "kind"), [(template, kind) for kind in ("rest", "scrape") for template in HOSTS])
 async def test_hosts_from_arguments(install: Install, ask: Ask, site: Site, template: str, kind: str) -> None:
     """Where a model chooses the host, only what the guard lets through is reached; the home is not."""
     sensor = "\nsensor: [{select: p}]" if kind == "scrape" else ""
-    await install(written(f'type: {kind}\nresource_template: "{template}"{sensor}', "x"))
+    await install(written(f'type: {kind}\nresource_template: "{template}"{sensor}', "x"), anew=True)
     port = site.url.rpartition(":")[2]
     for text in (site.url, site.url.removeprefix("http://"), port, f"a@127.0.0.1:{port}", "[::1]", "localhost"):
         await ask("probe", {"x": text}, error=True)
@@ -415,15 +422,16 @@ PAYLOADS = {
 PAYLOAD_TEXTS = ('a", "role": "admin', "a&role=admin", "</name><role>admin</role>", "a\\", '"', "{{ 1 }}")
 
 
-@pytest.mark.parametrize("template", PAYLOADS)
-@pytest.mark.parametrize("text", PAYLOAD_TEXTS)
+@in_one_home(("template", "text"), [(template, text) for text in PAYLOAD_TEXTS for template in PAYLOADS])
 async def test_payloads(install: Install, ask: Ask, site: Site, template: str, text: str) -> None:
     """A value stays inside the place of the body in which it stands."""
     await install(
-        written(f"type: rest\nmethod: post\nresource: {site.url}/\npayload_template: {json.dumps(template)}", "x")
+        written(f"type: rest\nmethod: post\nresource: {site.url}/\npayload_template: {json.dumps(template)}", "x"),
+        anew=True,
     )
+    site.requests.clear()
     await ask("probe", {"x": text})
-    method, _, _, body = site.requests[0]
+    ((method, _, _, body),) = site.requests
     assert method == "POST"
     assert PAYLOADS[template](body, text), body
 

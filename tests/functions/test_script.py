@@ -106,7 +106,7 @@ SHAPES = (
 )
 
 
-async def test_made_targets(hass: HomeAssistant, install: Install, ask: Ask) -> None:
+async def test_made_targets(quiet: None, hass: HomeAssistant, install: Install, ask: Ask) -> None:
     """What a model gives reaches nothing hidden, in whatever way it is written and used; `all` is all that is exposed."""
     done: list[ServiceCall] = []
     hass.services.async_register("light", "turn_on", done.append)

@@ -14,6 +14,7 @@ from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from tests.conftest import expose
 from tests.databases import EVERY_ENGINE
+from tests.one_home import in_one_home
 
 from .conftest import Ask, Install
 from .test_injection import written
@@ -84,7 +85,7 @@ async def test_own_queries(lamps: None, install: Install, ask: Ask) -> None:
     assert await ask("probe", {"x": "on", "y": 1e12}) == [{"n": 0, "colon": ":x"}]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "query",
     [
         "DELETE FROM states_meta",
@@ -98,7 +99,7 @@ async def test_own_queries_change_nothing(lamps: None, install: Install, ask: As
     """Whatever the user wrote, it only reads."""
     with pytest.raises(FunctionError, match="must be a SELECT"):
         await install(written(f"type: sqlite\nquery: {query}"))
-    await install(written("type: sqlite\nquery: SELECT count(*) AS n FROM states").replace("probe", "after"))
+    await install(written("type: sqlite\nquery: SELECT count(*) AS n FROM states").replace("probe", "after"), anew=True)
     assert await ask("after") == [{"n": 3}]
 
 

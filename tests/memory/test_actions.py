@@ -12,6 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import area_registry as ar
 from homeassistant.util.yaml import parse_yaml
+from tests.one_home import in_one_home
 
 from .home import OFF, ON, act, async_set_up_home
 from .people import async_memory
@@ -136,7 +137,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@in_one_home("case", WRONG)
 async def test_wrong_files(hass: HomeAssistant, home: MockConfigEntry, anna: str, case: str) -> None:
     """Nothing of a file that is wrong anywhere is remembered, and the place is told."""
     text, place = WRONG[case]
@@ -147,7 +148,7 @@ async def test_wrong_files(hass: HomeAssistant, home: MockConfigEntry, anna: str
     assert (await async_memory(hass)).held == []
 
 
-@pytest.mark.parametrize("length", range(60, 90))
+@in_one_home("length", range(60, 90))
 async def test_exported_words(hass: HomeAssistant, home: MockConfigEntry, anna: str, length: int) -> None:
     """Words are written to a file as they are, wherever its lines break."""
     said = f"{'x' * length}: null: null : null , ~ && {'y' * length}: null - then: null"
@@ -156,6 +157,7 @@ async def test_exported_words(hass: HomeAssistant, home: MockConfigEntry, anna: 
     await memory.async_delete(lambda _: True)
     await act(hass, "import_facts", anna, facts=exported)
     assert [fact.words for fact in memory.held] == [said]
+    await memory.async_delete(lambda _: True)
 
 
 async def test_wrong_facts(hass: HomeAssistant, home: MockConfigEntry, anna: str) -> None:

@@ -17,6 +17,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
+from tests.one_home import in_one_home
 
 from .people import GUESTS, Speaker, async_memory
 
@@ -151,7 +152,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@in_one_home("case", WRONG)
 async def test_errors_teach(hass: HomeAssistant, anna: Speaker, case: str) -> None:
     """What is not clear is not remembered, and the error says what to do."""
     for name in ("one", "two"):

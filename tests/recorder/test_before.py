@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 import pytest
+import pytest_socket
 from sqlalchemy import Engine, event, insert
 from sqlalchemy.orm import Session
 
@@ -142,9 +143,11 @@ def plans(database: Engine, call: Callable[[Session], object]) -> list[str]:
         ]
 
 
-@pytest.fixture
-def chatty(database: Engine) -> Series:
+@pytest.fixture(scope="module")
+def chatty(shared_database: Engine) -> Series:
     """An entity of thousands of rows, amid those of as many others as make an index by time alone a detour."""
+    pytest_socket.enable_socket()
+    database = shared_database
     rows = [Recorded(ORIGIN - second, str(second % 7)) for second in range(3000, 0, -1)]
     entity_id = record(database, rows)
     for _ in range(5):

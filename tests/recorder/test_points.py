@@ -17,7 +17,8 @@ from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 from tests.databases import EVERY_ENGINE
-from tests.recorded import local, measurement, record, steps
+from tests.one_home import in_one_home
+from tests.recorded import local, measurement, record, record_states, steps
 
 POWER, DOOR = "sensor.power", "binary_sensor.door"
 NOON = local("2026-03-10 12:00:00").timestamp()
@@ -37,10 +38,7 @@ async def write(recorder_mock: Recorder, hass: HomeAssistant, freezer: FrozenDat
         rows.append(
             (round(moment, 3), random.choice(("unavailable", "unknown")) if gap else str(random.randint(-50, 50) / 4))
         )
-    for moment, value in rows:
-        freezer.move_to(dt_util.utc_from_timestamp(moment))
-        hass.states.async_set(POWER, value, {"unit_of_measurement": "W"}, force_update=True)
-    await async_wait_recording_done(hass)
+    await record_states(hass, freezer, POWER, rows, unit_of_measurement="W")
     return rows
 
 
@@ -71,7 +69,7 @@ def known(rows: History, start: float, end: float) -> list[tuple[float, float, f
 
 
 @EVERY_ENGINE
-@pytest.mark.parametrize("share", [(0.0, 1.0), (0.31, 0.62), (0.5, 0.501)])
+@in_one_home("share", [(0.0, 1.0), (0.31, 0.62), (0.5, 0.501)])
 async def test_numbers(hass: HomeAssistant, write: History, share: tuple[float, float]) -> None:
     """Extremes stay, gaps stay, and nothing is said that was not so, on any database."""
     whole = write[-1][0] + 300 - NOON
@@ -136,10 +134,8 @@ async def test_states(recorder_mock: Recorder, hass: HomeAssistant, freezer: Fro
         (NOON + 1_800, "off"),
         *expected[1:],
     ]
-    for index in range(3_000):
-        freezer.move_to(dt_util.utc_from_timestamp(NOON + 6_000 + index))
-        hass.states.async_set(DOOR, "on" if index % 2 else "off")
-    await async_wait_recording_done(hass)
+    short = [(NOON + 6_000 + index, "on" if index % 2 else "off") for index in range(3_000)]
+    await record_states(hass, freezer, DOOR, short)
     end = NOON + 9_000
     told = await turns(NOON)
     assert len(told) <= 2 * PARTS + 5

@@ -120,8 +120,15 @@ def test_bombs(homes: tuple[Asker, Asker], query: str) -> None:
 
 @pytest.mark.usefixtures("limited")
 def test_the_loop_turns(homes: tuple[Asker, Asker]) -> None:
-    """While the heaviest queries run, the event loop stands still for no noticeable time."""
-    mixed, _ = homes
+    """While the heaviest queries run, the event loop stands still for no noticeable time.
+
+    They are asked up to three times: where something else has the processor it stands still once, where a query does each time.
+    """
+    assert any(_longest_standstill(homes[0]) < 0.25 for _ in range(3))
+
+
+def _longest_standstill(home: Asker) -> float:
+    """Return for how many seconds at a time the event loop did nothing while the heaviest queries ran."""
     over = Event()
 
     async def watch() -> float:
@@ -132,11 +139,11 @@ def test_the_loop_turns(homes: tuple[Asker, Asker]) -> None:
             longest = max(longest, monotonic() - before)
         return longest
 
-    watched = asyncio.run_coroutine_threadsafe(watch(), mixed.loop)
+    watched = asyncio.run_coroutine_threadsafe(watch(), home.loop)
     for name in ("instr", "a product", "many columns"):
-        outcome(mixed, BOMBS[name], MIXED)
+        outcome(home, BOMBS[name], MIXED)
     over.set()
-    assert watched.result(20) < 0.25  # Generous: the machine that tests may be busy.
+    return watched.result(20)
 
 
 def test_nested_secrets(homes: tuple[Asker, Asker]) -> None:

@@ -21,7 +21,7 @@ AUTOMATIONS, DAYS = "REHEARSED_AUTOMATIONS", "REHEARSED_DAYS"
 @pytest.mark.parametrize("seed", seeds(2))
 async def test_agreement(seed: int, freezer: FrozenDateTimeFactory, tmp_path: Path) -> None:
     """Every single run agrees, over restarts and whatever sensors say."""
-    automations, days = int(os.environ.get(AUTOMATIONS, "30")), float(os.environ.get(DAYS, "3"))
+    automations, days = int(os.environ.get(AUTOMATIONS, "30")), float(os.environ.get(DAYS, "2"))
     count, wrong = await disagreements(seed, automations, days, Clock(freezer), tmp_path)
     assert not wrong, "\n".join(wrong)
     assert count > automations

@@ -6,7 +6,8 @@ from .budget import Budget, Found
 from .by_pytest import run_tests
 
 TESTS = ("tests/automations/test_always.py::test_always", "tests/automations/test_together.py::test_at_once")
-PER_ROUND = 5
+PER_ROUND = 10
+"""Seeds that a round takes: the batches of the former."""
 
 
 def run(budget: Budget) -> Found:

@@ -1,21 +1,21 @@
 """Crashes of a home in which wishes come due, with other seeds each time."""
 
-from tests.seeds import VARIABLE
+from tests.seeds import COUNT, VARIABLE
 
 from .budget import Budget, Found
 from .by_pytest import run_tests
 
 TEST = "tests/wishes/test_crashes.py::test_crashes"
-PER_ROUND = 28
+FIRST, PER_ROUND = 14, 28
 
 
 def run(budget: Budget) -> Found:
     """Run the test with other seeds."""
     wrong = []
     for number in budget:
-        # The first ones are those that the tests take.
-        first = (number + 1) * PER_ROUND
-        _, problem = run_tests(TEST, environment={VARIABLE: str(first)})
+        # Those before are those that the tests take.
+        first = FIRST + number * PER_ROUND
+        _, problem = run_tests(TEST, environment={VARIABLE: str(first), COUNT: str(PER_ROUND)})
         if problem:
             wrong.append(f"seeds from {first}: {problem}")
     return Found(f"{budget.done * PER_ROUND:,} crashes", wrong=tuple(wrong))

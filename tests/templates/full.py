@@ -1,11 +1,14 @@
 """A home for templates that Home Assistant's full environment renders: what is hidden and what is secret bears a mark."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from custom_components.extended_assist.actions.run_names import RunNames
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import Reach, check_reach, read_form
+from custom_components.extended_assist.templates.forms import Form
 from homeassistant.core import Context, HomeAssistant, State
 from homeassistant.helpers import area_registry as ar, entity_registry as er, label_registry as lr
 from homeassistant.helpers.template import Template, TemplateEnvironment
@@ -127,12 +130,18 @@ def rendered(hass: HomeAssistant, template: str, mark: str) -> str:
     return str(Template(template, hass).async_render(variables(hass, mark), parse_result=False))
 
 
-def reach_of(hass: HomeAssistant, template: str) -> Reach | str:
-    """Return the reach of a template that may be written, or why it is refused."""
+@cache
+def _names() -> Mapping[str, Form]:
+    """Return what the names stand for that the automation defines."""
     names = RunNames()
     names.add(WRITTEN)
+    return names.forms(of_state=True)
+
+
+def reach_of(hass: HomeAssistant, template: str) -> Reach | str:
+    """Return the reach of a template that may be written, or why it is refused."""
     try:
-        reach = read_form(template, names.forms(of_state=True))
+        reach = read_form(template, _names())
         check_reach(hass, Exposure(hass, ASSISTANT), reach)
     except ToolError as err:
         return str(err)

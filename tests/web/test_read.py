@@ -18,6 +18,9 @@ from custom_components.extended_assist.web.fetch import FetchedResponse
 from custom_components.extended_assist.web.read import Document, DocumentType, async_read, decode
 from custom_components.extended_assist.web.select import Wanted, select
 from homeassistant.core import HomeAssistant
+from tests.one_home import in_one_home
+
+from .robots import ROBOTS
 
 URL = "https://example.com/dir/page"
 
@@ -222,41 +225,10 @@ async def threads_end() -> AsyncGenerator[None]:
     pytest.fail("The thread goes on")
 
 
-N = 2_000_000
-ROBOTS: dict[str, str] = {
-    "deep blocks": "<div>x" * (N // 6),
-    "deep inline": "<b>" * (N // 3),
-    "deep links": "<a href=x>x" * (N // 11),
-    "deep lists": "<ul><li>x" * (N // 9),
-    "deep tables": "<table><tr><td>" * (N // 15),
-    "deep tables with titles": "<table><tr><td><h1>x" * (N // 20),
-    "huge table": "<table>" + "<tr><td>1<td>2<td>3</tr>" * (N // 24) + "</table>",
-    "flat": "<p>x" * (N // 4),
-    "misnested": "<a><b></a></b>" * (N // 14),
-    "main in main": "<main>x" * (N // 7),
-    "one tag with many attributes": "<a " + " ".join(f"a{number}=1" for number in range(N // 9)) + ">x</a>",
-    "tags with many attributes": ("<a " + " ".join(f"a{number}" for number in range(100)) + ">x</a>") * (N // 700),
-    "angle brackets": "<" * N,
-    "ampersands": "&" * N,
-    "references": "&amp;" * (N // 5),
-    "comments": "<!-- " * (N // 5),
-    "declarations": "<!" * (N // 2),
-    "instructions": "<?" * (N // 2),
-    "sections": "<![CDATA[" * (N // 9),
-    "open attribute": "<a href='" + "x" * N,
-    "open script": "<script>" + "<" * N,
-    "spaces": " " * N,
-    "words": "word " * (N // 5),
-    "styles": "<p style='display    :'>x" * (N // 25),
-    "long style": "<p style='" + "display " * (N // 8) + "'>x",
-    "long links": f"<base href='http://e.com/{'x' * 400}'>" + "".join(f"<a href=?{n}>x</a>" for n in range(N // 16)),
-}
-
-
-@pytest.mark.parametrize("name", ROBOTS)
+@in_one_home("name", ROBOTS)
 async def test_robots(hass: HomeAssistant, threads_end: None, name: str) -> None:
     """Two megabytes of any kind are read in bounded time, or given up in time; the event loop goes on."""
-    began = time.monotonic()
+    began = time.process_time()  # Not of the clock, since others may have the processor.
 
     def to_text(document: Document) -> str:
         return page.to_text(page.parse(document.text)[0], URL)
@@ -267,13 +239,19 @@ async def test_robots(hass: HomeAssistant, threads_end: None, name: str) -> None
         assert "too complicated" in str(err)  # noqa: PT017 - either is right, on a slow machine
     else:
         assert len(text) <= page.MAX_TEXT
-    assert time.monotonic() - began < read.MAX_SECONDS + 1
+    assert time.process_time() - began < read.MAX_SECONDS + 1
 
 
+# The package as a name without its content, most of which the parser does not need.
 MEASURE = """
 from pathlib import Path
-from custom_components.extended_assist.web import page
-from tests.web.test_read import ROBOTS
+import sys
+from types import ModuleType
+package = ModuleType("extended_assist")
+package.__path__ = ["custom_components/extended_assist"]
+sys.modules["extended_assist"] = package
+from extended_assist.web import page
+from tests.web.robots import ROBOTS
 
 def most():
     status = Path("/proc/self/status").read_text()

@@ -133,7 +133,8 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     part.number, part.is_new = position, True
     index, here = part.index, position - part.first
     text = index.text
-    block = _line_breaks(indented(block, index.column - column if index.automations else 0), outline.text)
+    like = outline.text if "\n" in outline.text else block  # One line alone has no line break to go by.
+    block = _line_breaks(indented(block, index.column - column if index.automations else 0), like)
     if index.empty_list:
         start, end = index.empty_list
         before, after = text[:start], text[end:]
@@ -143,10 +144,10 @@ def _insert(outline: Outline, position: int, block: str, expected: dict[str, Any
     else:
         before, after = text[: index.stop], text[index.stop :]
     if before and not before.endswith("\n"):
-        before += _line_break(outline.text)
+        before += _line_break(like)
     after = after.removeprefix("\r").removeprefix("\n") if index.empty_list else after
     if after and not block.endswith("\n"):  # It was the last one of a file that ends without a line break.
-        block += _line_break(outline.text)
+        block += _line_break(like)
     return _check(part, f"{before}{block}{after}", [item.meaning for item in index.automations], expected)
 
 

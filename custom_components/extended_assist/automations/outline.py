@@ -146,7 +146,10 @@ def quick_outline(text: str, kind: str = "automation") -> Outline | None:
     starts = [head.end(), *(found.start() + 1 for found in begins.finditer(text, head.end())), len(text)]
     try:
         parse(head[0])
-        ids = [_id(text[start:end], column) for start, end in pairwise(starts)]
+        parts = [text[start:end] for start, end in pairwise(starts)]
+        # First those that may be connected: if one is, nothing else is read twice.
+        known = {part: _id(part, column, maybe_anchor=True) for part in parts if _may_have_anchor(part)}
+        ids = [known[part] if part in known else _id(part, column) for part in parts]
     except yaml.YAMLError, _ConnectedError:
         return None
     return Outline(text, ids, column, starts, kind)
@@ -156,10 +159,14 @@ class _ConnectedError(Exception):
     """A part is connected with others, or may be."""
 
 
-def _id(part: str, column: int) -> str | None:
+def _may_have_anchor(part: str) -> bool:
+    """Return whether a part may hold an anchor or use one."""
+    return ("&" in part or "*" in part) and _ANCHOR.search(part) is not None
+
+
+def _id(part: str, column: int, *, maybe_anchor: bool = False) -> str | None:
     """Return the id of the automation in a part; raise an error unless it means the same in any other file."""
     parse(part)
-    maybe_anchor = ("&" in part or "*" in part) and _ANCHOR.search(part)
     first, other = _patterns(column)
     if not maybe_anchor and (found := first.match(part)) and not other.search(part, found.end() - 1):
         return found[1] or found[2] or ""

@@ -19,6 +19,8 @@ from .reading import compose
 
 _KEY = re.compile(r"automation( .*)?")
 _TEXT = "tag:yaml.org,2002:str"
+_INCLUDED_VALUE = re.compile(r"\w: +!include")
+"""What is included as a part of an automation, which is none itself."""
 
 
 def other_places(config_dir: Path, automation_ids: Collection[str]) -> dict[str, list[str]]:
@@ -119,7 +121,7 @@ class _Search:
 
 def _including(text: str) -> str:
     """Return the automations of the editor's file that include other files; the rest, which may be long, is not looked at."""
-    if "!include" not in text:
+    if len(_INCLUDED_VALUE.findall(text)) == text.count("!include"):
         return ""
     if (outline := quick_outline(text)) is None:
         return text

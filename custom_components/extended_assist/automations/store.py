@@ -131,7 +131,10 @@ class ConfigStore:
         """Return the intent of a call, before it is known what that does to the file."""
         speaker = {name: getattr(call.caller, name) for name in _SPEAKER}
         details = {"id": item_id, "copy": new_name()}
-        return Intent(change=Change(self._file.kind, f"changing {self._file.noun}", details, **speaker), before="")
+        change = Change(
+            self._file.kind, f"changing {self._file.noun}", details, **speaker, entry_id=call.options.entry_id
+        )
+        return Intent(change=change, before="")
 
     async def _async_finish[T](self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for work that goes on when the waiting is cancelled."""

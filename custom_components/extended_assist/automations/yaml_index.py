@@ -3,7 +3,7 @@
 The file is never loaded and dumped as a whole: that would lose comments, tags and everything else that is not data.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 import re
 from typing import Any
@@ -136,6 +136,8 @@ def index_yaml(text: str, kind: str = "automation") -> YamlIndex:
 
 type _Node = yaml.AliasEvent | yaml.ScalarEvent | yaml.SequenceStartEvent | yaml.MappingStartEvent
 """The beginning of anything, or the whole of something that holds nothing."""
+_BLOCKS = frozenset("|>")
+"""Styles of texts that go over several lines."""
 
 
 class _IndexBuilder:
@@ -150,54 +152,86 @@ class _IndexBuilder:
         self._key: str | None = None
         self._end = 0  # Where the last piece of text ended.
         self._is_value = False  # Whether what stands under an id comes next.
+        self._at = IndexedAutomation(0, 0)  # The last item; before the first, one that is in no file.
+        steps: dict[type[yaml.Event], Callable[[Any], None]] = {
+            yaml.DocumentStartEvent: self._document,
+            yaml.DocumentEndEvent: self._document_end,
+            yaml.SequenceStartEvent: self._enter,
+            yaml.MappingStartEvent: self._enter,
+            yaml.SequenceEndEvent: self._leave,
+            yaml.MappingEndEvent: self._leave,
+            yaml.ScalarEvent: self._scalar,
+            yaml.AliasEvent: self._alias,
+        }
         for event in yaml.parse(index.text, Loader=yaml.CSafeLoader):
-            self._take(event)
+            if step := steps.get(type(event)):
+                step(event)
 
-    def _take(self, event: yaml.Event) -> None:
-        """Add one event of the parser."""
-        match event:
-            case yaml.DocumentStartEvent():
-                if self._begun:
-                    raise self.index.unreadable("it holds several documents")
-                self._begun = True
-            case yaml.DocumentEndEvent(explicit=True):
-                self.index.stop = event.start_mark.index
-            case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
-                self._node(event)
-                self._depth += 1
-                self._flow.append(bool(event.flow_style))
-            case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
-                self._leave(event)
-            case yaml.ScalarEvent() | yaml.AliasEvent():
-                self._node(event)
-                if self._depth:
-                    self._solid(event.start_mark.index, self._content_end(event))
+    def _document(self, event: yaml.DocumentStartEvent) -> None:
+        """Add the beginning of a document."""
+        if self._begun:
+            raise self.index.unreadable("it holds several documents")
+        self._begun = True
 
-    def _node(self, event: _Node) -> None:
-        """Add a node: a scalar, an alias, or the start of a list or object."""
-        if self._depth == 0:
+    def _document_end(self, event: yaml.DocumentEndEvent) -> None:
+        """Add the end of the document."""
+        if event.explicit:
+            self.index.stop = event.start_mark.index
+
+    def _enter(self, event: yaml.SequenceStartEvent | yaml.MappingStartEvent) -> None:
+        """Add the start of a list or object."""
+        if self._depth:
+            self._node(event, event.start_mark.index, type(event).__name__)
+        else:
+            self._root(event)
+        self._depth += 1
+        self._flow.append(bool(event.flow_style))
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        """Add a scalar."""
+        if not self._depth:
             self._root(event)
             return
-        start = event.start_mark.index
+        start, end = event.start_mark.index, event.end_mark.index
+        self._node(event, start, event.value)
+        self._solid(start, self._block_end(start, end) if event.style in _BLOCKS else end)
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        """Add the use of an anchor."""
+        if not self._depth:
+            self._root(event)
+            return
+        self._node(event, event.start_mark.index, "")
+        self._solid(event.start_mark.index, event.end_mark.index)
+
+    def _node(self, event: _Node, start: int, value: str) -> None:
+        """Add what is in the list or object of all items: a scalar, an alias, or the start of a list or object."""
         if self._depth == 1:
-            item = self.index.automations[-1] if self._is_value else self._item(event)
+            item = self._at = self._at if self._is_value else self._item(event)
             self._is_value = self.index.is_keyed and not self._is_value
             item.start = start
             item.is_object = isinstance(event, yaml.MappingStartEvent)
             item.on_lines = isinstance(event, yaml.MappingStartEvent) and not event.flow_style
             self._key = None
-        item = self.index.automations[-1]
+        item, anchor = self._at, event.anchor
         if isinstance(event, yaml.AliasEvent):
-            item.aliases.add(event.anchor or "")
-            item.meaning.append(f"*{event.anchor}")
+            item.aliases.add(anchor or "")
+            item.meaning.append(f"*{anchor}")
+            reason = "an anchor"
         else:
-            if event.anchor:
-                item.anchors.add(event.anchor)
-            value = event.value if isinstance(event, yaml.ScalarEvent) else type(event).__name__
-            item.meaning.append(f"{event.tag}\n{event.implicit}\n{event.anchor}\n{value}")
+            tag = event.tag
+            item.meaning.append(f"{tag}\n{event.implicit}\n{anchor}\n{value}")
+            reason = ""
+            if anchor:
+                item.anchors.add(anchor)
+                reason = "an anchor"
+            elif tag:
+                reason = f"the tag {tag}" if tag.startswith("!") else "a tag"
+            elif isinstance(event, yaml.ScalarEvent) and event.style in _BLOCKS:
+                reason = "a comment" if "#" in self.index.text[start : self.index.line_end(start)] else ""
         if self._depth == 2 and item.is_object:
             self._entry(item, event)
-        if item.keys and (reason := self._reason(event)):
+        if reason and item.keys:
             item.keys[-1].fixed = item.keys[-1].fixed or reason
 
     def _item(self, event: _Node) -> IndexedAutomation:
@@ -253,39 +287,26 @@ class _IndexBuilder:
         if self._depth == 0 and self.index.empty_list:
             self.index.empty_list = (self.index.empty_list[0], event.end_mark.index)
         elif self._depth:
-            self.index.automations[-1].meaning.append("end")
+            self._at.meaning.append("end")
             if flow:
                 self._solid(event.start_mark.index, event.end_mark.index)
 
     def _solid(self, start: int, end: int) -> None:
         """Add a piece of data; between it and the piece before there can only be punctuation and comments."""
-        item = self.index.automations[-1]
-        if item.keys and "#" in self.index.text[self._end : start]:
-            item.keys[-1].fixed = "a comment"
-        self._end = item.end = end
+        item = self._at
         if item.keys:
-            item.keys[-1].end = end
+            key = item.keys[-1]
+            if self.index.text.find("#", self._end, start) >= 0:
+                key.fixed = "a comment"
+            key.end = end
+        self._end = item.end = end
 
-    def _content_end(self, event: yaml.Event) -> int:
-        """Return the end of a scalar: without the line breaks after a block of text, unless they belong to it."""
-        start, end = event.start_mark.index, event.end_mark.index
-        if not isinstance(event, yaml.ScalarEvent) or event.style not in ("|", ">"):
-            return end
+    def _block_end(self, start: int, end: int) -> int:
+        """Return the end of a block of text: without the line breaks after it, unless they belong to it."""
         text = self.index.text[start:end]
         if "+" in text.partition("\n")[0]:
             return end - text.endswith("\n") - text.endswith("\r\n")
         return start + len(text.rstrip())
-
-    def _reason(self, event: _Node) -> str:
-        """Name the part of a node that would be lost if it were written anew; empty for none."""
-        if isinstance(event, yaml.AliasEvent) or event.anchor:
-            return "an anchor"
-        if event.tag:
-            return f"the tag {event.tag}" if event.tag.startswith("!") else "a tag"
-        if getattr(event, "style", None) in ("|", ">"):
-            start = event.start_mark.index
-            return "a comment" if "#" in self.index.text[start : self.index.line_end(start)] else ""
-        return ""
 
     def _dash(self, start: int) -> int:
         """Return the position of the dash of the list item whose content begins at start."""

@@ -6,6 +6,7 @@ from itertools import islice
 from operator import is_
 from pathlib import Path
 import re
+from types import FunctionType
 from typing import Any, Literal, TypedDict
 
 from anthropic.types import ToolParam
@@ -319,7 +320,7 @@ def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Conver
     if (
         known is None
         or not _are_same(known.parameters, tool.parameters)
-        or known.serializer is not serializer
+        or not _is_same_serializer(known.serializer, serializer)
         or known.tool.get("description") != description
     ):
         schema = to_openapi(tool.parameters, custom_serializer=serializer, openapi_version="3.1.0")
@@ -344,6 +345,15 @@ def _are_same(one: vol.Schema, other: vol.Schema) -> bool:
     return (one.required, one.extra, len(one.schema)) == (other.required, other.extra, len(other.schema)) and all(
         key is known and part is known_part
         for (key, part), (known, known_part) in zip(one.schema.items(), other.schema.items(), strict=True)
+    )
+
+
+def _is_same_serializer(one: Callable[[Any], Any] | None, other: Callable[[Any], Any] | None) -> bool:
+    """Return whether two serializers do the same: merged APIs make one for every conversation, of the same parts."""
+    if not (isinstance(one, FunctionType) and isinstance(other, FunctionType)):
+        return one is other
+    return one.__code__ is other.__code__ and all(
+        getattr(one, part) == getattr(other, part) for part in ("__closure__", "__defaults__", "__kwdefaults__")
     )
 
 

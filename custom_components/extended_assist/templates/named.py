@@ -22,12 +22,14 @@ def named_entities(tree: nodes.Template) -> frozenset[str]:
 
 def put_in(tree: nodes.Node, constants: Mapping[str, str]) -> None:
     """Put variables that are sure to be a text in the place of their names, but for those that the template sets itself."""
-    own = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
+    if not constants:
+        return
+    known = constants.keys() - {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
     for node in [tree, *tree.find_all(nodes.Node)]:
         for key, value in list(node.iter_fields()):
             put = [
                 nodes.Const(constants[item.name], lineno=item.lineno)
-                if isinstance(item, nodes.Name) and item.name in constants.keys() - own
+                if isinstance(item, nodes.Name) and item.name in known
                 else item
                 for item in (value if isinstance(value, list) else [value])
             ]

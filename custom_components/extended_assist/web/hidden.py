@@ -50,6 +50,9 @@ _VARIABLES: Final = 3
 _BRACKETS = re.compile(r"\[[^\]]*\]|:{1,2}[\w-]+\([^)]*\)|:[\w-]+")
 
 type Color = tuple[int, int, int]
+type Colors = tuple[Color | None, Color | None]
+"""Of a text, and of what is behind it."""
+_PLAIN: Final[Colors] = ((0, 0, 0), _WHITE)
 
 
 class Visibility:
@@ -58,7 +61,8 @@ class Visibility:
     def __init__(self, soup: BeautifulSoup) -> None:
         """Read the style sheets of the page."""
         self._styles: dict[int, list[tuple[tuple[int, ...], Style]]] = {}
-        self._colors: dict[int, tuple[Color | None, Color | None]] = {}
+        self._colors: dict[int, Colors] = {}
+        self._hidden: dict[int, bool] = {}
         self._variables: Style = {}
         rules = [*rules_of(soup)]
         for rule in rules:
@@ -79,9 +83,11 @@ class Visibility:
 
     def is_hidden(self, tag: Tag) -> bool:
         """Return whether a visitor would not see an element, or what is in it."""
-        style = self._style(tag)
-        self._see_colors(tag, style)
-        return _is_hidden_by_attributes(tag, style) or _is_hidden_by_style(style)
+        if (known := self._hidden.get(id(tag))) is None:
+            style = self._style(tag)
+            self._see_colors(tag, style)
+            known = self._hidden[id(tag)] = _is_hidden_by_attributes(tag, style) or _is_hidden_by_style(style)
+        return known
 
     def hides_text(self, tag: Tag | None) -> bool:
         """Return whether the text right in an element has the color of what is behind it."""
@@ -89,7 +95,9 @@ class Visibility:
             return False
         if id(tag) not in self._colors:
             self._see_colors(tag, self._style(tag))
-        color, ground = self._colors[id(tag)]
+        if (colors := self._colors[id(tag)]) is _PLAIN:
+            return False
+        color, ground = colors
         if color is None:
             return True
         return ground is not None and sum(abs(a - b) for a, b in zip(color, ground, strict=True)) <= _ALIKE
@@ -130,10 +138,14 @@ class Visibility:
         if around is not None and id(around) not in self._colors:
             for one in reversed([*tag.parents]):
                 if id(one) not in self._colors:
-                    self._colors[id(one)] = ((0, 0, 0), _WHITE)
+                    self._colors[id(one)] = _PLAIN
                     if one.parent is not None:
                         self._see_colors(one, self._style(one))
-        color, ground = self._colors[id(around)] if around is not None else ((0, 0, 0), _WHITE)
+        inherited = self._colors[id(around)] if around is not None else _PLAIN
+        if not style and tag.name not in ("font", "body") and "bgcolor" not in tag.attrs:
+            self._colors[id(tag)] = inherited
+            return
+        color, ground = inherited
         own_color = (
             style.get("-webkit-text-fill-color")
             or style.get("color")

@@ -146,6 +146,8 @@ def _layout_tables(soup: BeautifulSoup, visibility: Visibility) -> set[int]:
     """Return the ids of tables that only arrange other things."""
     found: set[int] = set()
     around: list[Tag] = []
+    if not soup.find_all("table"):
+        return found
     for node, begins in _steps(soup, None, visibility):
         if isinstance(node, NavigableString) or node.name not in _LAYOUT:
             continue

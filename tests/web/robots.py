@@ -1,0 +1,31 @@
+"""Two megabytes of each kind that is hard to read; without Home Assistant, so that a process of its own begins at once."""
+
+N = 2_000_000
+ROBOTS: dict[str, str] = {
+    "deep blocks": "<div>x" * (N // 6),
+    "deep inline": "<b>" * (N // 3),
+    "deep links": "<a href=x>x" * (N // 11),
+    "deep lists": "<ul><li>x" * (N // 9),
+    "deep tables": "<table><tr><td>" * (N // 15),
+    "deep tables with titles": "<table><tr><td><h1>x" * (N // 20),
+    "huge table": "<table>" + "<tr><td>1<td>2<td>3</tr>" * (N // 24) + "</table>",
+    "flat": "<p>x" * (N // 4),
+    "misnested": "<a><b></a></b>" * (N // 14),
+    "main in main": "<main>x" * (N // 7),
+    "one tag with many attributes": "<a " + " ".join(f"a{number}=1" for number in range(N // 9)) + ">x</a>",
+    "tags with many attributes": ("<a " + " ".join(f"a{number}" for number in range(100)) + ">x</a>") * (N // 700),
+    "angle brackets": "<" * N,
+    "ampersands": "&" * N,
+    "references": "&amp;" * (N // 5),
+    "comments": "<!-- " * (N // 5),
+    "declarations": "<!" * (N // 2),
+    "instructions": "<?" * (N // 2),
+    "sections": "<![CDATA[" * (N // 9),
+    "open attribute": "<a href='" + "x" * N,
+    "open script": "<script>" + "<" * N,
+    "spaces": " " * N,
+    "words": "word " * (N // 5),
+    "styles": "<p style='display    :'>x" * (N // 25),
+    "long style": "<p style='" + "display " * (N // 8) + "'>x",
+    "long links": f"<base href='http://e.com/{'x' * 400}'>" + "".join(f"<a href=?{n}>x</a>" for n in range(N // 16)),
+}
