@@ -89,7 +89,13 @@ async def prepare_home(environment: Environment, config_dir: Path, days: int = 3
 
 def _write_configuration(config_dir: Path) -> None:
     config_dir.mkdir(parents=True, exist_ok=True)
-    (config_dir / "configuration.yaml").write_text(HOME_CONFIGURATION)
+    media = config_dir / "media"
+    media.mkdir(exist_ok=True)
+    # In a container it would be a folder outside of the demonstration.
+    own_media = HOME_CONFIGURATION.replace(
+        "homeassistant:\n", f"homeassistant:\n  media_dirs:\n    local: {media}\n", 1
+    )
+    (config_dir / "configuration.yaml").write_text(own_media)
     install_integration(config_dir, DEMO_HOME)
     draw_front_door(config_dir, parcel=True)
 

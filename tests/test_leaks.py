@@ -47,6 +47,7 @@ from tests.cameras.scenes import drawn
 from tests.conftest import expose
 from tests.habits.homes import Home, Written, ulid
 from tests.habits.recorded import async_write
+from tests.one_home import in_one_home
 from tests.recorded import meter, record, steps
 from tests.web.site import Site, http
 
@@ -204,6 +205,17 @@ CASES["extended_assist__do_later"] = lambda: [
         for name in NAMES
     ),
     *({"when": {"after": 60}, "say": "x", "while": [template]} for template in REACH),
+]
+CASES["extended_assist__watch"] = lambda: [
+    {"see": "somebody is there", "cameras": cameras, "for": hearer}
+    for cameras in (
+        ["image.visible"],
+        ["image.zebra"],
+        ["image.visible", "image.zebra"],
+        ["Quokka picture"],
+        ["visible"],
+    )
+    for hearer in ("here", "everyone", "Quokka")
 ]
 CASES["extended_assist__rehearse_automation"] = lambda: [
     {},
@@ -560,26 +572,48 @@ def traces(text: str, said: dict[str, Any]) -> list[str]:
     return [secret for secret in SECRETS if secret in text.lower() and secret not in words]
 
 
-@pytest.mark.parametrize("tool_class", CATALOGUE, ids=lambda tool: tool.name)
-async def test_no_trace_in_results_and_errors(
-    hass: HomeAssistant,
-    home: None,
-    web_site: None,
-    entry: MockConfigEntry,
-    llm_context: llm.LLMContext,
-    tool_class: type,
+LIVED_IN = (FindHabitsTool, DeclineHabitTool)
+"""Tools that find what a home of longer standing leaves behind."""
+READING = [tool for tool in CATALOGUE if tool.tier is Tier.READ and tool not in LIVED_IN]
+
+
+@pytest.mark.usefixtures("home", "web_site")
+@in_one_home("tool_class", READING, ids=[tool.name for tool in READING])
+async def test_no_trace_in_what_is_read(
+    hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext, tool_class: type[ExtendedTool]
 ) -> None:
     """Whatever a tool is asked, its answer names nothing hidden, and the same visible things are found."""
+    tool = _permitted(tool_class, entry)
+    await _check_no_trace(hass, tool, llm_context, [*CASES.get(tool.name, list)(), *_of_schema(tool)])
+
+
+@pytest.mark.usefixtures("home", "web_site")
+@pytest.mark.parametrize("tool_class", [tool for tool in CATALOGUE if tool not in READING], ids=lambda tool: tool.name)
+async def test_no_trace_in_results_and_errors(
+    hass: HomeAssistant, entry: MockConfigEntry, llm_context: llm.LLMContext, tool_class: type[ExtendedTool]
+) -> None:
+    """Whatever a tool does, its answer names nothing hidden, and the same visible things are found."""
+    tool = _permitted(tool_class, entry)
+    cases = [*CASES.get(tool.name, list)(), *_of_schema(tool)]
+    if tool_class in LIVED_IN:
+        ids = await _live(hass, llm_context)
+        cases += [{"habit": one} for one in ids] if tool_class is DeclineHabitTool else [{"entity": "visible"}, {}]
+    await _check_no_trace(hass, tool, llm_context, cases)
+
+
+def _permitted(tool_class: type[ExtendedTool], entry: MockConfigEntry) -> ExtendedTool:
+    """Return a tool that everybody may use without being asked."""
     everyone = Policy(who_may=dict.fromkeys(Tier, Speaker.ANYONE), ask_first=frozenset(), allow_without_chat=True)
     told: dict[str, Any] = {"memory_elsewhere": True, "memory_guests": 100}
     told |= {"open_cameras": frozenset({"image.visible", "image.zebra"})}
-    tool = (getattr(tool_class, "seeing", None) or tool_class)(
-        ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True, **told)
-    )
-    cases = [*CASES.get(tool.name, list)(), *_of_schema(tool)]
-    if tool_class in (FindHabitsTool, DeclineHabitTool):
-        ids = await _live(hass, llm_context)
-        cases += [{"habit": one} for one in ids] if tool_class is DeclineHabitTool else [{"entity": "visible"}, {}]
+    made = getattr(tool_class, "seeing", None) or tool_class
+    return made(ToolboxOptions(budget=40_000, policy=everyone, entry_id=entry.entry_id, is_fixed=True, **told))
+
+
+async def _check_no_trace(
+    hass: HomeAssistant, tool: ExtendedTool, llm_context: llm.LLMContext, cases: list[dict[str, Any]]
+) -> None:
+    """Call a tool with all of these arguments."""
     visible = False
     for arguments in cases:
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
@@ -644,7 +678,7 @@ FUNCTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("settings", FUNCTIONS)
+@in_one_home("settings", FUNCTIONS)
 async def test_no_trace_through_functions(
     hass: HomeAssistant, home: None, llm_context: llm.LLMContext, settings: str
 ) -> None:

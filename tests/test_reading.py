@@ -18,6 +18,7 @@ from homeassistant.util import dt as dt_util
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import Converse
 from tests.docs.pages import examples
+from tests.one_home import in_one_home
 from tests.recorded import meter, record, steps
 
 # A database in memory is out of reach for queries.
@@ -130,17 +131,23 @@ def _home(hass: HomeAssistant) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-async def test_asking_changes_nothing(
-    hass: HomeAssistant, entry: MockConfigEntry, converse: Converse, question: str, chat_log: Callable[..., Any]
-) -> None:
-    """The calls that answer a question leave every state as it was, and perform nothing but what only answers."""
+@pytest.fixture
+async def recorded(hass: HomeAssistant, recorder_mock: Any, house: None, entry: MockConfigEntry) -> None:
+    """Give the agent every family, and the home a meter with a past."""
     hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: list(FAMILIES)})
     await hass.config_entries.async_reload(entry.entry_id)
     now = dt_util.utcnow().replace(minute=0, second=0, microsecond=0)
     rows = meter(steps(now - timedelta(hours=5), now), lambda _: 1)
     await record(hass, "input_number.level", rows, name="Level", unit_of_measurement="kWh", unit_class="energy")
     await async_wait_recording_done(hass)
+
+
+@pytest.mark.usefixtures("recorded")
+@in_one_home("question", QUESTIONS)
+async def test_asking_changes_nothing(
+    hass: HomeAssistant, converse: Converse, question: str, chat_log: Callable[..., Any]
+) -> None:
+    """The calls that answer a question leave every state as it was, and perform nothing but what only answers."""
     performed = async_capture_events(hass, EVENT_CALL_SERVICE)
     before = _home(hass)
     calls = QUESTIONS[question]

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.seeds import VARIABLE, seeds
+from tests.seeds import COUNT, VARIABLE, seeds
 from tests.soak.budget import Budget
 from tests.soak.mutation import PACKAGE, TESTS, mutated
 from tests.soak.page import rows, with_rows
@@ -40,10 +40,12 @@ def test_one_row_for_each() -> None:
 
 
 def test_seeds_of_a_soak(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They go on where the last ones ended."""
+    """They go on where the last ones ended, and may be more."""
     assert seeds(3) == range(3)
     monkeypatch.setenv(VARIABLE, "400")
     assert seeds(3) == range(400, 403)
+    monkeypatch.setenv(COUNT, "28")
+    assert seeds(3) == range(400, 428)
 
 
 @pytest.mark.parametrize("name", TESTS)

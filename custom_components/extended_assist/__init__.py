@@ -33,6 +33,7 @@ from .fact_actions import async_register_fact_actions
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
 from .gallery import async_register_view
+from .glances import async_find_eyes
 from .habits.declined import async_get_declined
 from .happened import async_get_activity
 from .household import async_household_platforms
@@ -133,13 +134,13 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload(await async_offer_in_assist(hass, entry))
-    entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS))
+    entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS, async_find_eyes))
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
         await _async_forget_meters(hass)
     await _async_set_up_platforms(hass, entry)
-    await async_show(hass, entry)
+    await async_show(hass)
     entry.async_on_unload(async_watch_others(hass))
     # Where looking was turned off, nothing that was seen is left.
     entry.async_on_unload(KeptPictures.of(hass).clear)

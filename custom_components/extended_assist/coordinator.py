@@ -15,6 +15,7 @@ from homeassistant.util import dt as dt_util
 
 from .claude.client import ConnectionFailedError, async_list_models
 from .const import DOMAIN, LOGGER
+from .toolbox.caller import outside_conversation
 
 LOOK_AGAIN = timedelta(minutes=1)
 """Between looks at a server that is gone: soon enough for those who wait, rare enough to cost nothing."""
@@ -76,12 +77,13 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
             self.failures.append((dt_util.utcnow(), key))
         if key == "invalid_auth":
             self.config_entry.async_start_reauth_if_available(self.hass)
+        # What the entities set off is no part of the conversation in which it showed.
         if key in _GONE:
-            self._async_lose(key)
+            outside_conversation(self._async_lose, key)
         elif key not in _UNCLEAR and not self.last_update_success:
             LOGGER.info("Fetching %s data recovered", self.name)
             self.update_interval = READ_AGAIN
-            self.async_set_updated_data(self.data)
+            outside_conversation(self.async_set_updated_data, self.data)
 
     @callback
     def _async_lose(self, key: str) -> None:

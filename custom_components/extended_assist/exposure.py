@@ -11,6 +11,8 @@ import re
 from threading import get_ident
 from typing import Any
 
+from homeassistant.auth.models import User
+from homeassistant.auth.permissions.const import POLICY_READ
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import entity_registry as er
@@ -102,15 +104,30 @@ class Exposure:
     Made anew for every call: the user may change exposure in the middle of a conversation.
     """
 
-    def __init__(self, hass: HomeAssistant, assistant: str, external_statistics: frozenset[str] = frozenset()) -> None:
-        """Take the assistant whose exposure counts, from the llm context, and the external statistics of the options."""
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        assistant: str,
+        external_statistics: frozenset[str] = frozenset(),
+        *,
+        reader: User | None = None,
+    ) -> None:
+        """Take the assistant whose exposure counts, from the llm context, and the external statistics of the options.
+
+        For a reader, what their groups may not read in Home Assistant is not exposed either.
+        """
         self._hass = hass
         self._assistant = assistant
+        self._reader = reader
         self.external_statistics = frozenset(filter(_is_external, external_statistics))
 
     def is_exposed(self, entity_id: str) -> bool:
         """Return whether an entity exists and is exposed; may be asked from any thread."""
         return self.state(entity_id) is not None
+
+    def is_awaited(self, entity_id: str) -> bool:
+        """Return whether an entity would be exposed that has no state, as while its integration is loaded anew."""
+        return self._hass.states.get(entity_id) is None and self._decide(self._may_see, entity_id)
 
     def state(self, entity_id: str) -> State | None:
         """Return the state of an exposed entity; may be asked from any thread."""
@@ -126,7 +143,14 @@ class Exposure:
     @callback
     def _should_expose(self, state: State) -> bool:
         """The user's decision about an entity."""
-        return async_should_expose(self._hass, self._assistant, state.entity_id)
+        return self._may_see(state.entity_id)
+
+    @callback
+    def _may_see(self, entity_id: str) -> bool:
+        """Return whether the assistant, and the reader if there is one, may see an entity."""
+        if not async_should_expose(self._hass, self._assistant, entity_id):
+            return False
+        return self._reader is None or self._reader.permissions.check_entity(entity_id, POLICY_READ)
 
     def _decide[*Ts, R](self, question: Callable[[*Ts], R], *args: *Ts) -> R:
         """Ask on the event loop: the first question about an entity writes the answer into a registry."""
@@ -144,11 +168,7 @@ class Exposure:
     @cached_property
     def ids(self) -> frozenset[str]:
         """Return the ids of all exposed entities."""
-        return frozenset(
-            entity_id
-            for entity_id in self._hass.states.async_entity_ids()
-            if async_should_expose(self._hass, self._assistant, entity_id)
-        )
+        return frozenset(entity_id for entity_id in self._hass.states.async_entity_ids() if self._may_see(entity_id))
 
     @cached_property
     def entities(self) -> dict[str, ExposedEntity]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
+from homeassistant.auth.models import User
 from homeassistant.components.http.const import KEY_HASS_USER
 from homeassistant.core import HassJob, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
@@ -88,12 +89,12 @@ class Gallery:
             async_call_later(self._hass, min(one.until for one in self._pictures.values()) - now + 1, self._job)
 
     @callback
-    def async_get(self, reference: str, user_id: str) -> Picture | None:
-        """Return a picture for the one who may see it, as long as all on it is exposed; None for everybody else."""
+    def async_get(self, reference: str, user_id: str, reader: User | None = None) -> Picture | None:
+        """Return a picture for the one who may see it, as long as all on it is exposed, and theirs to read; None otherwise."""
         picture = self._pictures.get(reference)
         if picture is None or picture.user_id != user_id or picture.until <= monotonic():
             return None
-        exposure = Exposure(self._hass, picture.assistant)
+        exposure = Exposure(self._hass, picture.assistant, reader=reader)
         return picture if all(map(exposure.entity, picture.entity_ids)) else None
 
 
@@ -106,7 +107,8 @@ class PictureView(HomeAssistantView):
     async def get(self, request: web.Request, reference: str) -> web.Response:
         """Return a picture; what is gone and what is somebody else's look the same."""
         gallery = async_get_gallery(request.app[KEY_HASS])
-        picture = gallery.async_get(reference, request[KEY_HASS_USER].id)
+        user: User = request[KEY_HASS_USER]
+        picture = gallery.async_get(reference, user.id, user)
         if picture is None:
             return web.Response(status=HTTPStatus.NOT_FOUND)
         return web.Response(body=picture.content, content_type=picture.content_type, headers=_HEADERS)

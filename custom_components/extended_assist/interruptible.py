@@ -1,4 +1,4 @@
-"""Work in a thread of its own, under a time limit that really ends it."""
+"""Work in a thread of its own, under a time limit that really ends it, and whose end a cancellation is."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,6 +14,12 @@ from .silence import THREAD
 
 _TRY_AGAIN: Final = 0.1
 _GIVE_UP: Final = 50
+
+
+def ends_task(error: BaseException) -> bool:
+    """Return whether an error ends the task that runs, rather than being that of something it waited for."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling() > 0)
 
 
 class _Stop(BaseException):

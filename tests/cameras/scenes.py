@@ -1,11 +1,13 @@
 """Pictures that are drawn, and a server on loopback that has them as network cameras do."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from io import BytesIO
 from typing import Any
 
 from aiohttp import web
+import av
 from PIL import Image, ImageDraw
 
 
@@ -23,12 +25,31 @@ def drawn(words: str = "", size: tuple[int, int] = (1280, 720), kind: str = "JPE
     return data.getvalue()
 
 
+def filmed(picture: bytes, *, frames: int = 100, every: int = 5) -> list[bytes]:
+    """Return a film of a picture as cameras stream it, in pieces; one frame in so many stands for itself."""
+    pieces: list[bytes] = []
+
+    class Film(BytesIO):
+        def write(self, data: Any) -> int:
+            pieces.append(bytes(data))
+            return len(data)
+
+    with Image.open(BytesIO(picture)) as image, av.open(Film(), "w", format="mpegts") as film:
+        stream = film.add_stream("libx264", rate=5, options={"preset": "ultrafast", "tune": "zerolatency", "crf": "12"})
+        stream.width, stream.height, stream.pix_fmt, stream.gop_size = *image.size, "yuv420p", every
+        for _ in range(frames):
+            film.mux(stream.encode(av.VideoFrame.from_image(image)))
+        film.mux(stream.encode())
+    return pieces
+
+
 class CameraServer:
-    """Network cameras: a still picture by each path, and a stream of it."""
+    """Network cameras: a still picture by each path, a stream of pictures, and a film."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self.pictures: dict[str, bytes | Callable[[], Any]] = {}
+        self.films: dict[str, list[bytes]] = {}
         self.port = 0
         self.asked: list[str] = []
 
@@ -56,6 +77,18 @@ class CameraServer:
             await response.write(head + picture + b"\r\n")
         return response
 
+    async def film(self, request: web.Request) -> web.StreamResponse:
+        """Answer with a film, piece by piece, until nobody looks any more."""
+        self.asked.append(request.match_info["name"])
+        response = web.StreamResponse()
+        response.content_type = "video/mp2t"
+        await response.prepare(request)
+        with suppress(ConnectionError):
+            for piece in self.films[request.match_info["name"]]:
+                await response.write(piece)
+                await asyncio.sleep(0.02)
+        return response
+
 
 @asynccontextmanager
 async def camera_server() -> AsyncGenerator[CameraServer]:
@@ -64,6 +97,7 @@ async def camera_server() -> AsyncGenerator[CameraServer]:
     app = web.Application()
     app.router.add_get("/still/{name}", server.still)
     app.router.add_get("/stream/{name}", server.stream)
+    app.router.add_get("/film/{name}", server.film)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -1,12 +1,15 @@
 """Pictures in results: what the service is sent, what is left out when room is needed, and who sees none."""
 
 import base64
+from dataclasses import replace
 from datetime import datetime
 from io import BytesIO
 from itertools import pairwise
 import json
+from pathlib import Path
 from typing import Any
 
+from hypothesis import given, settings, strategies as st
 from PIL import Image
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
@@ -14,7 +17,7 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.extended_assist.cameras.fitting import FittedPicture
 from custom_components.extended_assist.cameras.kept import KeptPictures, LookResult, PictureReference
-from custom_components.extended_assist.claude.context import MAX_PICTURES, fit
+from custom_components.extended_assist.claude.context import MAX_BYTES, MAX_PICTURES, fit
 from custom_components.extended_assist.claude.request import to_messages
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_PLAIN
 from custom_components.extended_assist.gallery import async_get_gallery
@@ -267,3 +270,47 @@ async def test_nothing_is_left_when_it_is_turned_off(say: Any, hass: HomeAssista
     hass.config_entries.async_update_entry(eyes, options={CONF_FAMILIES: []})
     await hass.async_block_till_done()
     assert not list(KeptPictures.of(hass))
+
+
+def weighty(sizes: list[int], **attached: int) -> tuple[list[Content], dict[Path, int]]:
+    """Return a conversation with a picture of so many bytes in each round, and the files that its last message has."""
+    content: list[Content] = []
+    for number, size in enumerate(sizes):
+        picture = (PictureReference(f"p{number}", f"Door {number}:", 10, size),)
+        content += rounds(1)
+        content[-1] = replace(content[-1], result=LookResult.of({"looked": number}, picture))  # type: ignore[call-arg]
+    files = {Path(name): size for name, size in attached.items()}
+    words = [conversation.Attachment(media_content_id="x", mime_type="image/png", path=path) for path in files]
+    return [*content, UserContent(content="And this?", attachments=words)], files
+
+
+def test_the_oldest_pictures_go_where_bytes_are_too_many() -> None:
+    """The service takes a request of 32 million bytes: beside large files, pictures go, oldest first, and the files stay."""
+    content, files = weighty([400_000] * 12, a=9_000_000, b=9_000_000, c=9_000_000)
+    assert seen(fit(content, 1_000, 100_000, {}).content) == list(range(12))
+    fitted = fit(content, 1_000, 100_000, {}, files)
+    assert seen(fitted.content) == []  # More than half is taken by files that must stay, so there is no room to spare.
+    assert fitted.content[-1] is content[-1]
+    content, files = weighty([400_000] * 12, a=9_000_000, b=9_000_000, c=8_000_000)
+    assert len(seen(fit(content, 1_000, 100_000, {}, files).content)) == 12
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.integers(0, 4_000_000), max_size=30), st.lists(st.integers(0, 9_000_000), max_size=3))
+def test_bytes_stay_bounded(sizes: list[int], attached: list[int]) -> None:
+    """Whatever pictures and files weigh, a request has room for them, and only the oldest pictures are left out."""
+    content, files = weighty(sizes, **{str(index): size for index, size in enumerate(attached)})
+    left = seen(fit(content, 1_000, 1_000_000, {}, files).content)
+    assert sum(sizes[index] for index in left) + sum(attached) <= MAX_BYTES
+    assert left == list(range(len(sizes) - len(left), len(sizes)))
+    if sum(sizes) + sum(attached) + 20_000 <= MAX_BYTES and len(sizes) + len(attached) <= MAX_PICTURES:
+        assert len(left) == len(sizes)
+
+
+def test_older_files_go_with_their_turns() -> None:
+    """Where nothing but files is left that could go, those of the oldest turns do."""
+    content, files = weighty([], a=16_000_000)
+    later, more = weighty([], b=16_000_000)
+    fitted = fit([*content, AssistantContent(agent_id=OURS, content="Yes."), *later], 1_000, 100_000, {}, files | more)
+    assert fitted.content[-1] is later[-1]
+    assert content[0] not in fitted.content

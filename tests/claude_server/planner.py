@@ -11,7 +11,7 @@ from typing import Any
 
 from .models import default_models
 from .planner_later import LATER_RULES
-from .planner_pictures import PICTURE_RULES, pictures_in
+from .planner_pictures import PICTURE_RULES, glance, pictures_in
 from .planner_present import present
 from .planner_results import facts
 from .planner_rules import AGREED, ANSWER_WHEN_DONE, RULES, Call, Question, find_tool
@@ -42,6 +42,8 @@ class OfflinePlanner:
 
     async def respond(self, request_body: dict[str, Any]) -> Turn:
         """Decide the next step from the question and what followed it."""
+        if (seen := glance(request_body["messages"])) is not None:
+            return _say(seen)
         asked, results, before = read_turn(request_body["messages"])
         tools = {tool["name"]: tool for tool in request_body.get("tools") or [] if "input_schema" in tool}
         if (request_body.get("tool_choice") or {}).get("type") == "none":

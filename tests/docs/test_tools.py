@@ -12,20 +12,22 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
 from custom_components.extended_assist.cameras.fitting import fitted_size, most_tokens, tokens_of
+from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from evaluate.report import PRICES
 from homeassistant.components.cover import CoverEntityFeature
 from homeassistant.components.demo import light
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import dump
 from tests.automating import CONFIGURATION, FREE, StartHome
-from tests.cameras.conftest import cameras
+from tests.cameras.conftest import GARAGE, cameras
 from tests.cameras.scenes import CameraServer
 from tests.conftest import expose
 from tests.habits.lived import Weeks
@@ -341,6 +343,24 @@ async def test_look(
     await ask("look", AT_ONCE, context=context)
 
 
+async def test_watch(
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    cameras: CameraServer,
+    ask: Ask,
+    llm_context: llm.LLMContext,
+    hass_admin_user: MockUser,
+    freezer: FrozenDateTimeFactory,
+) -> None:
+    """A camera looks into the oven, and the model of the entry's agent sees."""
+    er.async_get(hass).async_update_entity(GARAGE, name="Oven")
+    hass.config_entries.async_update_entry(entry, options={CONF_FAMILIES: ["cameras", "wishes"]})
+    await hass.async_block_till_done()
+    await in_berlin(hass, freezer, f"{NOW}+01:00")
+    context = replace(llm_context, context=Context(user_id=hass_admin_user.id))
+    await ask("watch", ToolboxOptions.of(entry.options, entry.entry_id), context=context)
+
+
 def test_sizes_of_pictures() -> None:
     """The table of costs says what is sent of a picture, and what a model counts for it."""
     (table,) = [table for table in tables("docs/tools/cameras.md") if table[0][0] == "camera"]
@@ -351,6 +371,36 @@ def test_sizes_of_pictures() -> None:
         fitted = fitted_size(width, height, most_tokens(count))
         assert " \N{MULTIPLICATION SIGN} ".join(map(str, fitted)) == sent
         assert f"{tokens_of(*fitted):,}" == tokens
+
+
+_LOOKS = {"one camera": 1, "four cameras": 4, "twelve cameras": 12}
+
+
+def tokens_of_look(size: tuple[int, int], count: int) -> int:
+    """Return the tokens of all pictures of a look at so many cameras."""
+    return count * tokens_of(*fitted_size(*size, most_tokens(count)))
+
+
+def test_tokens_of_looks() -> None:
+    """What is told of a look with several cameras is what would be sent."""
+    (table,) = [table for table in tables("docs/tools/cameras.md") if table[0][0] == "pictures of"]
+    assert table[0][1:] == list(_LOOKS)
+    assert len(table) == 4
+    for row in table[1:]:
+        width, height = map(int, re.findall(r"\d{3,}", row[0]))
+        assert row[1:] == [f"{tokens_of_look((width, height), count):,}" for count in _LOOKS.values()]
+
+
+def test_costs_of_looks() -> None:
+    """What is told of money is what these tokens cost, for every model of which the project knows the price."""
+    (table,) = [table for table in tables("docs/tools/cameras.md") if table[0][0] == "model"]
+    assert [row[0].strip("`") for row in table[1:]] == list(PRICES)
+    for size in ((1920, 1080), (3840, 2160)):
+        tokens = [tokens_of_look(size, count) for count in _LOOKS.values()]
+        for row in table[1:]:
+            read, _, cached = PRICES[row[0].strip("`")]
+            dollars = [*(count * read / 1e6 for count in tokens), tokens[0] * cached / 1e6]
+            assert row[1:] == [f"{100 * cost:.2g}" for cost in dollars]
 
 
 ASKED = {name.removeprefix("test_") for name in list(globals())} | {

@@ -1,6 +1,7 @@
 """Tests of the toolbox's options."""
 
 from datetime import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.setup import async_setup_component
 from tests.conftest import CallTool
+from tests.one_home import in_one_home
 
 SECTIONS = {"policy": True, "web": True, "functions": True}
 """What is folded away at first."""
@@ -129,7 +131,7 @@ async def test_triggers(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert ToolboxOptions.of(entry.options).listed_triggers == frozenset(listed[1:])
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("listed", "reason"),
     [
         *(("*", "never_a_trigger"), ("state_changed", "never_a_trigger"), ("call_service", "never_a_trigger")),
@@ -149,7 +151,7 @@ async def test_triggers_that_cannot_be_listed(
     assert result["description_placeholders"] == {"wrong": listed}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("action", "reason"),
     [
         ("shell_command.boom", "never_allowed"),
@@ -321,6 +323,36 @@ async def test_cameras(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     options = ToolboxOptions.of(entry.options, entry.entry_id)
     assert (options.who_may_look, options.open_cameras) == (Speaker.ADMIN, {"camera.door"})
     assert options.look_task == "ai_task.eyes"
+
+
+async def test_folders_of_cameras(hass: HomeAssistant, entry: MockConfigEntry, tmp_path: Path) -> None:
+    """Folders of the local media are stored as they are; what is none of them is refused with the reason."""
+    (tmp_path / "doorbell").mkdir()
+    hass.config.media_dirs = {"local": str(tmp_path)}
+    stored = "camera.door = media-source://media_source/local/doorbell"
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    for line, key, named in (
+        ("the door", "invalid_folder", "the door"),
+        ("camera.door = media-source://frigate/x", "foreign_folder", "camera.door = media-source://frigate/x"),
+        ("camera.door = local/nowhere", "no_such_folder", "local/nowhere"),
+        ("camera.door = local/../etc", "no_such_folder", "local/../etc"),
+    ):
+        wanted = form["data_schema"]({"policy": {}, "cameras": {"look_folders": [stored, line]}})
+        form = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
+        assert form["errors"] == {"cameras": key}
+        assert form["description_placeholders"] == {"wrong": named}
+        assert not form["data_schema"].schema["cameras"].options["collapsed"]
+    lines = [" Camera.Door = local/doorbell/", stored, ""]
+    wanted = form["data_schema"]({"policy": {}, "cameras": {"look_folders": lines}})
+    result = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    assert ToolboxOptions.of(entry.options).look_folders == (stored,)
+    # The disk may be away for a while, which must not stand in the way of other changes.
+    (tmp_path / "doorbell").rmdir()
+    form = await hass.config_entries.options.async_init(entry.entry_id)
+    wanted = form["data_schema"]({"policy": {}, "cameras": {"look_folders": [stored]}})
+    result = await hass.config_entries.options.async_configure(form["flow_id"], wanted)
+    assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
 async def test_memory(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -51,7 +51,7 @@ async def test_assists_own_tools(
     assert not result.error, result.data
     assert hass.states.is_state("light.bed_light", "on")
     data = await call_tool(UndoLastChangeTool())
-    assert data["change"] == name
+    assert data["change"] == "light.turn_on"
     assert data["undone"]["light.bed_light"].startswith("on → off")
 
 
@@ -172,3 +172,14 @@ async def test_without_a_context(hass: HomeAssistant, call_tool: CallTool, llm_c
     await call_tool(PerformActionTool(), action="light.turn_on", target={"entity_id": "light.bed_light"})
     data = await call_tool(UndoLastChangeTool())
     assert data["undone"]["light.bed_light"].startswith("on → off")
+
+
+async def test_entry_is_stored(hass: HomeAssistant) -> None:
+    """The entry under whose options something was changed is known after a restart; of older changes none is."""
+    journal = Journal(hass)
+    journal.add(Change("states", "of an entry", {"states": {}}, entry_id="an entry"))
+    journal.add(Change("states", "of an earlier version", {"states": {}}))
+    await journal.async_save()
+    again = Journal(hass)
+    await again.async_load()
+    assert [change.entry_id for change in again.changes] == ["an entry", None]

@@ -231,7 +231,7 @@ async def check_undo(home: Home, door: Door, admin: str) -> None:
         assert [target.id for target in heard.response.success_results] == [PARTY]
     (change,) = await home.changes()
     assert list(change.details["states"]) == [PARTY]
-    assert (change.what, change.user_id) == (TURN_ON, admin)
+    assert (change.what, change.user_id) == ("input_boolean.turn_on", admin)
     undone = await door.say(Call(UNDO), user_id=admin, conversation_id=heard.conversation_id)
     assert undone.results[0]["undone"][PARTY].startswith("on → off")
     assert not home.is_on(PARTY)

@@ -18,7 +18,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_TARGETLESS_ACTIONS, SUBENTRY_FUNCTION
 from custom_components.extended_assist.registry import async_register_tool
-from custom_components.extended_assist.toolbox import outside
+from custom_components.extended_assist.toolbox import acts, outside
 from custom_components.extended_assist.toolbox.outside import has_words, marks
 from custom_components.extended_assist.tools import FAMILIES
 from homeassistant.components import conversation
@@ -74,8 +74,9 @@ def _answer(response: dict[str, Any]) -> Callable[[ServiceCall], Any]:
 
 
 @pytest.fixture
-async def home(hass: HomeAssistant, entry: MockConfigEntry) -> Moved:
-    """Return what is moved, in a home that strangers can write to."""
+async def home(hass: HomeAssistant, entry: MockConfigEntry, monkeypatch: pytest.MonkeyPatch) -> Moved:
+    """Return what is moved, in a home that strangers can write to, whose devices never answer."""
+    monkeypatch.setattr(acts, "SETTLE_TIME", 0.02)
     for component in ("intent", "calendar", "todo", "media_player", "input_text"):
         assert await async_setup_component(hass, component, {})
     news = [{"stop": "done", "response_variable": "news"}]

@@ -21,6 +21,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from tests.conftest import expose
+from tests.one_home import in_one_home
 
 TRIGGER = "automation.trigger"
 UNLOCK = {"action": "lock.unlock", "target": {"entity_id": "lock.front"}}
@@ -83,7 +84,7 @@ def test_what_they_do(hass: HomeAssistant) -> None:
         assert not is_consequential(hass, Step(f"automation.{action}", ("automation.branch",)))
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("name", "never", "asks"),
     [
         ("light", (), True),

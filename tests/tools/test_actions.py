@@ -18,6 +18,7 @@ from homeassistant.setup import async_setup_component
 from tests.acting import EXPOSED, device_of, hidden_states, traces
 from tests.attacks import actions as attacks
 from tests.conftest import CallTool
+from tests.one_home import in_one_home
 
 
 def _filled(hass: HomeAssistant, value: Any) -> Any:
@@ -272,7 +273,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "expected"), ERRORS, ids=lambda value: value if isinstance(value, str) else "")
+@in_one_home(("arguments", "expected"), ERRORS)
 async def test_errors_teach(
     hass: HomeAssistant, house: None, call_tool: CallTool, arguments: dict[str, Any], expected: str
 ) -> None:

@@ -26,6 +26,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from tests.conftest import CallTool, expose
 from tests.databases import EVERY_ENGINE
+from tests.one_home import in_one_home
 
 NOW = datetime(2026, 6, 15, 12, 0, tzinfo=UTC)
 
@@ -154,7 +155,7 @@ async def test_budget(hass: HomeAssistant, home: None, call_tool: CallTool) -> N
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "words"),
     [
         ({"query": "DELETE FROM states"}, "Only SELECT is allowed"),

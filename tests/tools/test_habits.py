@@ -9,6 +9,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.habits import declined, find
+from custom_components.extended_assist.habits.following import Followers
+from custom_components.extended_assist.habits.habit import Habit
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
@@ -179,3 +181,18 @@ async def test_no_time(lived: Weeks, call_tool: CallTool, monkeypatch: pytest.Mo
     answer = await call_tool(FIND)
     assert answer["habits"] == []
     assert answer["only_until"].startswith("2026-10-06 13:00; it took too long")
+
+
+async def test_no_time_to_compare(lived: Weeks, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all was read and there was no time to compare it, finding nothing is not told as all that there is to find."""
+
+    def break_off(followers: Followers, settable: object, seconds: float) -> list[Habit]:
+        followers.is_whole = False
+        return []
+
+    monkeypatch.setattr(Followers, "find", break_off)
+    for name in ("find_left_on", "find_times"):
+        monkeypatch.setattr(find, name, lambda *_: [])
+    note = (await call_tool(FIND))["note"]
+    assert "There was no time for everything" in note
+    assert "In what there was time for" in note

@@ -8,7 +8,7 @@ from custom_components.extended_assist.habits.changes import MOST_OF_ONE, By, Ch
 from custom_components.extended_assist.habits.days import Days
 from custom_components.extended_assist.habits.find import FoundHabits
 from custom_components.extended_assist.rehearsal.past import Stretch
-from custom_components.extended_assist.tools.habits import _heading, _none_told
+from custom_components.extended_assist.tools.habits import _heading, _none_told, _noted
 from homeassistant.util import dt as dt_util
 
 START = datetime(2026, 10, 1, 12, tzinfo=dt_util.UTC).timestamp()
@@ -53,3 +53,15 @@ def test_not_all_is_known() -> None:
 def test_nothing_is_told(over: int, said: str) -> None:
     """Why nothing is told is said as it is."""
     assert said in _none_told(found(over=over))
+
+
+def test_cut_off_is_not_complete() -> None:
+    """Where time was over, finding nothing is said of what there was time for only, beside that there was none for the rest."""
+    for cut in (found(is_whole=False), found(until=END - DAY)):
+        assert _none_told(cut).startswith("In what there was time for")
+    assert _none_told(found()).startswith("Nothing is done by hand")
+    cut = found(is_whole=False)
+    note = str(_noted(_heading(cut, START, END), _none_told(cut))["note"])
+    assert "no time for everything" in note
+    assert "more than chance" in note
+    assert _noted(_heading(found(), START, END), "Alone.")["note"] == "Alone."

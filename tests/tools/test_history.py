@@ -29,6 +29,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
 from tests.databases import EVERY_ENGINE
+from tests.one_home import in_one_home
 from tests.recorded import local
 
 DOOR = "binary_sensor.front_door"
@@ -408,7 +409,7 @@ async def test_area(house: House, hass: HomeAssistant, call_tool: CallTool) -> N
     assert data["error"] == "No exposed light is in that area. Leave out the domain to see what is."
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "sentence"),
     [
         ({"entities": ["front dor"]}, "'front dor' was not found or is not exposed. Nearest: Front door"),

@@ -23,6 +23,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
 from tests.databases import EVERY_ENGINE
+from tests.one_home import in_one_home
 
 LIGHT = "input_boolean.hall_light"
 MOTION = "binary_sensor.motion"
@@ -216,7 +217,7 @@ async def test_long_chain(hass: HomeAssistant, home: None, call_tool: CallTool) 
     assert 2 <= len(causes) < 11
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "sentence"),
     [
         ({"entities": ["hal lite"]}, "'hal lite' was not found or is not exposed."),

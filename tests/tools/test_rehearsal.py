@@ -26,6 +26,7 @@ from homeassistant.setup import async_setup_component
 from tests.automating import StartHome, start_home
 from tests.conftest import ASSISTANT, CallTool, expose
 from tests.databases import EVERY_ENGINE
+from tests.one_home import in_one_home
 from tests.tools.test_history import House
 
 __all__ = ["start_home"]
@@ -179,7 +180,7 @@ async def test_often(week: None, call_tool: CallTool) -> None:
     assert answer["looks_wrong"].startswith("every few seconds; ")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("config", "error"),
     [
         ({"triggers": [{"trigger": "state", "entity_id": ZEBRA}]}, "not found or is not exposed"),

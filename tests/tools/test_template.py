@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
@@ -10,6 +9,7 @@ from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.template import RenderTemplateTool
 from homeassistant.core import HomeAssistant
 from tests.conftest import CallTool
+from tests.one_home import in_one_home
 from tests.templates.conftest import home as home_fixture, ids as ids_fixture
 from tests.templates.home import Ids
 
@@ -50,7 +50,7 @@ async def test_undefined_is_noted(hass: HomeAssistant, home: Ids, call_tool: Cal
     assert data["note"].endswith("; 'dict object' has no attribute 'y'.")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("template", "reason"),
     [
         ("line one\n{{ states('light.lamp' }}", "The template failed in line 2: unexpected '}'"),
@@ -90,9 +90,7 @@ async def test_errors_teach(hass: HomeAssistant, home: Ids, call_tool: CallTool,
     assert "rendering or compiling" not in data["error"]
 
 
-@pytest.mark.parametrize(
-    "arguments", [{}, {"template": ["x"]}, {"template": "x", "variables": "y"}, {"template": "x", "other": 1}]
-)
+@in_one_home("arguments", [{}, {"template": ["x"]}, {"template": "x", "variables": "y"}, {"template": "x", "other": 1}])
 async def test_wrong_arguments(
     hass: HomeAssistant, home: Ids, call_tool: CallTool, arguments: dict[str, object]
 ) -> None:

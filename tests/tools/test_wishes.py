@@ -41,6 +41,7 @@ from homeassistant.util import dt as dt_util
 from tests.actions.conftest import LAMP, Later, is_on, later, toolbox
 from tests.claude_server import ClaudeServer, OfflinePlanner, Turn, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse
+from tests.one_home import in_one_home
 from tests.talking import speech
 
 __all__ = ["later", "toolbox"]
@@ -237,7 +238,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "expected"), REFUSED)
+@in_one_home(("arguments", "expected"), REFUSED)
 async def test_refused(
     wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool, arguments: dict[str, Any], expected: str
 ) -> None:
@@ -312,7 +313,7 @@ async def test_snoozed(wishes: Wishes, do_later: DoLaterTool, call_tool: CallToo
     assert wish.progress.result == "said"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("arguments", "expected"),
     [
         ({"cancel": "zzzzzz"}, "Nothing with id 'zzzzzz' is pending"),

@@ -1,6 +1,6 @@
 """A house whose wishes are fulfilled at a known time, and what is told of them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -9,7 +9,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.wishes import doing
+from custom_components.extended_assist.wishes import course, doing
 from custom_components.extended_assist.wishes.keeper import Wishes, async_get_wishes
 from custom_components.extended_assist.wishes.store import KEY
 from custom_components.extended_assist.wishes.wish import Owner, What, When, Wish
@@ -104,6 +104,13 @@ def a_wish(
     when = parts.pop("when", None) or When(moment=None if after is None else now() + after)
     what = What(say=say, ask=parts.pop("ask", None), actions=parts.pop("actions", []))
     return Wish(name=parts.pop("name", "milk"), owner=owner, when=when, what=what, **parts)
+
+
+def crowd(wishes: Wishes, made: Iterable[Wish]) -> None:
+    """Let many wishes stand, to be stored with the next one: one after the other, each stores all that stand before it."""
+    for wish in made:
+        course.expect(wish, now())
+        wishes._store.wishes[wish.id] = wish
 
 
 async def async_restart(hass: HomeAssistant, entry: MockConfigEntry) -> Wishes:

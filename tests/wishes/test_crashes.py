@@ -1,4 +1,4 @@
-"""Tests that what is wished happens once, wherever Home Assistant is killed: `script/soak wishes` goes on with other seeds."""
+"""Tests that what is wished happens once, wherever Home Assistant is killed: `script/soak wishes` goes on with others."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from ..seeds import seeds
-from .crashes import World, async_live
+from .crashes import KINDS, World, async_live
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def expected_lingering_timers() -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", seeds(28))
+@pytest.mark.parametrize("seed", seeds(2 * len(KINDS)))
 async def test_crashes(
     hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory, seed: int
 ) -> None:

@@ -25,6 +25,7 @@ from .keeping import (
     a_wish,
     add,
     async_restart,
+    crowd,
     home,
     later,
     now,
@@ -234,11 +235,15 @@ async def test_end_and_restore(hass: HomeAssistant, add: Add, later: Later, told
 async def test_limits(hass: HomeAssistant, home: MockConfigEntry, hass_storage: dict[str, Any], add: Add) -> None:
     """There is an end to what can stand, and to what is remembered."""
     wishes = await async_get_wishes(hass)
-    for number in range(MAX_STANDING):
-        await add(600, name=str(number))
+    crowd(wishes, (a_wish(home.entry_id, 600, name=str(number)) for number in range(MAX_STANDING - 1)))
+    await add(600)
     with pytest.raises(ToolError, match="200 wishes are standing already"):
         await add(600)
-    for wish in wishes.standing[: MAX_ENDED + 10]:
+    assert len(hass_storage["extended_assist.wishes"]["data"]["wishes"]) == MAX_STANDING
+    standing = wishes.standing
+    for wish in standing[: MAX_ENDED - 1]:
+        course.end(wish, "cancelled", now())
+    for wish in standing[MAX_ENDED - 1 : MAX_ENDED + 10]:
         await wishes.async_end(wish.id, "cancelled")
     assert len(wishes.ended) == MAX_ENDED
     stored = hass_storage["extended_assist.wishes"]["data"]["wishes"]

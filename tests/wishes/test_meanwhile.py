@@ -7,10 +7,10 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.toolbox.consent import PhoneAnswer
-from custom_components.extended_assist.wishes import acting, doing
+from custom_components.extended_assist.wishes import acting, course, doing
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.outcome import Ending
-from custom_components.extended_assist.wishes.wish import Audience, Hearer, Until, When, Wish
+from custom_components.extended_assist.wishes.wish import MAX_ENDED, Audience, Hearer, Until, When, Wish
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
@@ -28,8 +28,10 @@ from .keeping import (
     a_wish,
     add,
     async_restart,
+    crowd,
     home,
     later,
+    now,
     on_disk,
     told,
 )
@@ -306,10 +308,15 @@ async def test_untold_is_not_dropped_for_others(hass: HomeAssistant, add: Add, l
     lost = await add(1, say="The lost one")
     await later(2)
     told.reaches = True
-    for _ in range(60):
+    wishes = await async_get_wishes(hass)
+    others = [a_wish(lost.owner.entry_id, 1, say="Another") for _ in range(MAX_ENDED)]
+    crowd(wishes, others)
+    for wish in others:
+        course.end(wish, "said", now())
+    for _ in range(10):
         await add(1, say="Another")
         await later(2)
-    wishes = await async_get_wishes(hass)
+    assert len(wishes.ended) == MAX_ENDED + 1
     assert "The lost one" in " ".join(wishes.untold(lost.owner.caller()).values())
 
 

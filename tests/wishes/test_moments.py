@@ -58,7 +58,7 @@ def is_allowed(rule: str, start: datetime) -> bool:
 
 
 @pytest.mark.parametrize("zone", CHANGES)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32))
 def test_each_moment_once(zone: str, seed: int) -> None:
     """Each moment of a rule comes once, in order and never before it is asked for, and none is counted twice when missed."""

@@ -21,6 +21,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import ServiceNotSupported, ServiceValidationError
 from homeassistant.util import dt as dt_util
 
+from .keeping import crowd
 from .shown import LIST, async_add, async_set_up_home, now, wish
 
 pytestmark = pytest.mark.usefixtures("assist", "no_deprecations")
@@ -214,7 +215,9 @@ async def test_new_name_that_is_too_long(hass: HomeAssistant, home: MockConfigEn
 
 async def test_one_too_many(hass: HomeAssistant, home: MockConfigEntry) -> None:
     """A list that is full says so."""
-    keeper = await async_add(hass, *(wish(home, str(number)) for number in range(MAX_STANDING)))
+    keeper = await async_add(hass)
+    crowd(keeper, (wish(home, str(number)) for number in range(MAX_STANDING - 1)))
+    await async_add(hass, wish(home, "The last"))
     with pytest.raises(ServiceValidationError, match=str(MAX_STANDING)):
         await call(hass, "add_item", item="Bins", due_datetime="2031-01-01 07:00:00")
     assert len(keeper.standing) == MAX_STANDING

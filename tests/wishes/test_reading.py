@@ -25,6 +25,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er, ll
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import expose
+from tests.one_home import in_one_home
 
 NOW = "2026-03-25T14:30:05+01:00"
 """A Wednesday, four days before clocks are put forward in Berlin."""
@@ -65,7 +66,7 @@ def local(moment: float | None) -> str | None:
     return moment and f"{dt_util.as_local(dt_util.utc_from_timestamp(moment)):%Y-%m-%d %H:%M}"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("given", "moment", "told"),
     [
         ({"after": 1200}, at("2026-03-25T14:50:05+01:00"), "on Wed 2026-03-25 14:50"),
@@ -101,7 +102,7 @@ async def test_hour_that_is_repeated(call: ToolCall, freezer: FrozenDateTimeFact
         assert await async_read_when(call, {"at": "02:30"}) == When(moment=at(expected))
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("given", "start", "following", "told"),
     [
         (
@@ -191,7 +192,7 @@ async def test_rules(call: ToolCall, given: dict[str, Any], start: str, followin
     assert told_when(call.hass, call.exposure, when) == told
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("given", "error"),
     [
         ({}, "Say when: give 'after' (seconds from now), 'at'"),
@@ -284,7 +285,7 @@ async def test_conditions(call: ToolCall) -> None:
         assert error in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("until", "expected"),
     [
         (None, Until()),

@@ -132,3 +132,14 @@ def test_wrong_rules(rule: str, error: str) -> None:
         recurrence(rule, START)
     assert str(raised.value).startswith("repeat: ")
     assert error in str(raised.value)
+
+
+@pytest.mark.parametrize("year", [9901, 9996, 9999])
+@pytest.mark.parametrize("rule", ["FREQ=DAILY", "FREQ=DAILY;COUNT=3", "FREQ=WEEKLY;INTERVAL=9999", "FREQ=YEARLY"])
+def test_at_the_end_of_the_calendar(rule: str, year: int) -> None:
+    """A rule that would begin where dates end is refused in a sentence; one that begins at the latest has its times."""
+    with pytest.raises(ToolError, match=f"cannot begin in the year {year}. Let it begin by 9900"):
+        recurrence(rule, datetime.fromisoformat(f"{year}-12-30T09:00"))
+    start = datetime.fromisoformat("9900-12-30T09:00")
+    counted = 2 if "COUNT" in rule else 0 if "INTERVAL" in rule else 3
+    assert len([*islice(recurrence(rule, start).times(start), 3)]) == counted

@@ -38,7 +38,11 @@ class KeptPicture:
     owner: Owner
     taken: datetime
     kept: datetime
+    moment: datetime
+    """The time that it is found by: when somebody looked, or of a file, when that was made."""
     picture: FittedPicture = field(repr=False)
+    is_of_file: bool = False
+    """Whether the home keeps it too: it can be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class PictureReference:
     """What stands before it: whose it is, and when it was taken."""
     tokens: int
     """What a model counts for it."""
+    size: int = 0
+    """Its characters in base64."""
 
 
 class LookResult(llm.ToolResult):
@@ -98,14 +104,22 @@ class KeptPictures:
         return self._size
 
     @callback
-    def keep(self, caller: Caller, entity_id: str, taken: datetime, picture: FittedPicture) -> KeptPicture:
-        """Keep a picture that a caller looks at."""
-        kept = KeptPicture(token_urlsafe(12), entity_id, owner_of(caller), taken, dt_util.utcnow(), picture)
+    def keep(
+        self, caller: Caller, entity_id: str, taken: datetime, picture: FittedPicture, *, moment: datetime | None = None
+    ) -> KeptPicture:
+        """Keep a picture that a caller looks at; moment is that of a file."""
+        now, is_of_file = dt_util.utcnow(), moment is not None
+        kept = KeptPicture(
+            token_urlsafe(12), entity_id, owner_of(caller), taken, now, moment or now, picture, is_of_file
+        )
+        if is_of_file and (there := next((one for one in self._like(kept) if one.moment == moment), None)):
+            return there
         self._pictures[kept.picture_id] = kept
         self._size += len(picture.data)
         self._thin_out(kept)
         while len(self._pictures) > MAX_KEPT or self._size > MAX_SIZE:
-            self._drop(next(iter(self._pictures)))
+            again = (one.picture_id for one in self if one.is_of_file and one is not kept)
+            self._drop(next(again, next(iter(self._pictures))))
         self._forget_in_time()
         return kept
 
@@ -142,9 +156,14 @@ class KeptPictures:
         """Forget a picture."""
         self._size -= len(self._pictures.pop(picture_id).picture.data)
 
+    def _like(self, latest: KeptPicture) -> list[KeptPicture]:
+        """Return the pictures of a camera for one person, those of files or the others: neither takes the room of the other."""
+        kind = latest.owner, latest.entity_id, latest.is_of_file
+        return [one for one in self if (one.owner, one.entity_id, one.is_of_file) == kind]
+
     def _thin_out(self, latest: KeptPicture) -> None:
         """Keep the first and the last pictures of a camera, and of those between, what leaves the smallest gaps."""
-        same = [one for one in self if (one.owner, one.entity_id) == (latest.owner, latest.entity_id)]
+        same = self._like(latest)
         if len(same) > MAX_OF_ONE:
             _, index = min((same[index + 1].kept - same[index - 1].kept, index) for index in range(1, len(same) - 1))
             self._drop(same[index].picture_id)

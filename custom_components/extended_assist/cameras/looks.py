@@ -9,6 +9,7 @@ from homeassistant.helpers import device_registry as dr
 from ..const import ATTR_BY, EVENT_LOOKED
 from ..exposure import ExposedEntity
 from ..toolbox.call import ToolCall
+from ..toolbox.caller import outside_conversation
 from ..toolbox.policy import NotAllowedError, Speaker
 
 _NOT_KNOWN = (
@@ -42,7 +43,8 @@ async def async_note_looks(call: ToolCall, entities: Iterable[ExposedEntity]) ->
     by = user.name if user and not user.system_generated else _device(call)
     for entity in entities:
         data = {ATTR_ENTITY_ID: entity.entity_id, ATTR_BY: by}
-        call.hass.bus.async_fire(EVENT_LOOKED, data, context=call.caller.context)
+        # What it sets off, such as an automation that talks, is no part of the conversation.
+        outside_conversation(call.hass.bus.async_fire, EVENT_LOOKED, data, context=call.caller.context)
 
 
 @callback

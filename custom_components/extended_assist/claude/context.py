@@ -1,7 +1,8 @@
 """Keep a long conversation within what the model can read, in the request only: the chat log stays whole."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
 from homeassistant.helpers import llm
@@ -33,6 +34,8 @@ MAX_PICTURES = 20
 """Pictures of one request: of more, the service takes only smaller ones, and none that a user attaches in full size."""
 _MAX_UNREAD = 80
 """Pictures of results that the model has not read yet: the service takes a hundred, and those of results are small enough."""
+MAX_BYTES = 31_000_000
+"""Bytes of one request: the service takes 32 million, of which the marks and names around all that is counted have some."""
 _UNSEEN = "The pictures were left out to save space. Look again if they are needed."
 _CLEARED_SIZE = len(json_bytes(_CLEARED.data))
 _DROPPED = "(The beginning of this conversation was left out to save space.)"
@@ -64,6 +67,15 @@ class _Window:
     pictures: int = 0
     """How many are in it, attached ones included."""
     attached: int = 0
+    heavier: int = 0
+    """Bytes that pictures and attached files have beyond the characters that they stand for."""
+    files: Mapping[Path, int] = field(default_factory=dict)
+    """The bytes of attached files, encoded."""
+
+    @property
+    def bytes(self) -> int:
+        """Return an estimate of the request's bytes."""
+        return self.total + self.heavier
 
     @property
     def tokens(self) -> int:
@@ -85,37 +97,39 @@ class _Window:
         # The model has not read the last round of results yet.
         while last and isinstance(self.content[last - 1], ToolResultContent):
             last -= 1
-        self._leave_out_pictures(goal, MAX_PICTURES // 2, last)
+        self._leave_out_pictures(goal, MAX_PICTURES // 2, int(MAX_BYTES * LOW_MARK), last)
         while self.tokens > goal and self.cleared < last:
             if isinstance(self.content[self.cleared], ToolResultContent) and self.cleared >= self.start:
                 self.total -= max(0, self.sizes[self.cleared] - _CLEARED_SIZE)
                 self.sizes[self.cleared] = min(self.sizes[self.cleared], _CLEARED_SIZE)
             self.cleared += 1
-        if self.tokens > limit * WORDS_MARK:
+        if self.tokens > limit * WORDS_MARK or self.bytes > MAX_BYTES:
             self._drop_turns(goal, end)
         # Rather than a request that is refused, the model reads what the newest results say without seeing.
-        self._leave_out_pictures(limit, _MAX_UNREAD if not self.attached else MAX_PICTURES, end)
+        self._leave_out_pictures(limit, _MAX_UNREAD if not self.attached else MAX_PICTURES, MAX_BYTES, end)
 
     def _drop_turns(self, goal: int, end: int) -> None:
         """Drop older turns before an item until so many tokens are left."""
         for border in range(self.start + 1, end):
-            if self.tokens <= goal:
+            if self.tokens <= goal and self.bytes <= MAX_BYTES:
                 break
             if not isinstance(self.content[border], UserContent):
                 continue
             self.total -= sum(self.sizes[self.start : border])
             self.pictures -= sum(map(_attached, self.content[self.start : border]))
+            self.heavier -= sum(_beyond(item, self.files) for item in self.content[self.start : border])
             self.start = border
 
-    def _leave_out_pictures(self, goal: int, most: int, end: int) -> None:
-        """Leave out the oldest pictures of results before an item until there are so many tokens and pictures left."""
-        while self.blind < end and (self.tokens > goal or self.pictures > most):
+    def _leave_out_pictures(self, goal: int, most: int, room: int, end: int) -> None:
+        """Leave out the oldest pictures of results before an item until there are so many tokens, pictures and bytes left."""
+        while self.blind < end and (self.tokens > goal or self.pictures > most or self.bytes > room):
             item = self.content[self.blind]
             if pictures := _references(item):
                 self.pictures -= len(pictures)
                 seen = min(self.sizes[self.blind], _size_of(pictures))
                 self.total -= seen
                 self.sizes[self.blind] -= seen
+                self.heavier -= sum(one.size for one in pictures) - seen
             self.blind += 1
 
     def add(self, index: int) -> None:
@@ -123,24 +137,35 @@ class _Window:
         item = self.content[index]
         self.total += self.sizes[index]
         self.attached += _attached(item)
-        self.pictures += _attached(item) + len(_references(item))
+        self.pictures += _attached(item) + len(pictures := _references(item))
+        self.heavier += _beyond(item, self.files) + sum(one.size for one in pictures) - _size_of(pictures)
 
     def is_too_large(self, limit: int) -> bool:
         """Return whether something has to go."""
-        return self.tokens > limit or self.pictures > MAX_PICTURES
+        return self.tokens > limit or self.pictures > MAX_PICTURES or self.bytes > MAX_BYTES
 
 
-def fit(content: Sequence[Content], overhead: int, limit: int, sizes: dict[int, int]) -> Fitted:
+def fit(
+    content: Sequence[Content],
+    overhead: int,
+    limit: int,
+    sizes: dict[int, int],
+    files: Mapping[Path, int] | None = None,
+) -> Fitted:
     """Return the part of a conversation to send, so that a request stays below a limit of tokens, as far as that is possible.
 
     The same conversation gives the same outcome, and a longer one the same for its beginning. overhead is the size of the
-    system prompt and the tools in characters; sizes keeps what was measured for the next call.
+    system prompt and the tools in characters; sizes keeps what was measured for the next call; files are the bytes of attached files, encoded.
     """
     measured = [sizes.get(id(item)) or _measured(item, sizes) for item in content]
-    window = _Window(content, measured, overhead)
+    window = _Window(content, measured, overhead, files=files or {})
     whole = overhead + sum(measured)
     # However the server counted, nothing ever had to go.
-    if whole * _PLAUSIBLE[1] <= limit and _count(content) <= MAX_PICTURES:
+    if (
+        whole * _PLAUSIBLE[1] <= limit
+        and _count(content) <= MAX_PICTURES
+        and not _is_heavy(content, whole, window.files)
+    ):
         window.total = whole
         for item, size in zip(reversed(content), reversed(measured), strict=True):
             window.total -= size
@@ -185,6 +210,20 @@ def _attached(item: Content) -> int:
 def _count(content: Sequence[Content]) -> int:
     """Return how many pictures there are."""
     return sum(_attached(item) + len(_references(item)) for item in content)
+
+
+def _beyond(item: Content, files: Mapping[Path, int]) -> int:
+    """Return how many bytes the files that are attached to a message have beyond what they stand for."""
+    if not isinstance(item, UserContent):
+        return 0
+    return sum(files.get(file.path, 0) - _ATTACHMENT_SIZE for file in item.attachments or ())
+
+
+def _is_heavy(content: Sequence[Content], whole: int, files: Mapping[Path, int]) -> bool:
+    """Return whether a conversation with all its pictures and files may have too many bytes."""
+    return (
+        whole + sum(_beyond(item, files) + sum(one.size for one in _references(item)) for item in content) > MAX_BYTES
+    )
 
 
 def _size_of(pictures: Sequence[PictureReference]) -> int:

@@ -261,7 +261,8 @@ def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) ->
     for item in content:
         if id(item) not in turn.sizes and isinstance(item, conversation.UserContent):
             turn.sizes[id(item)] = size_of(item) + len(turn.ledger.note(item) or "")
-    fitted = fit(content, overhead, limit, turn.sizes)
+    files = {path: len(block["source"]["data"]) for path, block in turn.attachments.items()}
+    fitted = fit(content, overhead, limit, turn.sizes, files)
     if fitted.content and fitted.content[0] is content[0]:
         return fitted  # What goes, goes from the beginning.
     kept = {id(item) for item in fitted.content}

@@ -16,6 +16,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..storage import async_load, shape
+from ..toolbox.caller import outside_conversation
 
 REQUESTS = "requests"
 TOKENS: Mapping[str, str] = {
@@ -103,7 +104,9 @@ class TokenMeter:
         self._save()
         if not self._showing:
             self._showing = True
-            async_call_later(self._hass, SHOW_DELAY, HassJob(self._show, cancel_on_shutdown=True))
+            # What the sensors set off is no part of the conversation that is counted.
+            show = HassJob(self._show, cancel_on_shutdown=True)
+            outside_conversation(async_call_later, self._hass, SHOW_DELAY, show)
 
     @callback
     def _show(self, _: datetime) -> None:

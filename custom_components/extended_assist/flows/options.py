@@ -1,5 +1,6 @@
 """The toolbox's options."""
 
+from collections.abc import Container
 import re
 from typing import Any
 
@@ -28,6 +29,7 @@ from homeassistant.helpers.selector import (
 
 from ..actions.listed_triggers import wrongly_listed
 from ..actions.targetless import async_may_be_listed, async_wrongly_listed
+from ..cameras.folders import read_folder, written, wrong_folder
 from ..cameras.taking import SOURCES
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
@@ -40,6 +42,7 @@ from ..const import (
     CONF_IN_ASSIST,
     CONF_LISTED_TRIGGERS,
     CONF_LOOK_CAMERAS,
+    CONF_LOOK_FOLDERS,
     CONF_LOOK_TASK,
     CONF_LOOK_WHO,
     CONF_MEMORY_AUTOMATIONS,
@@ -128,6 +131,7 @@ _CAMERAS_SCHEMA = vol.Schema(
             [speaker.name.lower() for speaker in Speaker if speaker > Speaker.ANYONE], "who_may", multiple=False
         ),
         vol.Optional(CONF_LOOK_CAMERAS): EntitySelector(EntitySelectorConfig(domain=list(SOURCES), multiple=True)),
+        vol.Optional(CONF_LOOK_FOLDERS): TextSelector(TextSelectorConfig(multiple=True)),
         vol.Optional(CONF_LOOK_TASK): EntitySelector(EntitySelectorConfig(domain="ai_task")),
     }
 )
@@ -155,9 +159,7 @@ async def _async_people(hass: HomeAssistant) -> list[SelectOptionDict]:
     return sorted(options, key=lambda option: option["label"].casefold())
 
 
-async def _async_schema(
-    hass: HomeAssistant, people: list[SelectOptionDict], *, web_is_wrong: bool, policy_is_wrong: bool
-) -> vol.Schema:
+async def _async_schema(hass: HomeAssistant, people: list[SelectOptionDict], wrong: Container[str]) -> vol.Schema:
     """Return the form, with the actions and people that this home has, and what is wrong in sight."""
     listed = SelectSelectorConfig(
         options=await async_may_be_listed(hass), multiple=True, custom_value=True, mode=SelectSelectorMode.DROPDOWN
@@ -171,11 +173,11 @@ async def _async_schema(
             vol.Optional(CONF_QUIET_START): TimeSelector(),
             vol.Optional(CONF_QUIET_END): TimeSelector(),
             vol.Required(CONF_IN_ASSIST, default=False): BooleanSelector(),
-            vol.Required(_POLICY): section(policy, {"collapsed": not policy_is_wrong}),
+            vol.Required(_POLICY): section(policy, {"collapsed": _POLICY not in wrong}),
             # Without a default, in place of which the frontend would not show what is stored.
             vol.Optional(_MEMORY): section(_MEMORY_SCHEMA, {"collapsed": True}),
-            vol.Optional(_CAMERAS): section(_CAMERAS_SCHEMA, {"collapsed": True}),
-            vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": not web_is_wrong}),
+            vol.Optional(_CAMERAS): section(_CAMERAS_SCHEMA, {"collapsed": _CAMERAS not in wrong}),
+            vol.Optional(_WEB): section(_WEB_SCHEMA, {"collapsed": _WEB not in wrong}),
             vol.Optional(_FUNCTIONS): section(_FUNCTIONS_SCHEMA, {"collapsed": True}),
         }
     )
@@ -199,7 +201,7 @@ class ToolboxOptionsFlow(OptionsFlow):
             triggers = list(dict.fromkeys(filter(None, map(str.strip, user_input.get(CONF_LISTED_TRIGGERS, ())))))
             user_input[CONF_LISTED_TRIGGERS] = triggers
             if wrong_trigger := wrongly_listed(triggers):
-                placeholders["wrong"], errors[CONF_LISTED_TRIGGERS] = wrong_trigger
+                _refuse(errors, placeholders, CONF_LISTED_TRIGGERS, wrong_trigger)
             if user_input.get(CONF_IN_ASSIST) and (other := async_other_in_assist(self.hass, self.config_entry)):
                 placeholders["entry"], errors[CONF_IN_ASSIST] = other.title, "in_assist_taken"
             for lists in (user_input[_WEB], user_input[_FUNCTIONS]):
@@ -209,9 +211,11 @@ class ToolboxOptionsFlow(OptionsFlow):
                 names = [name.strip().lower() for name in user_input[_POLICY].get(key, ())]
                 user_input[_POLICY][key] = names = list(dict.fromkeys(filter(None, names)))
                 if wrong_name := next((name for name in names if not _MAY_BE_NAMED.fullmatch(name)), None):
-                    placeholders["wrong"], errors[_POLICY] = wrong_name, "invalid_name"
+                    _refuse(errors, placeholders, _POLICY, (wrong_name, "invalid_name"))
             if wrong_web := _wrong_web(user_input[_WEB]):
-                placeholders["wrong"], errors[_WEB] = wrong_web
+                _refuse(errors, placeholders, _WEB, wrong_web)
+            if wrong_line := await self._async_read_folders(user_input.get(_CAMERAS, {})):
+                _refuse(errors, placeholders, _CAMERAS, wrong_line)
         if user_input is not None and not errors:
             web, policy = _normalized_web(user_input.pop(_WEB)), user_input.pop(_POLICY)
             functions, memory = user_input.pop(_FUNCTIONS), user_input.pop(_MEMORY, {})
@@ -237,12 +241,29 @@ class ToolboxOptionsFlow(OptionsFlow):
         return self.async_show_form(
             step_id="init",
             data_schema=self.add_suggested_values_to_schema(
-                await _async_schema(self.hass, people, web_is_wrong=_WEB in errors, policy_is_wrong=_POLICY in errors),
+                await _async_schema(self.hass, people, errors),
                 user_input or stored,
             ),
             errors=errors or None,
             description_placeholders=placeholders or None,
         )
+
+    async def _async_read_folders(self, cameras: dict[str, Any]) -> tuple[str, str] | None:
+        """Write folders as they are stored, each once; return the first that is none, and the error."""
+        lines = [line.strip() for line in cameras.get(CONF_LOOK_FOLDERS, ())]
+        stored = [line if isinstance(one := read_folder(line), str) else written(*one) for line in lines if line]
+        if CONF_LOOK_FOLDERS in cameras:
+            cameras[CONF_LOOK_FOLDERS] = stored = list(dict.fromkeys(stored))
+        # What is kept from before may lie on a disk that is not there now.
+        before = self.config_entry.options.get(CONF_LOOK_FOLDERS, ())
+        new = [line for line in stored if line not in before]
+        return await self.hass.async_add_executor_job(wrong_folder, dict(self.hass.config.media_dirs), new)
+
+
+def _refuse(errors: dict[str, str], placeholders: dict[str, str], field: str, wrong: tuple[str, str]) -> None:
+    """Tell what is wrong with a field, unless it is told of another: the sentences share a placeholder."""
+    if "wrong" not in placeholders:
+        placeholders["wrong"], errors[field] = wrong
 
 
 def _wrong_web(web: dict[str, list[str]]) -> tuple[str, str] | None:

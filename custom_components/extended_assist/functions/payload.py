@@ -236,12 +236,13 @@ def _to_yaml(body: _Body) -> str:
 
 def _yaml_scalar(body: _Body, node: Any) -> str:
     """Return a scalar of YAML, which JSON is a part of."""
-    value = body.only(node.value) if node.style is None else None
+    is_bare = not node.style  # None, or empty where libyaml reads.
+    value = body.only(node.value) if is_bare else None
     if value is not None and not isinstance(value.value, str):
         return json.dumps(_as_json(value), ensure_ascii=False)
     text = body.filled(node.value)
-    is_plain = _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS and node.style is None
-    is_number = value is not None and re.fullmatch(r"-?\d{1,15}(?:\.\d{1,15})?", text)
+    is_plain = _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS and is_bare
+    is_number = value is not None and re.fullmatch(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?", text)
     end = "\n" if node.style in ("|", ">") else ""
     return (text if is_plain or is_number else json.dumps(text, ensure_ascii=False)) + end
 

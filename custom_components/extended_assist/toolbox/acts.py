@@ -192,11 +192,17 @@ class _Listener:
 
 @contextmanager
 def recording(
-    hass: HomeAssistant, journal: Journal, exposure: Exposure, caller: Caller, recorded: Recording
+    hass: HomeAssistant,
+    journal: Journal,
+    exposure: Exposure,
+    caller: Caller,
+    recorded: Recording,
+    *,
+    entry_id: str | None,
 ) -> Iterator[None]:
     """Record what a call changes, also when it fails: what it acts on in the caller's context, and what its tool adds.
 
-    Only exposed entities are kept, and of them what has become different, or is about to.
+    Only exposed entities are kept, and of them what has become different, or is about to. entry_id is that of the options.
     """
     listener = _Listener(hass, caller.context.id if caller.context else "", recorded.acts)
     stops = (
@@ -217,6 +223,7 @@ def recording(
         for change in recorded.changes:
             change.assistant, change.conversation_id = caller.assistant, caller.conversation_id
             change.user_id, change.device_id = caller.user_id, caller.device_id
+            change.entry_id = entry_id
             journal.add(change)
 
 

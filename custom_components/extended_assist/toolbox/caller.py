@@ -1,6 +1,6 @@
 """Who speaks, from where, in which conversation."""
 
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from homeassistant.components.conversation import ChatLog, UserContent
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.helpers.chat_session import current_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,14 @@ def in_conversation(chat_log: ChatLog) -> Iterator[None]:
         current_chat_log.reset(token)
 
 
-async def async_outside_conversation[T](hass: HomeAssistant, work: Coroutine[Any, Any, T]) -> T:
-    """Await work as if it had been begun outside any conversation: what was said in one does not count in it."""
+def outside_conversation[**P, R](begin: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Begin something as if outside any conversation, and return it: what was said in one does not count."""
     context = copy_context()
-    context.run(current_chat_log.set, None)
-    return await hass.loop.create_task(work, context=context)
+    for variable in (current_chat_log, current_session):
+        context.run(variable.set, None)
+    return context.run(begin, *args, **kwargs)
+
+
+async def async_outside_conversation[T](hass: HomeAssistant, work: Coroutine[Any, Any, T]) -> T:
+    """Await work as if it had been begun outside any conversation; whoever stops waiting ends it."""
+    return await outside_conversation(hass.loop.create_task, work)

@@ -12,6 +12,7 @@ from ..const import (
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
     CONF_LOOK_CAMERAS,
+    CONF_LOOK_FOLDERS,
     CONF_LOOK_TASK,
     CONF_LOOK_WHO,
     CONF_MEMORY_AUTOMATIONS,
@@ -29,6 +30,7 @@ MEMORY = "memory"
 """The family of the tools for memory, which is off unless it is chosen."""
 REHEARSAL = "rehearsal"
 WISHES = "wishes"
+CAMERAS = "cameras"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,8 @@ class ToolboxOptions:
     """The least known speaker who may look at all exposed cameras."""
     open_cameras: frozenset[str] = frozenset()
     """Cameras and images at which anyone may look, where nobody is logged in too."""
+    look_folders: tuple[str, ...] = ()
+    """Cameras, each with a folder of the local media in which the home keeps pictures of it by itself."""
     look_task: str | None = None
     """The AI Task entity that tells in words what is in a picture, for those who cannot see it."""
     policy: Policy = field(default_factory=Policy)
@@ -103,6 +107,7 @@ class ToolboxOptions:
             memory_elsewhere=options.get(CONF_MEMORY_ELSEWHERE, False),
             who_may_look=Speaker[str(options.get(CONF_LOOK_WHO, Speaker.USER.name)).upper()],
             open_cameras=frozenset(options.get(CONF_LOOK_CAMERAS, ())),
+            look_folders=tuple(options.get(CONF_LOOK_FOLDERS, ())),
             look_task=options.get(CONF_LOOK_TASK),
             policy=Policy.of(options),
             entry_id=entry_id,

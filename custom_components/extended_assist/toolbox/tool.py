@@ -66,6 +66,8 @@ class ExtendedTool(llm.Tool):
     """Whether those whom the options name may be asked, and shown, what the speaker may not do by themselves."""
     shows_success: bool = False
     """Whether a call can be seen to have done all that it was to do, by whoever does not read its result."""
+    reads_conversation: bool = False
+    """Whether it looks at Home Assistant's current conversation by itself, as tools of other integrations may."""
     happens: ClassVar[Happening] = Happening.ACTED
     """What is told of a call that acts."""
     title: str
@@ -87,6 +89,11 @@ class ExtendedTool(llm.Tool):
     def __hash__(self) -> int:
         """Return a hash that equal tools share."""
         return hash(self.name)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether others may know of its calls: not of what is remembered, nor of what is for later."""
+        return self.family not in (MEMORY, WISHES)
 
     @classmethod
     async def async_available(cls, hass: HomeAssistant) -> bool:
@@ -153,7 +160,7 @@ class ExtendedTool(llm.Tool):
             tier=self.tier,
             is_open=self.annotations.open_world,
             sends=self.sends,
-            recording=Recording(self.name, is_told=options.is_told and self.family not in (MEMORY, WISHES)),
+            recording=Recording(self.name, is_told=options.is_told and self.is_told),
             agent=agent_of(hass, caller),
         )
         try:
@@ -167,7 +174,8 @@ class ExtendedTool(llm.Tool):
         if not acts:
             async with asyncio.timeout(self.deadline):
                 return await self.async_result(call)
-        return await async_finish(call, self.name, self._async_begun(call), self.deadline)
+        work = self._async_begun(call)
+        return await async_finish(call, self.name, work, self.deadline, reads_conversation=self.reads_conversation)
 
     async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
         """Return the result of a call that waits for somebody's word, or None where it may be made; both are told."""
@@ -228,7 +236,7 @@ class ExtendedTool(llm.Tool):
         if not self.can_be_undone:
             return await self.async_result(call)
         journal = await async_get_journal(call.hass)
-        with recording(call.hass, journal, call.exposure, call.caller, call.recording):
+        with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
             result = await async_watched(call.hass, self.async_result(call))
             call.recording.failed = result.error
             if not result.error:
@@ -257,6 +265,8 @@ class PolicedTool(ExtendedTool):
         self.sends = self.tier is Tier.READ and tool.annotations.open_world
         self.brings_outside_text = is_from_outside(unwrapped(tool))
         self.shows_success = self.tier is not Tier.READ and isinstance(unwrapped(tool), llm.IntentTool)
+        # Home Assistant's own do not, and what they set off may talk.
+        self.reads_conversation = not isinstance(unwrapped(tool), llm.IntentTool | llm.ActionTool)
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -284,6 +294,8 @@ class PolicedTool(ExtendedTool):
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
         """Return the tool's own result, whose type others look at; its failures become results."""
         tool_input = call.tool_input or llm.ToolInput(self.name, call.arguments)
+        if call.recording.plan and len(actions := {step.action for step in call.recording.plan.steps}) == 1:
+            call.recording.what = next(iter(actions)) or self.name
         try:
             result = await self.tool.async_call(call.hass, tool_input, call.caller.llm_context)
         except HomeAssistantError as err:

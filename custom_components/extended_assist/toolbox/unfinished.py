@@ -16,7 +16,7 @@ from ..const import DOMAIN
 from ..exposure import Exposure
 from ..results import ToolError, format_time
 from .call import ToolCall
-from .caller import Caller
+from .caller import Caller, outside_conversation
 from .journal import Speaking, is_same_speaker
 from .outcome import OUTCOME, outcome_of
 
@@ -82,10 +82,20 @@ _UNHEARD: HassKey[list[BegunCall | CutOffCall]] = HassKey(f"{DOMAIN}_unheard")
 
 
 async def async_finish(
-    call: ToolCall, name: str, work: Coroutine[Any, Any, llm.ToolResult], deadline: float | None
+    call: ToolCall,
+    name: str,
+    work: Coroutine[Any, Any, llm.ToolResult],
+    deadline: float | None,
+    *,
+    reads_conversation: bool = False,
 ) -> llm.ToolResult:
-    """Return the result of a call that acts, or after the deadline that it goes on; once begun, it is not cut off."""
-    task = call.hass.async_create_background_task(work, f"{DOMAIN} call")
+    """Return the result of a call that acts, or after the deadline that it goes on; once begun, it is not cut off.
+
+    What an act sets off, such as an automation that talks, is no part of the conversation, unless its tool reads that by itself.
+    """
+    begin = call.hass.async_create_background_task
+    what = f"{DOMAIN} call"
+    task = begin(work, what) if reads_conversation else outside_conversation(begin, work, what)
     begun = BegunCall(call, name, task)
     running = call.hass.data.setdefault(_RUNNING, [])
     running.append(begun)

@@ -17,6 +17,7 @@ from .scripts import ExecuteScriptTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
+from .watch import WatchTool
 from .web import FetchUrlTool, ScrapeUrlTool
 from .wishes import DoLaterTool, PendingTool
 
@@ -44,6 +45,7 @@ CATALOGUE: tuple[type[ExtendedTool], ...] = (
     DeclineHabitTool,
     QueryDatabaseTool,
     LookTool,
+    WatchTool,
     FetchUrlTool,
     ScrapeUrlTool,
 )

@@ -2,16 +2,15 @@
 
 from base64 import b64decode
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Final, override
 
 import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
-from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonArrayType, JsonObjectType
 
+from ..cameras.earlier import async_earlier, async_earlier_times
 from ..cameras.eyes import SightedTool
 from ..cameras.fitting import MEDIA_TYPE
 from ..cameras.kept import KeptPicture, KeptPictures, LookResult, PictureReference
@@ -21,7 +20,6 @@ from ..cameras.words import async_in_words
 from ..exposure import ExposedEntity
 from ..results import ToolError, enforce, format_time
 from ..shown import async_show, screen_of
-from ..spans import parse_time
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
@@ -31,8 +29,6 @@ _DEADLINE: Final = 60.0
 """Seconds for slow cameras and, in words, a model that answers in between."""
 _MAX_NAMES: Final = 30
 """Cameras that an error names."""
-_PART_OF_DAY: Final = timedelta(hours=3)
-"""How far from the time that was asked for a kept picture may be; of what is farther away, the times are told."""
 
 
 class LookTool(SightedTool):
@@ -54,8 +50,8 @@ class LookTool(SightedTool):
             vol.Required("question", description="What to look for."): vol.All(str, vol.Length(max=1_000)),
             vol.Optional("cameras", description="Names or entity ids."): vol.All(cv.ensure_list, [cv.string]),
             vol.Optional("area", description="Name or alias."): cv.string,
-            vol.Optional("compare", description="Time of an earlier look to show beside, e.g. 08:00."): cv.string,
-            vol.Optional("at", description="Time of an earlier look, in place of now."): cv.string,
+            vol.Optional("compare", description="Time of an earlier picture to show beside, e.g. 08:00."): cv.string,
+            vol.Optional("at", description="Time of an earlier picture, in place of now."): cv.string,
         }
     )
 
@@ -73,7 +69,7 @@ class LookTool(SightedTool):
     @override
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
         """Look, or find what was seen before."""
-        wanted = _wanted(call)
+        wanted = wanted_cameras(call)
         entities = await async_may_see(call, wanted)
         if len(entities) > MAX_PICTURES:
             raise ToolError(f"At most {MAX_PICTURES} cameras at once. Choose from: {_names(entities)}.")
@@ -89,7 +85,7 @@ class LookTool(SightedTool):
     async def _async_shown(self, call: ToolCall, entities: list[ExposedEntity], data: JsonObjectType) -> llm.ToolResult:
         """Return pictures, by reference."""
         kept = KeptPictures.of(call.hass)
-        earlier = {entity.entity_id: _earlier(call, kept, entity) for entity in entities}
+        before = await async_earlier(call, kept, entities)
         shown: list[tuple[ExposedEntity, KeptPicture]] = []
         if "at" not in call.arguments:
             taken = await _async_take(call, entities, data)
@@ -97,9 +93,8 @@ class LookTool(SightedTool):
             shown = [
                 (one.entity, kept.keep(call.caller, one.entity.entity_id, one.taken, one.picture)) for one in taken
             ]
-        before = [(entity, one) for entity in entities if (one := earlier[entity.entity_id])]
         if call.arguments.keys() & {"at", "compare"} and not before:
-            data["earlier"] = _kept_times(call, kept, entities)
+            data["earlier"] = await async_earlier_times(call, kept, entities)
             if not shown:
                 raise ToolError(f"No picture is kept of that time. {data['earlier']}")
         pictures = [*before, *shown]
@@ -142,7 +137,7 @@ def _names(entities: Sequence[ExposedEntity]) -> str:
     return ", ".join(f"{one.name} ({one.entity_id})" for one in entities[:_MAX_NAMES]) + more
 
 
-def _wanted(call: ToolCall) -> list[ExposedEntity]:
+def wanted_cameras(call: ToolCall) -> list[ExposedEntity]:
     """Return the exposed cameras and images that are asked for; what is hidden looks like what does not exist."""
     exposure = call.exposure
     states = [state for domain in SOURCES for state in exposure.states(domain)]
@@ -178,30 +173,6 @@ async def _async_take(call: ToolCall, entities: list[ExposedEntity], data: JsonO
     return taken
 
 
-def _earlier(call: ToolCall, kept: KeptPictures, entity: ExposedEntity) -> KeptPicture | None:
-    """Return the kept picture of a camera that is asked for: the nearest to a time."""
-    if (asked := call.arguments.get("at", call.arguments.get("compare"))) is None:
-        return None
-    moment = parse_time(asked, "at" if "at" in call.arguments else "compare")
-    near = [one for one in kept.all_of(call.caller, entity.entity_id) if _distance(one, moment) <= _PART_OF_DAY]
-    return min(near, key=lambda one: _distance(one, moment), default=None)
-
-
-def _distance(one: KeptPicture, moment: datetime) -> timedelta:
-    """Return how far from a moment a picture was looked at."""
-    return abs(dt_util.as_utc(one.kept) - moment)
-
-
-def _kept_times(call: ToolCall, kept: KeptPictures, entities: list[ExposedEntity]) -> str:
-    """Return when the cameras were looked at, for this caller."""
-    times = [
-        f"{entity.name} {', '.join(format_time(one.kept) for one in found)}"
-        for entity in entities
-        if (found := kept.all_of(call.caller, entity.entity_id))
-    ]
-    return f"Kept are: {'; '.join(times)}." if times else "Nothing was looked at for this user in the last day."
-
-
 def _rows(pictures: list[tuple[ExposedEntity, KeptPicture]]) -> JsonArrayType:
     """Return the rows for pictures in the log."""
     return [
@@ -212,7 +183,7 @@ def _rows(pictures: list[tuple[ExposedEntity, KeptPicture]]) -> JsonArrayType:
 
 def _reference(entity: ExposedEntity, one: KeptPicture) -> PictureReference:
     """Return a picture as a result holds it."""
-    return PictureReference(one.picture_id, f"{_label(entity, one)}:", one.picture.tokens)
+    return PictureReference(one.picture_id, f"{_label(entity, one)}:", one.picture.tokens, len(one.picture.data))
 
 
 def _label(entity: ExposedEntity, one: KeptPicture) -> str:

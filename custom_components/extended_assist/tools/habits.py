@@ -97,7 +97,7 @@ class FindHabitsTool(ExtendedTool):
         found = await call.hass.async_add_executor_job(find_habits, call.hass, sought, found)
         answer = _heading(found, start, end)
         if len(found.days.all) < _FEWEST:
-            return answer | {"habits": [], "note": f"{_FEWEST} whole days are needed, better some weeks of them."}
+            return _noted(answer | {"habits": []}, f"{_FEWEST} whole days are needed, better some weeks of them.")
         told: list[JsonObjectType] = []
         for habit in islice(found.habits, _TRIED):
             one = await _async_told(call, found, habit)
@@ -113,7 +113,7 @@ class FindHabitsTool(ExtendedTool):
         if len(found.habits) > len(told) and told:
             answer["more"] = f"{len(found.habits) - len(told)} weaker ones. Decline some, or give entity, to see them."
         if not told:
-            answer["note"] = _none_told(found)
+            return _noted(answer, _none_told(found))
         return answer
 
 
@@ -238,12 +238,19 @@ def _heading(found: FoundHabits, start: float, end: float) -> JsonObjectType:
     return answer
 
 
+def _noted(answer: JsonObjectType, note: str) -> JsonObjectType:
+    """Return an answer with one more note."""
+    return answer | {"note": f"{answer['note']} {note}" if "note" in answer else note}
+
+
 def _none_told(found: FoundHabits) -> str:
     """Return why no habit is told."""
     if found.habits:
         return "What is done by hand regularly cannot be automated here."
     if found.over:
         return "What is done by hand regularly was declined, or an automation does it already."
+    if not found.is_whole or found.until is not None:
+        return "In what there was time for, nothing is done by hand so regularly that it is more than chance."
     return "Nothing is done by hand so regularly that it is more than chance."
 
 

@@ -25,7 +25,7 @@ from ..wishes.account import (
     async_prepare,
     entity_ids_of,
     told_shortly,
-    told_what,
+    told_wish,
 )
 from ..wishes.asking import is_asked_later
 from ..wishes.keeper import async_get_wishes
@@ -148,7 +148,7 @@ class PendingTool(ExtendedTool):
             raise ToolError(_UNCHANGED[verb == "snooze"])
         call.recording.changes.append(Change(WISH_CHANGED, f"{verb}: something for later", before))
         call.recording.is_complete = True
-        answer: JsonObjectType = {_CHANGED[verb]: wish.id, "what": told_what(call.hass, call.exposure, wish.what)}
+        answer: JsonObjectType = {_CHANGED[verb]: wish.id, "what": told_wish(call.hass, call.exposure, wish)}
         if changed.progress.begun is not None:
             answer["note"] = "It had begun already: what of it is being done may still come to its end."
         if changed.is_standing and (moment := changed.next_moment) is not None:
@@ -161,7 +161,7 @@ class PendingTool(ExtendedTool):
         if (asked := await _async_asked(call)) is None:
             return Plan((), "List what is pending")
         verb, wish, seconds = asked
-        words = f"{verb.capitalize()}: {told_what(call.hass, call.exposure, wish.what)}"
+        words = f"{verb.capitalize()}: {told_wish(call.hass, call.exposure, wish)}"
         data = {"id": wish.id} | ({"seconds": seconds} if verb == "snooze" else {})
         return Plan((Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(wish)), data, words),), words)
 

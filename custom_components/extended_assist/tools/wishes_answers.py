@@ -18,6 +18,7 @@ from ..wishes.account import (
     told_shortly,
     told_until,
     told_what,
+    told_wish,
 )
 from ..wishes.device_timers import told_timers
 from ..wishes.keeper import async_get_wishes
@@ -47,7 +48,9 @@ def told(call: ToolCall, wish: Wish) -> JsonObjectType:
     }
     if wish.name == told_shortly(wish.what)[:MAX_NAME]:
         del parts["name"]
-    if parts["next"] and not (wish.when.rule or wish.when.triggers):
+    if wish.when.watch is not None:
+        del parts["next"]
+    elif parts["next"] and not (wish.when.rule or wish.when.triggers):
         del parts["when"]
     return {key: value for key, value in parts.items() if value}
 
@@ -103,7 +106,7 @@ def _ended_row(call: ToolCall, wish: Wish) -> JsonObjectType:
     return {
         "id": wish.id,
         "at": format_time(wish.progress.ended or 0),
-        "what": told_what(call.hass, call.exposure, wish.what),
+        "what": told_wish(call.hass, call.exposure, wish),
         "result": call.exposure.visible_value(wish.progress.result or "") or _HIDDEN,
     }
 

@@ -8,7 +8,7 @@ from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import CANCELLED, SCHEDULED, WISH, Change
 from ..toolbox.plan import Plan, Step
-from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_told, told_what
+from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_told, told_wish
 from ..wishes.first_release import wish_of
 from ..wishes.keeper import async_get_wishes
 from ..wishes.moments import next_moment
@@ -24,14 +24,14 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, wish)
     begun = "" if wish.progress.begun is None else ", though it had begun already"
-    return {"undone": f"ended{begun}: {told_what(call.hass, call.exposure, wish.what)}"}, True
+    return {"undone": f"ended{begun}: {told_wish(call.hass, call.exposure, wish)}"}, True
 
 
 async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
     """Let a wish stand, or be over, as it was before it was ended or put off."""
     wishes, wish = await async_get_wishes(call.hass), before(change)
     await async_prepare(call.exposure, wish)
-    what = told_what(call.hass, call.exposure, wish.what)
+    what = told_wish(call.hass, call.exposure, wish)
     if not wish.is_standing:
         await wishes.async_end(wish.id, wish.progress.result or _TAKEN_BACK)
         return {"undone": f"no more put off: {what}"}, True
@@ -51,7 +51,7 @@ async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) ->
         if wish is None or not wish.is_standing or not is_told(call.exposure, wish):
             return Plan((), sentence, bound_to=change.id)
         await async_prepare(call.exposure, wish)
-        words = f"Cancel: {told_what(call.hass, call.exposure, wish.what)}"
+        words = f"Cancel: {told_wish(call.hass, call.exposure, wish)}"
         return Plan((Step(f"{DOMAIN}.cancel", tuple(entity_ids_of(wish)), {}, words),), words, bound_to=change.id)
     try:
         plan = await async_plan_wish(call, before(change))

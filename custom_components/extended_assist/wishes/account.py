@@ -32,8 +32,9 @@ def is_resolved(step: Mapping[str, Any]) -> bool:
 
 @callback
 def entity_ids_of(wish: Wish) -> list[str]:
-    """Return the entities that a wish acts on."""
-    return list(dict.fromkeys(_ids_in(wish.what.actions)))
+    """Return the entities that a wish acts on or looks at."""
+    watched = wish.when.watch.entity_ids if wish.when.watch else ()
+    return list(dict.fromkeys([*watched, *_ids_in(wish.what.actions)]))
 
 
 def _ids_in(value: Any) -> Iterator[str]:
@@ -48,7 +49,7 @@ def _ids_in(value: Any) -> Iterator[str]:
 
 @callback
 def is_told(exposure: Exposure, wish: Wish) -> bool:
-    """Return whether a wish may be told of: something that it acts on is exposed, or it acts on nothing."""
+    """Return whether a wish may be told of: something that it acts on or looks at is exposed, or there is none."""
     entity_ids = entity_ids_of(wish)
     return not entity_ids or any(map(exposure.is_exposed, entity_ids))
 
@@ -59,6 +60,13 @@ def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
     parts = [_told_step(hass, exposure, step) for step in what.actions]
     parts += [f"{verb}: {seen(exposure, text)}" for verb, text in (("Say", what.say), ("Ask", what.ask)) if text]
     return "; ".join(parts)
+
+
+@callback
+def told_wish(hass: HomeAssistant, exposure: Exposure, wish: Wish) -> str:
+    """Return the content of a wish, with what it watches for, in words."""
+    watch, what = wish.when.watch, told_what(hass, exposure, wish.what)
+    return "; ".join(filter(None, (f"Watch: {seen(exposure, watch.see)}" if watch else "", what)))
 
 
 @callback
@@ -144,6 +152,9 @@ async def async_plan_wish(call: ToolCall, wish: Wish, delay: float | None = None
         if text:
             data = {"text": text, "hearer": wish.audience.hearer.value, "target": wish.audience.target}
             steps.append(framed(call.exposure, Step(action, (), data, f"{verb}{whom}: {text}"), frame))
+    if wish.when.watch is not None and not steps:
+        words = _capital(told_when(call.hass, call.exposure, wish.when))
+        steps = [Step(f"{DOMAIN}.watch", tuple(wish.when.watch.entity_ids), {}, words)]
     if len(steps) == 1:
         return Plan(tuple(steps), steps[0].words, is_whole=not walker.is_open)
     sentence = framed(call.exposure, Step("", words=f"{len(steps)} things"), frame).words
@@ -155,7 +166,7 @@ def _frame(call: ToolCall, wish: Wish, delay: float | None) -> Frame:
     first: Frame
     if delay is not None:
         first = (("in", format_duration(delay)),)
-    elif wish.when.moment is not None and not (wish.when.rule or wish.when.triggers):
+    elif wish.when.moment is not None and not (wish.when.rule or wish.when.triggers or wish.when.watch):
         first = (("at", format_time(wish.when.moment)),)
     else:
         first = (("when", _capital(told_when(call.hass, call.exposure, wish.when))),)

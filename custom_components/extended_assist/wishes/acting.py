@@ -96,7 +96,7 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str
     journal = await async_get_journal(call.hass)
     tell(call, Happening.ACTED)
     try:
-        with recording(call.hass, journal, call.exposure, call.caller, call.recording):
+        with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
             return await async_perform(call, action)
     except ToolError as err:
         tell(call, Happening.FAILED)
@@ -118,7 +118,7 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     journal = await async_get_journal(call.hass)
     tell(call, Happening.ACTED)
     try:
-        with recording(call.hass, journal, call.exposure, call.caller, call.recording):
+        with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
             run = await SequenceRun.async_create(call, walker, walked)
             answer = await run.async_run()
     except ToolError as err:

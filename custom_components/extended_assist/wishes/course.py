@@ -8,9 +8,10 @@ Nothing here touches Home Assistant: the keeper stores each step before the next
 """
 
 from dataclasses import dataclass
+from math import floor
 
 from .moments import missed, next_moment
-from .wish import Progress, Wish
+from .wish import Progress, Sighting, Watch, When, Wish
 
 AGAIN_AFTER = 600.0
 """Seconds after which something is said again that somebody has to say is done."""
@@ -98,6 +99,30 @@ def triggered(wish: Wish, now: float) -> bool:
     return True
 
 
+def watching(wish: Wish) -> Watch | None:
+    """Return the watch of a wish for which it is looked still; None where there is none, or it came to something."""
+    watch, progress = wish.when.watch, wish.progress
+    is_open = wish.is_standing and progress.times == 0 and progress.begun is None
+    return watch if is_open and watch is not None and watch.sighting in (Sighting.OPEN, Sighting.UNSEEN) else None
+
+
+def next_look(watch: Watch, after: float) -> float | None:
+    """Return the moment of the next look after another moment; None after the last."""
+    number = max(0, floor((after - watch.begins) / watch.every) + 1)
+    return watch.begins + number * watch.every if number < watch.looks else None
+
+
+def is_partly(watch: Watch) -> bool:
+    """Return whether fewer than half of the looks were answered."""
+    return 2 * watch.answered < watch.looks
+
+
+def sighted(wish: Wish, watch: Watch, sighting: Sighting, now: float) -> None:
+    """Take it that a watch came to something, which is due to be told now."""
+    watch.sighting = sighting
+    wish.when.moment = wish.progress.due = now
+
+
 def refuse(wish: Wish, result: str) -> None:
     """Take it that one of its triggers fired in vain: nothing is due, whatever else is going on."""
     if waits_for_triggers(wish) and wish.progress.begun is None:
@@ -161,9 +186,12 @@ def snooze(wish: Wish, seconds: float, now: float) -> bool:
     """Put off what was said, also of a wish that has ended, or what was not due yet; return whether there is anything."""
     progress = wish.progress
     if wish.is_standing and progress.times == 0 and progress.due is not None:
+        if (watch := watching(wish)) is not None:
+            _put_off(watch, seconds, now)
+            wish.when.moment = progress.due + seconds
         progress.due += seconds
         return True
-    if progress.times == 0 or not (wish.what.say or wish.what.ask):
+    if progress.times == 0 or not (wish.what.say or wish.what.ask or wish.when.watch):
         return False
     if not wish.is_standing:
         progress.due = progress.ended = None
@@ -196,6 +224,23 @@ def close(wish: Wish, now: float) -> None:
     """End a wish of which nothing more comes."""
     if is_over(wish, now):
         end(wish, wish.progress.result or OVER, now)
+
+
+def _put_off(watch: Watch, seconds: float, now: float) -> None:
+    """Put off the looks that are still to come."""
+    following = next_look(watch, now)
+    gone = watch.looks if following is None else round((following - watch.begins) / watch.every)
+    watch.looks -= gone
+    watch.answered -= gone
+    if following is not None:
+        watch.begins = following + seconds
+
+
+def take_back_snooze(wish: Wish, before: When) -> None:
+    """Let a watch look when it would have before it was put off."""
+    if before.watch is not None and (watch := watching(wish)) is not None:
+        watch.answered += before.watch.looks - watch.looks
+        wish.when.moment, watch.begins, watch.looks = before.moment, before.watch.begins, before.watch.looks
 
 
 def resume(wish: Wish, before: Progress, now: float) -> None:

@@ -170,7 +170,7 @@ def is_within(moment: time, hours: tuple[time, time]) -> bool:
 
 def asked_time(when: When) -> time | None:
     """Return the time of the day for which something was asked, as an alarm is; None where something else sets it off."""
-    if when.triggers:
+    if when.triggers or when.watch:
         return None
     if when.moment is not None:
         return dt_util.as_local(dt_util.utc_from_timestamp(when.moment)).time()

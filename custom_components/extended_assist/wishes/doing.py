@@ -1,7 +1,9 @@
 """What a wish does when it is due: everything is checked anew, then done, then said."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant, callback
@@ -11,6 +13,7 @@ from homeassistant.util import dt as dt_util
 from ..actions.sequences import SequenceWalker
 from ..const import DOMAIN
 from ..exposure import Exposure
+from ..interruptible import ends_task
 from ..results import ToolError, format_time
 from ..silence import log_unexpected
 from ..walk import texts_in
@@ -21,7 +24,7 @@ from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
 from .delivery import async_deliver
 from .outcome import Ending, WishOutcome
-from .wish import Audience, Hearer, Wish
+from .wish import Audience, Hearer, Sighting, Watch, Wish
 from .words import said_time, say
 
 MAX_LATE = 300.0
@@ -32,6 +35,11 @@ LONGEST = 900.0
 """Seconds after which what does not come to an end is given up."""
 INTERRUPTED = "begun, and Home Assistant stopped before it was over"
 UNTOLD = "this could not be told to anybody yet"
+_SIGHTINGS: Final[Mapping[Sighting, tuple[Ending, str]]] = {
+    Sighting.SEEN: (Ending.HAPPENED, "seen"),
+    Sighting.UNSEEN: (Ending.SKIPPED, "not seen until its time was over"),
+    Sighting.BLIND: (Ending.FAILED, "given up: there were no pictures, or no model that can look at them"),
+}
 UNHEARD = "not said: nobody could be told yet"
 
 
@@ -57,14 +65,16 @@ async def async_do(
                 outcome = await _async_after_stop(hass, wish)
             elif repeated:
                 await async_valid_call(hass, wish, performers or {})
-                words = wish.what.say or await _async_name(hass, wish)
+                words = await _async_words(hass, wish) or await _async_name(hass, wish)
                 outcome = WishOutcome(Ending.HAPPENED, words=words, said="said again")
             else:
                 outcome = await _async_do(hass, wish, moment, late, performers or {})
     except NotDoneError as err:
         complaint = await _async_complaint(hass, wish, moment, err.key)
         outcome = WishOutcome(Ending.NOT_DONE, f"not done: {await _async_reason(hass, wish, err)}", complaint=complaint)
-    except Exception:  # noqa: BLE001 - nobody waits for it
+    except (Exception, asyncio.CancelledError) as err:
+        if ends_task(err):
+            raise
         log_unexpected("in a wish")
         complaint = await _async_complaint(hass, wish, moment, "not_done_failed")
         outcome = WishOutcome(Ending.FAILED, "not done: it failed unexpectedly", complaint=complaint)
@@ -136,6 +146,8 @@ def is_ready(hass: HomeAssistant, wish: Wish) -> bool:
 async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Performers) -> WishOutcome:
     """Check everything as of now, act, and return what is to be said; raises NotDoneError."""
     what, call = wish.what, await async_valid_call(hass, wish, performers)
+    if wish.when.watch is not None and wish.when.watch.sighting is Sighting.HIDDEN:
+        raise NotDoneError("its cameras may not be looked at any more.", HIDDEN)
     try:
         walker = SequenceWalker(call, keep=True)
         if wish.when.triggers:
@@ -144,6 +156,8 @@ async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float,
         await async_holds(hass, wish)
     except ToolError as err:
         raise NotDoneError(str(err), HIDDEN) from err
+    if wish.when.watch is not None:
+        return await _async_sighted(hass, wish, wish.when.watch)
     outcome = WishOutcome(Ending.LATE if late >= LATE_TOLD else Ending.HAPPENED, words=what.say or "")
     if what.actions and late > MAX_LATE:
         reason = f"not done: {round(late / 60)} minutes late is too late for an action"
@@ -161,9 +175,31 @@ async def _async_after_stop(hass: HomeAssistant, wish: Wish) -> WishOutcome:
     """Return the outcome of a wish that was begun before Home Assistant stopped: nothing of it is done again."""
     if not wish.what.actions and not wish.what.ask:
         said = "said, maybe twice: Home Assistant stopped meanwhile"
-        return WishOutcome(Ending.HAPPENED, words=wish.what.say or "", said=said)
+        return WishOutcome(Ending.HAPPENED, words=await _async_words(hass, wish), said=said)
     interrupted = say("interrupted", wish.owner.language, name=await _async_name(hass, wish))
     return WishOutcome(Ending.FAILED, INTERRUPTED, words=wish.what.say or "", complaint=interrupted)
+
+
+async def _async_sighted(hass: HomeAssistant, wish: Wish, watch: Watch) -> WishOutcome:
+    """Return the outcome of a watch."""
+    kind, result = _SIGHTINGS.get(watch.sighting, (Ending.FAILED, "it was never looked"))
+    if watch.sighting is Sighting.UNSEEN and course.is_partly(watch):
+        kind, result = Ending.FAILED, "not seen, but most looks failed"
+    return WishOutcome(kind, result, words=await _async_words(hass, wish))
+
+
+async def _async_words(hass: HomeAssistant, wish: Wish) -> str:
+    """Return the words of a wish; of a watch, those on what it came to, in which nothing stands that was in a picture."""
+    if (watch := wish.when.watch) is None:
+        return wish.what.say or ""
+    language = wish.owner.language
+    exposure = Exposure(hass, wish.owner.assistant)
+    await exposure.async_prepare()
+    see = say("unnamed", language) if exposure.names_hidden(watch.see) else watch.see
+    if watch.sighting is Sighting.SEEN and wish.what.say and not exposure.names_hidden(wish.what.say):
+        return wish.what.say
+    is_partly = watch.sighting is Sighting.UNSEEN and course.is_partly(watch)
+    return say("watch_partly" if is_partly else f"watch_{watch.sighting}", language, see=see)
 
 
 def _as_it_comes(wish: Wish, words: str, moment: float, *, late: float, again: bool, missed: int) -> str:
@@ -201,7 +237,9 @@ async def _async_tell(hass: HomeAssistant, wish: Wish, moment: float, words: str
     """Say words to those whom a wish is for, or keep them for later; return whether somebody's device took them."""
     try:
         is_told = await async_deliver(hass, wish, words, answerable=answerable)
-    except Exception:  # noqa: BLE001 - nobody waits for it
+    except (Exception, asyncio.CancelledError) as err:
+        if ends_task(err):
+            raise
         log_unexpected("while something was told")
         is_told = False
     course.note_told(wish, f"{format_time(moment)}: ", words, is_told=is_told)

@@ -1,5 +1,6 @@
 """The fulfilling of wishes: what is due is begun, once, and what became of it is stored."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from contextvars import Context as ContextVariables
 from typing import Any
@@ -10,6 +11,7 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
+from ..interruptible import ends_task
 from ..results import ToolError
 from ..silence import log_unexpected
 from . import course, doing
@@ -18,10 +20,12 @@ from .clock_changes import async_watch_clock
 from .conditions import async_holds
 from .course import Occasion
 from .gates import Gates
+from .looking import FindEyes
 from .outcome import Ending, WishOutcome
 from .store import WishStore
 from .triggers import Triggers
 from .vain import InVain
+from .watching import Watching
 from .wish import Wish
 
 LOOK = 30.0
@@ -56,6 +60,7 @@ class Fulfilling:
         self._store = store
         self._triggers = Triggers(hass, self._on_trigger)
         self._gates = Gates(hass)
+        self._watching = Watching(hass, store, self.async_look)
         self._performers: dict[str, Performers] = {}
         """What performs the actions of each started entry that are none of Home Assistant's."""
         self._running: set[str] = set()
@@ -70,8 +75,10 @@ class Fulfilling:
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._on_stop)
 
     @callback
-    def async_start(self, entry_id: str, performers: Performers) -> None:
+    def async_start(self, entry_id: str, performers: Performers, find_eyes: FindEyes | None = None) -> None:
         """Begin with the wishes of an entry."""
+        if find_eyes is not None:
+            self._watching.find_eyes = find_eyes
         self._performers[entry_id] = performers
         self._started = now()
         # Integrations may load late.
@@ -100,9 +107,11 @@ class Fulfilling:
             self._in_vain.async_follow(wish)
         # While Home Assistant stops, nothing is written until the end: it could be done now and again after the start.
         if self._hass.state is not CoreState.running or not started:
+            self._watching.async_set((), now())
             return
         self._triggers.async_retry()
         moment = now()
+        looks = self._watching.async_set(started, moment)
         waiting = [wish for wish in started if wish.id not in self._running]
         is_missing = self._triggers.is_missing
         for wish in waiting:
@@ -114,7 +123,9 @@ class Fulfilling:
         rest = LOOK if is_missing or self._watch is None else LOOK_RARELY
         coming = [at - moment for wish in waiting if (at := course.wakes(wish)) is not None and at > moment]
         # What is done later is no part of the conversation in which it was asked for.
-        self._timer = ContextVariables().run(async_call_later, self._hass, min([rest, *coming]), self.async_look)
+        self._timer = ContextVariables().run(
+            async_call_later, self._hass, min([rest, *coming, *looks]), self.async_look
+        )
 
     @callback
     def _on_stop(self, _: Event) -> None:
@@ -122,6 +133,9 @@ class Fulfilling:
         self.async_look()
         if self._watch is not None:
             self._watch()
+        if any(map(course.watching, self._store.standing)):
+            # How many looks were answered is not stored with each of them.
+            self._hass.async_create_task(self._store.async_save(), f"{DOMAIN} stores what was watched")
 
     def _can_begin(self, wish: Wish, moment: float) -> bool:
         """Return whether something of a wish is due, and all that it acts on is there or was waited for long enough."""
@@ -157,7 +171,11 @@ class Fulfilling:
         """Take a wish one step further; then look whether more is due."""
         try:
             await self._async_step(wish)
-        except Exception:  # noqa: BLE001 - nobody waits for it
+        except (Exception, asyncio.CancelledError) as err:
+            if ends_task(err):
+                self._running.discard(wish.id)
+                self.async_look()
+                raise
             # It counts as being done until the next start: tried again at once, it would fail without an end.
             log_unexpected("while a wish was fulfilled")
             return
@@ -186,7 +204,9 @@ class Fulfilling:
         """Return whether the conditions of a wish hold; one that cannot be asked holds, and it is told then."""
         try:
             return await async_holds(self._hass, wish)
-        except ToolError:
+        except (ToolError, asyncio.CancelledError) as err:
+            if ends_task(err):
+                raise
             return True
 
     async def _async_begin(self, wish: Wish, one: Occasion) -> None:

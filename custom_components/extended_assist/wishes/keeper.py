@@ -7,9 +7,11 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_CORE_CONFIG_UPDATE
 from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.json import json_bytes
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.start import async_at_started
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 
 from ..const import DOMAIN
 from ..results import ToolError
@@ -18,9 +20,10 @@ from . import course
 from .acting import Performers
 from .delivery import async_dismiss, async_listen_answers, async_withdraw
 from .fulfilling import Fulfilling, HappenedListener, now
+from .looking import FindEyes
 from .renaming import rename
 from .store import Listener, WishStore
-from .wish import MAX_STANDING, Wish
+from .wish import MAX_STANDING, MAX_WATCHES, Wish
 
 _ANSWERED = "the answer to '{name}'; ask the question again"
 _GONE = "the user who wanted it was removed"
@@ -62,12 +65,14 @@ class Wishes:
         return self._store.wishes.get(wish_id)
 
     @callback
-    def async_start(self, entry: ConfigEntry, performers: Performers) -> CALLBACK_TYPE:
+    def async_start(
+        self, entry: ConfigEntry, performers: Performers, find_eyes: FindEyes | None = None
+    ) -> CALLBACK_TYPE:
         """Begin to fulfil the wishes of an entry, once Home Assistant has started; return what ends that."""
 
         @callback
         def begin(_: HomeAssistant) -> None:
-            self._fulfilling.async_start(entry.entry_id, performers)
+            self._fulfilling.async_start(entry.entry_id, performers, find_eyes)
 
         cancel_start = async_at_started(self._hass, begin)
 
@@ -90,7 +95,12 @@ class Wishes:
 
     async def async_add(self, wish: Wish) -> None:
         """Store a new wish; raises ToolError where there are too many, nothing of it is to come, or it cannot be stored."""
-        self._check_room()
+        self._check_room(wish)
+        try:
+            json_bytes(wish.stored())
+        except JSON_ENCODE_EXCEPTIONS as err:
+            # Nothing at all could be stored beside it.
+            raise ToolError("It holds half a character, or what no file can hold. Write it anew.") from err
         if wish.progress.due is None:
             course.expect(wish, now())
         await self._async_put(wish)
@@ -123,12 +133,13 @@ class Wishes:
         if (known := self.find(wish.id)) is None:
             wish.progress.begun = None
         elif known.is_standing:
+            course.take_back_snooze(known, wish.when)
             course.resume(known, before, now())
             await self._store.async_save()
             return
         else:
             wish = known
-        self._check_room()
+        self._check_room(wish)
         course.resume(wish, before, now())
         await self._async_put(wish)
 
@@ -175,10 +186,12 @@ class Wishes:
         """Return whether one more wish can stand."""
         return len(self.standing) < MAX_STANDING
 
-    def _check_room(self) -> None:
-        """Raise ToolError where no more wishes can stand."""
+    def _check_room(self, wish: Wish) -> None:
+        """Raise ToolError where one more wish cannot stand."""
         if not self._has_room:
             raise ToolError(f"{MAX_STANDING} wishes are standing already. End some of them first.")
+        if wish.when.watch is not None and sum(map(bool, map(course.watching, self.standing))) >= MAX_WATCHES:
+            raise ToolError(f"{MAX_WATCHES} watches are standing already. End some of them first.")
 
     async def _async_put(self, wish: Wish) -> None:
         """Store a wish that is to stand, or leave everything as it was and raise ToolError."""

@@ -34,7 +34,7 @@ from .clock import MAX_AHEAD, read_end, read_local
 from .moments import local_time, moment_of, next_of, rule_of
 from .recurrence import MINUTELY, Recurrence, recurrence
 from .telling import told_length, told_moment, told_rule
-from .wish import Audience, Hearer, Until, When
+from .wish import Audience, Hearer, Until, Watch, When
 
 MAX_WAIT: Final = timedelta(days=7)
 MAX_TIMES: Final = 1000
@@ -144,6 +144,8 @@ def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
     Let `exposure.async_prepare` have been awaited where there are triggers.
     """
     ways = []
+    if when.watch is not None and when.moment is not None:
+        return _told_watch(exposure, when.watch, when.moment)
     if when.moment is not None:
         ways.append(f"on {told_moment(when.moment)}")
     if rule := rule_of(when):
@@ -152,6 +154,14 @@ def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
         (words, *_), _, _ = AutomationDescriber(hass, exposure).pieces({"triggers": when.triggers})
         ways.append(words[0].lower() + words[1:] + (f", {told_length(when.wait)} later" if when.wait else ""))
     return " or ".join(ways) or "never"
+
+
+def _told_watch(exposure: Exposure, watch: Watch, until: float) -> str:
+    """Return in words what a watch looks at, as far as it is exposed, how often, and for how long."""
+    names = ", ".join(entity.name for entity in filter(None, map(exposure.entity, watch.entity_ids)))
+    looks = f"a look at {names or 'what is hidden'} every {told_length(watch.every)}"
+    see = exposure.visible_value(watch.see) or "something that is hidden now"
+    return f"{looks} until {told_moment(until)}, for: {see}"
 
 
 def _seconds(value: Any, name: str, most: timedelta) -> float:

@@ -19,6 +19,8 @@ SEARCHED: Final = timedelta(days=1500)
 """How far from one day to the next a rule is followed: over four years, for 29 February."""
 MIN_APART: Final = 5
 """Minutes between two times of a rule."""
+LAST_YEAR: Final = 9900
+"""In which a rule may begin at the latest: what follows it for some years must be dates still."""
 MAX_COUNT: Final = 100
 MAX_COUNTED: Final = timedelta(days=3660)
 """How far a COUNT may reach."""
@@ -171,6 +173,8 @@ class Recurrence:
 def recurrence(text: str, start: datetime) -> Recurrence:
     """Return a rule that counts from a local time; raises ToolError with what to write instead."""
     parts = _parts(text)
+    if start.year > LAST_YEAR:
+        raise ToolError(f"repeat: it cannot begin in the year {start.year}. Let it begin by {LAST_YEAR}.")
     frequency = parts["FREQ"]
     numbers = {key: _numbers(key, parts[key]) for key in _RANGES if key in parts}
     weekdays = _weekdays(parts["BYDAY"], frequency) if "BYDAY" in parts else ()

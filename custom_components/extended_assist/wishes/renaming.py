@@ -16,6 +16,9 @@ def rename(wish: Wish, old: str, new: str) -> bool:
     before = wish.when.triggers, wish.conditions, wish.what.actions, wish.audience.target
     after = _renamed(before, old, new)
     wish.when.triggers, wish.conditions, wish.what.actions, wish.audience.target = after
+    if (watch := wish.when.watch) is not None and old in watch.entity_ids:
+        watch.entity_ids = _renamed(watch.entity_ids, old, new)
+        return True
     return bool(after != before)
 
 

@@ -16,6 +16,8 @@ from ..toolbox.caller import Caller
 
 MAX_STANDING = 200
 """Wishes of a home that can stand at the same time."""
+MAX_WATCHES = 10
+"""Watches of a home that can stand at the same time."""
 MAX_ENDED = 50
 """Wishes whose end is remembered, so that it can be told."""
 MAX_WORDS = 500
@@ -60,6 +62,40 @@ class Owner:
         )
 
 
+class Sighting(StrEnum):
+    """What a watch came to."""
+
+    OPEN = "open"
+    """Nothing so far."""
+    UNSEEN = "unseen"
+    """It was looked, and not seen."""
+    SEEN = "seen"
+    BLIND = "blind"
+    """The cameras gave no pictures, or no model can look at them."""
+    HIDDEN = "hidden"
+    """None of the cameras may be looked at any more."""
+
+
+@dataclass(slots=True)
+class Watch:
+    """Looks at cameras at an interval, for what is to be seen; the moments of looks stand fast, so that none has to be counted."""
+
+    see: str
+    """What is looked for, in words."""
+    entity_ids: list[str]
+    begins: float
+    """The moment of the first look, in seconds since the epoch."""
+    every: float
+    """Seconds from one look to the next."""
+    looks: int
+    """How many there are."""
+    agent: str | None = None
+    """The agent whose model looks, by its subentry; None for the first one of the entry."""
+    sighting: Sighting = Sighting.OPEN
+    answered: int = 0
+    """How many of the looks were answered; stored with whatever else is, so that looks spare the disk."""
+
+
 @dataclass(slots=True)
 class When:
     """When a wish comes due: at a moment, by a rule, or when something happens; the first of these that comes."""
@@ -74,6 +110,8 @@ class When:
     """Triggers as in an automation."""
     wait: float = 0.0
     """Seconds between such a trigger and what is to happen."""
+    watch: Watch | None = None
+    """What is looked for until the moment; once it is seen, that is the moment."""
 
 
 @dataclass(slots=True)
@@ -184,10 +222,13 @@ class Wish:
 
 def _named(part: Any) -> dict[str, Any]:
     """Return the values of a part by their names; unlike `asdict`, at once, though there are hundreds."""
-    return {name: getattr(part, name) for name in part.__slots__}
+    values = {name: getattr(part, name) for name in part.__slots__}
+    return {name: _named(value) if isinstance(value, Watch) else value for name, value in values.items()}
 
 
 _NUMBER_OR_NONE = vol.Any(None, NUMBER)
+_LAST = 253_402_300_799
+"""The last second that a date can have."""
 _OWNER = shape(
     {
         "entry_id": str,
@@ -197,9 +238,26 @@ _OWNER = shape(
     },
     {"conversation_id": TEXT_OR_NONE},
 )
+_WATCH = shape(
+    {
+        "see": str,
+        "entity_ids": [str],
+        "begins": vol.All(NUMBER, vol.Range(min=0, max=_LAST)),
+        "every": vol.All(NUMBER, vol.Range(min=1, max=_LAST)),
+        "looks": int,
+    },
+    {"agent": TEXT_OR_NONE, "sighting": vol.Coerce(Sighting), "answered": int},
+)
 _WHEN = shape(
     {},
-    {"moment": _NUMBER_OR_NONE, "rule": TEXT_OR_NONE, "start": TEXT_OR_NONE, "triggers": [dict], "wait": NUMBER},
+    {
+        "moment": _NUMBER_OR_NONE,
+        "rule": TEXT_OR_NONE,
+        "start": TEXT_OR_NONE,
+        "triggers": [dict],
+        "wait": NUMBER,
+        "watch": vol.Any(None, vol.All(_WATCH, lambda valid: Watch(**valid))),
+    },
 )
 _WHAT = shape({}, {"actions": [dict], "say": TEXT_OR_NONE, "ask": TEXT_OR_NONE})
 _AUDIENCE = shape({}, {"hearer": vol.Coerce(Hearer), "target": TEXT_OR_NONE})

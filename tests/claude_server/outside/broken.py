@@ -298,7 +298,7 @@ CONVERSATION: dict[str, list[Body]] = {
 }
 
 FILES: dict[str, list[Body]] = {
-    "too_large": [asking(*[pdf(b"%PDF-" + b"x" * 12 * 2**20)] * 3)],
+    "too_large": [asking(*[pdf(b"%PDF-" + b"x" * 8_000_000)] * 3)],
     "long_prompt": [{"model": HAIKU_4} | asking(SAID | {"text": "word " * 160_001})],
     "large_image": [asking(image("A" * (10 * 2**20 + 4)))],
     "broken_image": [asking(image("AAAA")), asking(image(picture(kind="BMP")))],

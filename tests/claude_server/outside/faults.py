@@ -9,7 +9,7 @@ from anthropic import AsyncAnthropic
 
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
 
-from .client import ARGUMENTS, MODEL, SDK_2, ask, fails, serving, stream
+from .client import ARGUMENTS, IN_VAIN, MODEL, SDK_2, TIMEOUT, ask, fails, serving, stream
 
 
 async def check_http_errors() -> None:
@@ -64,7 +64,7 @@ async def check_error_event() -> None:
 async def check_stall() -> None:
     """Nothing more comes; the client's own timeout ends it, and the server is free again."""
     async with serving(Turn([text("Let me see.")], fault=Fault("stall", after=4)), Turn([text("On.")])) as (_, client):
-        await fails(stream(client), "ReadTimeout")
+        await fails(stream(client, timeout=IN_VAIN), "ReadTimeout")
         assert (await ask(client)).content[0].text == "On."
 
 
@@ -132,7 +132,7 @@ async def check_faults_without_streaming() -> None:
     async with serving(*turns) as (_, client):
         await fails(ask(client), "OverloadedError")
         await fails(ask(client), "APIConnectionError")
-        await fails(ask(client), "APITimeoutError")
+        await fails(ask(client, timeout=IN_VAIN), "APITimeoutError")
 
 
 async def check_models_faults() -> None:
@@ -148,7 +148,8 @@ async def check_models_faults() -> None:
     ]
     async with serving() as (server, client):
         for server.models_fault, name in faults:
-            err: Any = await fails(client.models.list(), name)
+            waits = IN_VAIN if server.models_fault.kind == "stall" else TIMEOUT
+            err: Any = await fails(client.models.list(timeout=waits), name)
             assert server.models_fault.kind != "http" or err.status_code == server.models_fault.status
         server.models_fault = Fault("http", status=404)
         await fails(client.models.retrieve(MODEL), "NotFoundError")

@@ -13,7 +13,8 @@ from PIL.ImageFile import ImageFile
 from .pages import ERRORS, PDF, VISION, Page
 from .rule import Block, Request, rule
 
-MAX_REQUEST = 32 * 2**20
+MAX_REQUEST = 32_000_000
+"""Bytes: the smaller of what megabytes may mean."""
 MAX_IMAGE = 10 * 2**20
 """Characters of an image, encoded."""
 MAX_SIDE = 8_000
@@ -56,7 +57,11 @@ def _image(source: Block) -> ImageFile | None:
 @rule(ERRORS, "Request exceeds the maximum", status=413)
 def too_large(request: Request) -> str | None:
     """A request of more than 32 megabytes."""
-    size = len(json.dumps(request.body)) if _may_be_large(request) else 0
+    size = (
+        len(json.dumps(request.body, ensure_ascii=False, separators=(",", ":")).encode())
+        if _may_be_large(request)
+        else 0
+    )
     return "Request exceeds the maximum allowed number of bytes." if size > MAX_REQUEST else None
 
 

@@ -61,10 +61,19 @@ class Request:
         """The tools."""
         return self.body.get("tools") or []
 
-    @property
+    @cached_property
     def own_tools(self) -> list[tuple[int, dict[str, Any]]]:
         """The tools that the client defines, with their places."""
         return [(index, tool) for index, tool in enumerate(self.tools) if tool.get("input_schema") is not None]
+
+    @cached_property
+    def held(self) -> list[tuple[str, dict[str, Any]]]:
+        """The schemas that the service holds the model to, of strict tools and of the answer, with their places."""
+        strict = [(f"tools.{index}.custom.input_schema", tool) for index, tool in self.own_tools if tool.get("strict")]
+        found = [(place, tool["input_schema"]) for place, tool in strict]
+        if self.output_schema is not None:
+            found.append(("output_config.format.schema", self.output_schema))
+        return found
 
     @property
     def thinking(self) -> str:

@@ -29,18 +29,9 @@ _FORMATS = frozenset(
 _PATTERN_PARTS = re.compile(r"\(\?[=!<]|\\[1-9bB]")
 
 
-def held(request: Request) -> Iterator[tuple[str, Schema]]:
-    """Yield the schemas that the service holds the model to, with their places."""
-    for index, tool in request.own_tools:
-        if tool.get("strict"):
-            yield f"tools.{index}.custom.input_schema", tool["input_schema"]
-    if request.output_schema is not None:
-        yield "output_config.format.schema", request.output_schema
-
-
 def _parts(request: Request) -> Iterator[tuple[str, Schema]]:
-    """Yield them with everything that they hold."""
-    for place, schema in held(request):
+    """Yield the schemas that the service holds the model to, and all that they hold, with their places."""
+    for place, schema in request.held:
         for part in schemas_in(schema):
             yield place, part
 
@@ -55,7 +46,7 @@ def structured_outputs(request: Request) -> str | None:
     """A schema for the answer, or a strict tool, for a model that cannot be held to one."""
     if request.supports("structured_outputs"):
         return None
-    return next((f"{place}: structured outputs are not supported by this model" for place, _ in held(request)), None)
+    return next((f"{place}: structured outputs are not supported by this model" for place, _ in request.held), None)
 
 
 @rule(STRUCTURED_OUTPUTS, "additionalProperties")
@@ -115,7 +106,7 @@ def complex_enum(request: Request) -> str | None:
 @rule(STRUCTURED_OUTPUTS)
 def reference(request: Request) -> str | None:
     """A reference to itself, to another document, or inside `allOf`."""
-    for place, schema in held(request):
+    for place, schema in request.held:
         if _refers_wrongly(schema):
             return f"{place}: recursive and external references are not supported"
     return None
