@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import count
 import json
 import threading
 from typing import Any
@@ -15,6 +16,7 @@ from custom_components.extended_assist.responses import visible_response
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import bound
 from custom_components.extended_assist.templates.bound import BoundTemplate, TemplateRun, compiled
+from custom_components.extended_assist.templates.limits import Budget
 from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
@@ -258,6 +260,19 @@ async def test_time_of_a_run(hass: HomeAssistant) -> None:
     run.spend(bound.RUN_TIME)
     with pytest.raises(TemplateError, match="together"):
         BoundTemplate("{{ 1 }}", run).async_render()
+
+
+async def test_a_busy_machine(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time in which others had the processor does not count."""
+    clock = count()
+    monkeypatch.setattr(Budget, "_clock", lambda _: next(clock))
+    run = TemplateRun(hass, ASSISTANT)
+    assert BoundTemplate("{{ range(5) | map('string') | join }}", run).async_render() == "01234"
+    assert BoundTemplate("{{ 'abc' | regex_match('(a|b)+c') }}", run).async_render() is True
+    with pytest.raises(TemplateError, match="longer than"):
+        BoundTemplate(
+            "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", run
+        ).async_render()
 
 
 async def test_no_other_way_to_render(hass: HomeAssistant) -> None:

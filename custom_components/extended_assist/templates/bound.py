@@ -1,12 +1,13 @@
 """Templates that Home Assistant renders while it runs what a model or a user wrote: over exposed entities, within limits.
 
-Home Assistant renders on its event loop, where nothing can be interrupted. So the budget of a rendering looks at the clock.
+Home Assistant renders on its event loop, where nothing can be interrupted. So the budget of a rendering looks at the clock,
+and counts the work of the event loop's thread: how busy the machine is otherwise is not the template's doing.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import date, time, timedelta
 from functools import cache, lru_cache
-from time import monotonic
+from time import thread_time
 from types import CodeType
 from typing import Any, Final, override
 
@@ -25,19 +26,43 @@ from ..responses import AnswerExposure, plain, visible_response
 from ..results import ToolError
 from ..silence import Unlogged, UnloggedText
 from .environment import ExposedEnvironment
-from .limits import Budget
+from .limits import Budget, TooLongError
 from .render import check_length, explain
 from .state_proxies import TemplateHome, TemplateState
 
 RENDERING_TIME: Final = 0.25
-"""Seconds of one rendering."""
+"""Seconds of processor time of one rendering."""
 RUN_TIME: Final = 5.0
-"""Seconds of all renderings of one run."""
+"""Seconds of processor time of all renderings of one run."""
 
 _COMPILED = 256
 type Compiled = tuple[CodeType, frozenset[str]]
 """The code of a template, and the variables that it uses."""
 _AS_THEY_ARE = (str, int, float, bool, date, time, timedelta, type(None))
+
+
+class WorkBudget(Budget):
+    """A budget whose seconds are processor time of the thread that makes it and uses it."""
+
+    def __init__(self, seconds: float) -> None:
+        """Start with everything."""
+        super().__init__(seconds)
+        self._started = thread_time()
+
+    @override
+    def tick(self) -> None:
+        """Raise TooLongError when the work is too much; no thread works for longer than the clock says."""
+        if self._clock() > self._ends:
+            left = self._seconds - (thread_time() - self._started)
+            if left <= 0:
+                raise TooLongError(self._seconds)
+            self._ends = self._clock() + left
+
+    @override
+    def seconds(self, most: float) -> float:
+        """The seconds that one operation may take; raises TooLongError when the work is too much."""
+        self.tick()
+        return super().seconds(most)
 
 
 class TemplateRun:
@@ -82,7 +107,7 @@ class TemplateRun:
         return min(RENDERING_TIME, self._left)
 
     def spend(self, seconds: float) -> None:
-        """Subtract the time of a rendering."""
+        """Subtract the processor time of a rendering."""
         self._left -= seconds
 
     def view(self, home: TemplateHome, name: str, value: Any) -> Any:
@@ -146,8 +171,8 @@ class BoundTemplate(Unlogged, Template):
         """Render over what is exposed now, with views of the variables."""
         if self._bound_code is None:
             return super().async_render(None, parse_result)
-        started, limit = monotonic(), self._run.seconds()
-        home = TemplateHome(self._run.hass, self._run.exposure(), Budget(limit))
+        started, limit = thread_time(), self._run.seconds()
+        home = TemplateHome(self._run.hass, self._run.exposure(), WorkBudget(limit))
         here = environment_for(home)
         given = dict(variables or {})
         try:
@@ -158,7 +183,7 @@ class BoundTemplate(Unlogged, Template):
             raise TemplateError("It is nested too deeply") from err
         finally:
             self._compiled = None
-            self._run.spend(monotonic() - started)
+            self._run.spend(thread_time() - started)
             if (info := render_info_cv.get()) is not None and info.collecting:
                 info.entities = {*info.entities, *home.read}
 
