@@ -15,7 +15,8 @@ from playwright.async_api import ConsoleMessage, Page, Response, StorageState, a
 
 from .instance import CACHE, CHECKOUT, OWNER, HomeAssistantInstance
 
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+"""The engine by itself takes half the processor time of the whole browser."""
 SCREENSHOTS = CACHE / "screenshots"
 PATIENCE = 30_000.0
 """Milliseconds until something is shown, also on a loaded machine."""
