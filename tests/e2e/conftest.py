@@ -69,7 +69,7 @@ def running(environment: Environment, start: Start) -> Iterator[HomeAssistantIns
         environment,
         config_dir,
         extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"},
-        ends_at_once=True,
+        is_copy=True,
     )
     try:
         asyncio.run(start(instance))

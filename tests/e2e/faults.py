@@ -55,7 +55,7 @@ class FaultyHome:
     def __post_init__(self) -> None:
         extra = {"PYTHONPATH": str(CHECKOUT)}
         self.instance = HomeAssistantInstance(
-            self.environment, self.folder, extra_environment=extra, module="tests.automations.faulty"
+            self.environment, self.folder, extra_environment=extra, module="tests.automations.faulty", is_copy=True
         )
 
     async def set_up(self) -> None:

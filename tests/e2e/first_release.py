@@ -174,7 +174,7 @@ async def fill(client: Client, server: ClaudeServer) -> None:
 async def make(config_dir: Path, environment: Environment, server: ClaudeServer) -> None:
     """Run the first release in a new home, fill it, and stop."""
     await asyncio.to_thread(prepare, config_dir)
-    async with HomeAssistantInstance(environment, config_dir, ends_at_once=True) as home, home.connect() as client:
+    async with HomeAssistantInstance(environment, config_dir, is_copy=True) as home, home.connect() as client:
         await fill(client, server)
 
 

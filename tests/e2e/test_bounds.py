@@ -57,7 +57,7 @@ def house(request: pytest.FixtureRequest) -> Iterator[tuple[HomeAssistantInstanc
     (folder / "configuration.yaml").write_text(f"{CONFIGURATION}{HELPERS}")
     install_integration(folder)
     pytest_socket.enable_socket()
-    instance = HomeAssistantInstance(environment, folder, ends_at_once=True)
+    instance = HomeAssistantInstance(environment, folder, is_copy=True)
     try:
         yield instance, asyncio.run(_started(instance))
         # Over its interface, Home Assistant logs each action that fails.

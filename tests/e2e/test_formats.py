@@ -26,7 +26,7 @@ async def test_first_format(environment: Environment, planner: str, tmp_path: Pa
     for store in frozen(STORES):
         write_storage(storage, store["key"], store["data"])
     install_integration(tmp_path)
-    async with HomeAssistantInstance(environment, tmp_path) as instance:
+    async with HomeAssistantInstance(environment, tmp_path, is_copy=True) as instance:
         async with instance.connect() as client:
             (found,) = await client.config_entries("extended_assist")
             assert (found["entry_id"], found["state"]) == (ENTRY_ID, "loaded")

@@ -89,7 +89,7 @@ async def house(server: ClaudeServer) -> AsyncIterator[HomeAssistantInstance]:
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=CACHE / "e2e", prefix="matrix-"))
     await asyncio.to_thread(_write, folder)
     async with HomeAssistantInstance(
-        "newest", folder, extra_environment={"ANTHROPIC_BASE_URL": server.url}, ends_at_once=True
+        "newest", folder, extra_environment={"ANTHROPIC_BASE_URL": server.url}, is_copy=True
     ) as instance:
         yield instance
     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

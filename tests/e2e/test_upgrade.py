@@ -95,7 +95,7 @@ async def test_everything_is_kept(folder: Path, server: ClaudeServer) -> None:
     assert kept.stores["extended_assist.schedule"]["waiting"]
     used = kept.stores["extended_assist.usage"]
     install_integration(folder)
-    async with HomeAssistantInstance("newest", folder, ends_at_once=True) as home:
+    async with HomeAssistantInstance("newest", folder, is_copy=True) as home:
         async with home.connect() as client:
             (entry,) = await client.config_entries("extended_assist")
             assert entry["state"] == "loaded"
