@@ -225,6 +225,15 @@ async def threads_end() -> AsyncGenerator[None]:
     pytest.fail("The thread goes on")
 
 
+def test_too_many_tags() -> None:
+    """Of a page with more tags than are read, what comes first is read, and it is told that this is not all."""
+    soup, cut = page.parse("<p>first</p>" + "<b>x" * page.MAX_TAGS + "<i>last</i>")
+    assert cut
+    assert len(soup.find_all("b")) < page.MAX_TAGS
+    assert page.clean(soup.p.get_text()) == "first"
+    assert soup.i is None
+
+
 @in_one_home("name", ROBOTS)
 async def test_robots(hass: HomeAssistant, threads_end: None, name: str) -> None:
     """Two megabytes of any kind are read in bounded time, or given up in time; the event loop goes on."""
