@@ -18,7 +18,7 @@ import threading
 import traceback
 from typing import Any
 
-from homeassistant import __main__ as program, bootstrap, components
+from homeassistant import __main__ as program, components
 from homeassistant.const import Platform
 
 _COMPONENTS = (
@@ -35,7 +35,7 @@ _COMPONENTS = (
 
 def import_components() -> None:
     """Import what is there of the components; the versions differ, and some of it needs what is not installed."""
-    assert bootstrap
+    import_module("homeassistant.bootstrap")
     for component in _COMPONENTS:
         with suppress(ImportError):
             package = import_module(f"{components.__name__}.{component}")
@@ -98,8 +98,10 @@ def main() -> None:
     gc.freeze()
     for line in sys.stdin:
         if os.fork() == 0:
-            follow(json.loads(line))
-            os._exit(0)
+            try:
+                follow(json.loads(line))
+            finally:
+                os._exit(0)
         with suppress(ChildProcessError):  # There is none but the one that has just begun to follow a home.
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
