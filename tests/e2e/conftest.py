@@ -64,13 +64,7 @@ def running(environment: Environment, start: Start) -> Iterator[HomeAssistantIns
     (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
     config_dir = Path(tempfile.mkdtemp(prefix=f"{environment}-", dir=CACHE / "e2e"))
     pytest_socket.enable_socket()
-    # What Python, Home Assistant and the SDK deprecate in our files is a line of the log too.
-    instance = HomeAssistantInstance(
-        environment,
-        config_dir,
-        extra_environment={"PYTHONWARNINGS": "default::DeprecationWarning"},
-        is_copy=True,
-    )
+    instance = HomeAssistantInstance(environment, config_dir, is_copy=True)
     try:
         asyncio.run(start(instance))
         yield instance

@@ -72,7 +72,10 @@ def start_copy(
 
 @cache
 def _server(python: Path, environment: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
-    """Start the process of which homes are copies; what Python deprecates must be known to it from the beginning."""
+    """Start the process of which homes are copies.
+
+    What Python, Home Assistant and the SDK deprecate in our files is a line of a home's log too; this is set before Python begins.
+    """
     with _log(dict(environment)).open("wb") as log:
         server = subprocess.Popen(
             [python, "-P", _SERVER],

@@ -33,7 +33,8 @@ async def test_a_copy_ends_as_the_program_does(tmp_path: Path, environment: Envi
         log, extra = tmp_path / "said.log", {"PYTHONPATH": str(tmp_path), "END": end}
         return start_copy(interpreter(environment), process_environment(), log, "ending", ["-c", "x"], extra)
 
-    for end, status in (("sys.exit(3)", 3), ("os.abort()", -6), ("1 / 0", 1), ("os.kill(os.getpid(), 9)", -9), ("", 0)):
+    deprecated = "import warnings; warnings.warn('Old', DeprecationWarning, stacklevel=1); sys.exit(3)"
+    for end, status in ((deprecated, 3), ("os.abort()", -6), ("1 / 0", 1), ("os.kill(os.getpid(), 9)", -9), ("", 0)):
         assert begin(end).wait(60) == status, end
     waiting = begin("import time; time.sleep(60)")
     with pytest.raises(subprocess.TimeoutExpired):
@@ -44,6 +45,7 @@ async def test_a_copy_ends_as_the_program_does(tmp_path: Path, environment: Envi
     assert f"{tmp_path} ['" in said
     assert "ending.py', '-c', 'x']" in said
     assert "ZeroDivisionError" in said
+    assert "DeprecationWarning: Old" in said
 
 
 async def test_a_refused_command_is_an_error_with_its_code(client: Client) -> None:

@@ -109,17 +109,23 @@ def watch(call: Say) -> Say:
     return begin
 
 
-@pytest.fixture
-def go_by(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Pass:
-    """Return a function that lets seconds go by, one step after the other, and looks come to their end."""
+def passing(hass: HomeAssistant, freezer: FrozenDateTimeFactory, *, looks_end: bool) -> Pass:
+    """Return a function that lets seconds go by, one step after the other."""
 
     async def tick(*seconds: float) -> None:
         for each in seconds:
             freezer.tick(timedelta(seconds=each))
             async_fire_time_changed(hass)
-            await hass.async_block_till_done(wait_background_tasks=True)
+            await hass.async_block_till_done(wait_background_tasks=looks_end)
+            await asyncio.sleep(0)
 
     return tick
+
+
+@pytest.fixture
+def go_by(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Pass:
+    """Return a function that lets seconds go by, and looks come to their end."""
+    return passing(hass, freezer, looks_end=True)
 
 
 async def the_wish(hass: HomeAssistant) -> Wish:
@@ -365,15 +371,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
 @pytest.fixture
 def pass_by(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Pass:
     """Return a function that lets seconds go by while a look goes on."""
-
-    async def tick(*seconds: float) -> None:
-        for each in seconds:
-            freezer.tick(timedelta(seconds=each))
-            async_fire_time_changed(hass)
-            await hass.async_block_till_done()
-            await asyncio.sleep(0)
-
-    return tick
+    return passing(hass, freezer, looks_end=False)
 
 
 async def test_slow_looks_delay_the_next(watch: Say, slow: Slow, pass_by: Pass) -> None:
