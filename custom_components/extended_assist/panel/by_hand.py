@@ -3,10 +3,11 @@
 Each call is a conversation of its own, in which the user's yes is the message that answers the question.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, Final
 
+from homeassistant.auth.models import User
 from homeassistant.components.conversation import AssistantContent, ChatLog, ToolResultContent, UserContent
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import llm
@@ -15,7 +16,9 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from ..const import DOMAIN
+from ..exposure import Exposure
 from ..results import size
+from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller, in_conversation
 from ..toolbox.hearing import Heard
 from ..toolbox.question import ANSWER_TIME, Hearing, hearing_of
@@ -26,6 +29,12 @@ MAX_WAITING: Final = 20
 """Calls of one user that wait for an answer at the same time; the oldest go."""
 AGENT: Final = f"{DOMAIN}.by_hand"
 """Who calls, in the conversations of such calls."""
+
+
+def for_reader(call: ToolCall, user: User) -> ToolCall:
+    """Return a call in which only that is exposed which its user may read in Home Assistant."""
+    exposure = Exposure(call.hass, call.caller.assistant, call.options.external_statistics, reader=user)
+    return replace(call, exposure=exposure)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,6 @@
 """What assistants did, as the panel shows it, and taking back any of it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -42,7 +41,7 @@ from ..undo.undoers import UNDOERS, async_undo, undo_lock
 from ..wishes.account import is_told, seen
 from ..wishes.keeper import async_get_wishes
 from ..wishes.whose import may_see
-from .by_hand import async_call_by_hand
+from .by_hand import async_call_by_hand, for_reader
 
 MAX_ENTITIES: Final = 20
 """Entities of one change that are shown."""
@@ -224,5 +223,4 @@ async def _async_change(call: ToolCall) -> tuple[ToolCall, Change]:
         raise ToolError(_GONE)
     if _is_ruleless(call.hass, change) and not user.is_admin:
         raise ToolError(_RULELESS)
-    exposure = Exposure(call.hass, call.caller.assistant, call.options.external_statistics, reader=user)
-    return replace(call, exposure=exposure), change
+    return for_reader(call, user), change

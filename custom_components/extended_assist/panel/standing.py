@@ -1,6 +1,5 @@
 """What is to happen later, as the panel and the card show it, and ending any of it."""
 
-from dataclasses import replace
 from typing import Any, override
 
 from homeassistant.auth.models import User
@@ -19,7 +18,7 @@ from ..wishes.account import async_plan_wish, async_prepare, is_told, seen, told
 from ..wishes.keeper import async_get_wishes
 from ..wishes.whose import may_see
 from ..wishes.wish import Wish
-from .by_hand import context_of
+from .by_hand import context_of, for_reader
 
 
 async def async_standing(
@@ -82,5 +81,4 @@ async def _async_for_reader(call: ToolCall) -> ToolCall:
     user = await call.caller.async_user(call.hass)
     if user is None:
         raise ToolError("Only a user who is logged in can do this.")
-    exposure = Exposure(call.hass, call.caller.assistant, call.options.external_statistics, reader=user)
-    return replace(call, exposure=exposure)
+    return for_reader(call, user)
