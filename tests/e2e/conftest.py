@@ -50,8 +50,14 @@ def _custom_integrations() -> None:
 
 @pytest.fixture(autouse=True)
 def loopback_sockets(socket_enabled: None) -> None:
-    """Let the tests of this folder open sockets; other hosts than 127.0.0.1 stay closed."""
-    pytest_socket.socket_allow_hosts(["127.0.0.1"])
+    """Let the tests of this folder open sockets."""
+    allow_loopback()
+
+
+def allow_loopback() -> None:
+    """Let this machine be reached; other hosts than 127.0.0.1 stay closed."""
+    pytest_socket.enable_socket()
+    pytest_socket.socket_allow_hosts(["127.0.0.1"], allow_unix_socket=True)
 
 
 @contextmanager
@@ -63,7 +69,7 @@ def running(environment: Environment, start: Start) -> Iterator[HomeAssistantIns
         pytest.skip(str(err))
     (CACHE / "e2e").mkdir(parents=True, exist_ok=True)
     config_dir = Path(tempfile.mkdtemp(prefix=f"{environment}-", dir=CACHE / "e2e"))
-    pytest_socket.enable_socket()
+    allow_loopback()
     instance = HomeAssistantInstance(environment, config_dir, is_copy=True)
     try:
         asyncio.run(start(instance))
@@ -154,7 +160,7 @@ def planner() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def agent(home: HomeAssistantInstance, planner: str) -> str:
     """The agent of the integration, set up as a person would, by its entity id."""
-    pytest_socket.enable_socket()
+    allow_loopback()
     return asyncio.run(_set_up(home, planner))
 
 

@@ -1,15 +1,19 @@
 """Homes that begin as copies of a process that has imported Home Assistant: one such process for each interpreter."""
 
-import atexit
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+import fcntl
 from functools import cache
+import hashlib
 import json
 import os
 from pathlib import Path
+import socket
 import subprocess
+import tempfile
 from threading import Lock
 import time
+from typing import TextIO
 
 _SERVER = Path(__file__).with_name("start_server.py")
 _ASKING = Lock()
@@ -59,37 +63,50 @@ def start_copy(
     status = log.with_suffix(".status")
     status.unlink(missing_ok=True)
     home = {"log": str(log), "module": module, "arguments": arguments, "environment": dict(extra_environment)}
+    line = json.dumps(home | {"folder": str(log.parent), "status": str(status)}) + "\n"
     with _ASKING:
         server = _server(python, tuple(environment.items()))
-        assert server.stdin
-        assert server.stdout
-        server.stdin.write(json.dumps(home | {"folder": str(log.parent), "status": str(status)}) + "\n")
-        server.stdin.flush()
-        if not (pid := server.stdout.readline()):
-            raise RuntimeError(f"The process of which homes are copies has ended: {_log(environment).read_text()}")
+        server.write(line)
+        server.flush()
+        if not (pid := server.readline()):
+            raise RuntimeError(f"The process of which homes are copies has ended; {environment['TMPDIR']} has its log")
         return CopiedProcess(int(pid), status)
 
 
 @cache
-def _server(python: Path, environment: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
-    """Start the process of which homes are copies.
+def _server(python: Path, environment: tuple[tuple[str, str], ...]) -> TextIO:
+    """Connect to the process of which homes are copies, which all processes of a run of the tests share; start it first."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    name = f"homes-{hashlib.sha256(repr((run, python, environment)).encode()).hexdigest()[:16]}"
+    path = Path(tempfile.gettempdir(), name)  # Not in the checkout: the path of a socket may have a hundred characters.
+    files = Path(dict(environment)["TMPDIR"], name)
+    connection = socket.socket(socket.AF_UNIX)
+    with files.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            connection.connect(str(path))
+        except FileNotFoundError, ConnectionRefusedError:
+            path.unlink(missing_ok=True)
+            _start_server(python, dict(environment), path, files.with_suffix(".log"))
+            connection.connect(str(path))
+    return connection.makefile("rw")
+
+
+def _start_server(python: Path, environment: Mapping[str, str], path: Path, log: Path) -> None:
+    """Start the process of which homes are copies, and wait until it listens; what it says is in the log.
 
     What Python, Home Assistant and the SDK deprecate in our files is a line of a home's log too; this is set before Python begins.
     """
-    with _log(dict(environment)).open("wb") as log:
+    with log.open("wb") as stderr:
         server = subprocess.Popen(
-            [python, "-P", _SERVER],
+            [python, "-P", _SERVER, path],
             env=dict(environment) | {"PYTHONWARNINGS": "default::DeprecationWarning"},
-            stdin=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
+            stderr=stderr,
             start_new_session=True,
         )
-    atexit.register(server.communicate)
-    return server
-
-
-def _log(environment: Mapping[str, str]) -> Path:
-    """What is said while Home Assistant is imported."""
-    return Path(environment["TMPDIR"], f"start_server.{os.getpid()}.log")
+    assert server.stdout
+    with server.stdout as said:
+        if not said.readline():
+            raise RuntimeError(f"The process of which homes are copies does not start: {log.read_text()}")

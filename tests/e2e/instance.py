@@ -84,7 +84,7 @@ class HomeAssistantInstance:
     module: str = "homeassistant"
     """What is run in place of Home Assistant's own program."""
     is_copy: bool = False
-    """Whether it begins as a copy of a process that has imported Home Assistant, in a fifth of the time of a start."""
+    """Whether it begins as a copy of a process that has imported Home Assistant, in a quarter of the time of a start."""
 
     def __post_init__(self) -> None:
         self.port = self.port or free_port()

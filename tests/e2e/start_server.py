@@ -1,7 +1,8 @@
 """Starts homes as copies of a process that has imported Home Assistant, which takes longer than they take to start.
 
-Run by the interpreter of an environment. Each line of the input is a home to be started, as JSON; printed is the id of its
-process, whose exit status is in a file once it has ended.
+Run by the interpreter of an environment. It listens at the socket that its argument names, until the last who has connected
+is gone. Each line is a home to be started, as JSON; the answer is the id of its process, whose exit status is in a file once
+it has ended.
 """
 
 import atexit
@@ -13,6 +14,8 @@ import os
 from pathlib import Path
 import pkgutil
 import runpy
+import selectors
+import socket
 import sys
 import threading
 import traceback
@@ -21,21 +24,76 @@ from typing import Any
 from homeassistant import __main__ as program, components
 from homeassistant.const import Platform
 
+FIRST_WAIT = 60.0
+"""Seconds for somebody to connect."""
 _COMPONENTS = (
-    *("api", "auth", "automation", "backup", "blueprint", "brands", "config", "counter", "demo", "device_automation"),
-    *("diagnostics", "energy", "ffmpeg", "file_upload", "frontend", "group", "hardware", "history", "homeassistant"),
-    *("http", "image_upload", "input_boolean", "input_button", "input_datetime", "input_number", "input_select"),
-    *("input_text", "intent", "logbook", "logger", "lovelace", "mcp_server", "media_source", "network", "onboarding"),
-    *("person", "persistent_notification", "recorder", "repairs", "schedule", "script", "search", "stream", "sun"),
-    *("system_health", "system_log", "template", "timer", "trace", "websocket_api", "zone"),
+    *("analytics", "api", "application_credentials", "assist_pipeline", "auth", "automation", "backup", "battery"),
+    *(
+        "blueprint",
+        "brands",
+        "config",
+        "counter",
+        "demo",
+        "device_automation",
+        "diagnostics",
+        "door",
+        "energy",
+        "ffmpeg",
+    ),
+    *(
+        "file_upload",
+        "frontend",
+        "garage_door",
+        "gate",
+        "group",
+        "hardware",
+        "hassio",
+        "history",
+        "homeassistant",
+        "http",
+    ),
+    *("humidity", "illuminance", "image_upload", "input_boolean", "input_button", "input_datetime", "input_number"),
+    *(
+        "input_select",
+        "input_text",
+        "intent",
+        "labs",
+        "llm",
+        "logbook",
+        "logger",
+        "lovelace",
+        "map_tiles",
+        "marketplace",
+    ),
+    *(
+        "mcp_server",
+        "media_source",
+        "moisture",
+        "motion",
+        "network",
+        "occupancy",
+        "onboarding",
+        "panel_custom",
+        "person",
+    ),
+    *("persistent_notification", "power", "recorder", "repairs", "schedule", "script", "search", "stream", "sun"),
+    *("system_health", "system_log", "tag", "temperature", "template", "timer", "trace", "vibration", "websocket_api"),
+    *("window", "zone"),
     *Platform,
 )
 """What homes have. Our own integration is not among it: it is imported by each home, as it is there."""
+_PACKAGES = (
+    *("aiohttp_fast_zlib", "anthropic", "anthropic.resources.beta", "anthropic.types.beta", "bs4", "hass_frontend"),
+    *("jsonschema", "lxml.etree", "psutil"),
+)
+"""What these import late, and what ours imports of others; the SDK alone takes as long as all the rest of a start."""
 
 
-def import_components() -> None:
-    """Import what is there of the components; the versions differ, and some of it needs what is not installed."""
-    import_module("homeassistant.bootstrap")
+def import_all() -> None:
+    """Import what is there of it; the versions differ, and some of it needs what is not installed."""
+    for name in ("homeassistant.bootstrap", *_PACKAGES):
+        with suppress(ImportError):
+            import_module(name)
     for component in _COMPONENTS:
         with suppress(ImportError):
             package = import_module(f"{components.__name__}.{component}")
@@ -72,9 +130,10 @@ def end(status: int) -> None:
     os._exit(status)
 
 
-def follow(home: dict[str, Any]) -> None:
+def follow(home: dict[str, Any], asker: socket.socket) -> None:
     """Start a home, tell its id, wait for its end and write its status."""
     if (pid := os.fork()) == 0:
+        asker.close()
         status = 1
         try:
             status = live(home)
@@ -82,29 +141,56 @@ def follow(home: dict[str, Any]) -> None:
             traceback.print_exc()
         finally:
             end(status)
-    os.write(sys.stdout.fileno(), f"{pid}\n".encode())
-    # Only the home goes on with what the server was given.
-    for fd in (sys.stdin.fileno(), sys.stdout.fileno()):
-        os.close(fd)
+    asker.sendall(f"{pid}\n".encode())
+    asker.close()
     _, ended = os.waitpid(pid, 0)
     file = Path(home["status"])
     file.with_suffix(".new").write_text(str(os.waitstatus_to_exitcode(ended)))
     file.with_suffix(".new").replace(file)
 
 
+def serve(listener: socket.socket) -> None:
+    """Start a home for each line, until nobody is connected any more."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select(FIRST_WAIT):
+                asker = key.fileobj
+                assert isinstance(asker, socket.socket)
+                if asker is listener:
+                    selector.register(listener.accept()[0], selectors.EVENT_READ)
+                elif not (line := asker.makefile().readline()):
+                    selector.unregister(asker)
+                    asker.close()
+                elif os.fork() == 0:
+                    try:
+                        # A home goes on with nothing of what the server has.
+                        for other in list(selector.get_map().values()):
+                            if other.fileobj is not asker:
+                                os.close(other.fd)
+                        follow(json.loads(line), asker)
+                    finally:
+                        os._exit(0)
+            if len(selector.get_map()) == 1:
+                return
+            with suppress(ChildProcessError):  # There is none but those that follow a home.
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+
+
 def main() -> None:
-    """Start a home for each line."""
-    import_components()
-    gc.freeze()
-    for line in sys.stdin:
-        if os.fork() == 0:
-            try:
-                follow(json.loads(line))
-            finally:
-                os._exit(0)
-        with suppress(ChildProcessError):  # There is none but the one that has just begun to follow a home.
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+    """Listen, then import: whoever connects meanwhile waits."""
+    path = Path(sys.argv[1])
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        try:
+            listener.listen()
+            os.write(sys.stdout.fileno(), b"listening\n")
+            import_all()
+            gc.freeze()
+            serve(listener)
+        finally:
+            path.unlink()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 import pytest
-import pytest_socket
 
 from custom_components.extended_assist.web.conversation import MAX_REQUESTS
 from tests.acting import traces
@@ -27,7 +26,7 @@ from tests.functions.test_injection import PAYLOAD_TEXTS, PAYLOADS, QUERIES, SQL
 from tests.seeds import seeds
 
 from .client import Client, RequestError
-from .conftest import VERSIONS, complaints
+from .conftest import VERSIONS, allow_loopback, complaints
 from .instance import CACHE, CONFIGURATION, Environment, HomeAssistantInstance, install_integration, interpreter
 
 HELPERS = """
@@ -56,7 +55,7 @@ def house(request: pytest.FixtureRequest) -> Iterator[tuple[HomeAssistantInstanc
     folder = Path(tempfile.mkdtemp(dir=CACHE / "e2e", prefix="bounds-"))
     (folder / "configuration.yaml").write_text(f"{CONFIGURATION}{HELPERS}")
     install_integration(folder)
-    pytest_socket.enable_socket()
+    allow_loopback()
     instance = HomeAssistantInstance(environment, folder, is_copy=True)
     try:
         yield instance, asyncio.run(_started(instance))

@@ -1,8 +1,10 @@
 """The helper that runs `hass`: it fails early, and names what is refused; `test_restart.py` starts one again."""
 
+import os
 from pathlib import Path
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from .client import Client, CommandError
 from .conftest import VERSIONS
 from .copies import CopiedProcess, start_copy
-from .instance import Environment, HomeAssistantInstance, StartError, interpreter, process_environment
+from .instance import CHECKOUT, Environment, HomeAssistantInstance, StartError, interpreter, process_environment
 
 
 async def test_a_start_that_fails_is_reported_at_once_with_the_log(tmp_path: Path) -> None:
@@ -46,6 +48,45 @@ async def test_a_copy_ends_as_the_program_does(tmp_path: Path, environment: Envi
     assert "ending.py', '-c', 'x']" in said
     assert "ZeroDivisionError" in said
     assert "DeprecationWarning: Old" in said
+
+
+ASKER = """
+import os, sys
+from pathlib import Path
+from tests.e2e.copies import start_copy
+from tests.e2e.instance import interpreter, process_environment
+
+folder = Path(sys.argv[1])
+extra = {"PYTHONPATH": str(folder)}
+assert start_copy(interpreter("newest"), process_environment(), folder / "said.log", "telling", [], extra).wait(60) == 0
+print((folder / "said.log").read_text(), flush=True)
+input()
+"""
+
+
+def test_one_server_for_all(tmp_path: Path) -> None:
+    """The processes of a run share what their homes are copies of; it ends with the last of them."""
+    askers = []
+    for name in ("one", "other"):
+        folder = tmp_path / name
+        folder.mkdir()
+        # The home's parent waits for it, and the server is the parent of that one.
+        (folder / "telling.py").write_text("import os; print(open(f'/proc/{os.getppid()}/stat').read().split()[3])")
+        command = [sys.executable, "-c", ASKER, folder]
+        run = os.environ | {"PYTEST_XDIST_TESTRUNUID": str(tmp_path)}
+        pipe = subprocess.PIPE
+        askers.append(subprocess.Popen(command, cwd=CHECKOUT, env=run, stdin=pipe, stdout=pipe, text=True))
+    servers = {asker.stdout.readline() for asker in askers if asker.stdout}
+    assert len(servers) == 1
+    server = Path("/proc", servers.pop().strip())
+    for asker in askers:
+        assert server.exists()
+        asker.communicate("\n", timeout=60)
+        assert asker.returncode == 0
+    until = time.monotonic() + 60
+    while server.exists():
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 async def test_a_refused_command_is_an_error_with_its_code(client: Client) -> None:

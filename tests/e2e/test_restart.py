@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 import pytest
-import pytest_socket
 
 from .client import NO_SPEECH, Client
+from .conftest import allow_loopback
 from .instance import HomeAssistantInstance
 from .test_talking import QUESTION, speech
 
@@ -37,7 +37,7 @@ class Before:
 @pytest.fixture(scope="module")
 def before(home: HomeAssistantInstance, agent: str) -> Before:
     """Talk, ignore a notice, and restart."""
-    pytest_socket.enable_socket()
+    allow_loopback()
     return asyncio.run(_restart(home, agent))
 
 
