@@ -27,8 +27,7 @@ from homeassistant.config_entries import ConfigSubentryData
 from homeassistant.const import CONF_API_KEY
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.data_entry_flow import FlowHandler, FlowManager
-from homeassistant.helpers import chat_session, llm, service
-from homeassistant.loader import Integration
+from homeassistant.helpers import chat_session, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Scenario, Turn
@@ -44,7 +43,14 @@ from .running import (
     write_no_log_file,
 )
 from .shown import check_shown, is_own
-from .spared import configure_event_loop, has_loop, hass_storage, verify_cleanup
+from .spared import (
+    configure_event_loop,
+    descriptions_read_once,
+    has_loop,
+    hass_storage,
+    manifests_read_once,
+    verify_cleanup,
+)
 
 __all__ = [
     "configure_event_loop",
@@ -68,6 +74,9 @@ logging.getLogger().handlers[:] = [
     handler for handler in logging.getLogger().handlers if type(handler) is not logging.StreamHandler
 ] or [logging.NullHandler()]
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
+# Who asks for `caplog` sees everything, and `--log-level=INFO` shows it with a failure; for all others, writing it down
+# would take a twentieth of the time.
+logging.getLogger().setLevel(logging.WARNING)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -121,16 +130,9 @@ def _custom_integrations(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _descriptions_are_read_once() -> Iterator[None]:
-    """Read the descriptions of each integration's actions once: they stay as they are, and take a seventh of all time."""
-    read, files = service._load_services_file, dict[Path, Any]()
-
-    def once(integration: Integration) -> Any:
-        if integration.file_path not in files:
-            files[integration.file_path] = read(integration)
-        return files[integration.file_path]
-
-    with patch.object(service, "_load_services_file", once):
+def _files_of_integrations_are_read_once() -> Iterator[None]:
+    """Spare each home from reading what Home Assistant's integrations say of themselves."""
+    with descriptions_read_once(), manifests_read_once():
         yield
 
 

@@ -1,10 +1,12 @@
-"""What a test is spared that does not need it: an event loop, and mocks that take as long as a home."""
+"""What a test is spared that does not need it: an event loop, mocks that take as long as a home, and reading files anew."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 import datetime as dt
 import inspect
+from pathlib import Path
 import threading
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -12,6 +14,10 @@ import pytest
 from pytest_homeassistant_custom_component import common, plugins
 import respx
 
+from homeassistant import components
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import service
+from homeassistant.loader import Integration
 from homeassistant.util import dt as dt_util
 
 _HAS_LOOP = pytest.StashKey[bool]()
@@ -71,3 +77,36 @@ def hass_storage() -> Iterator[dict[str, Any]]:
         with patch.object(common, "patch", plain):
             stored = stack.enter_context(common.mock_storage())
         yield stored
+
+
+@contextmanager
+def descriptions_read_once() -> Iterator[None]:
+    """Read the descriptions of each integration's actions once: they stay as they are, and take a seventh of all time."""
+    read, files = service._load_services_file, dict[Path, Any]()
+
+    def once(integration: Integration) -> Any:
+        if integration.file_path not in files:
+            files[integration.file_path] = read(integration)
+        return files[integration.file_path]
+
+    with patch.object(service, "_load_services_file", once):
+        yield
+
+
+@contextmanager
+def manifests_read_once() -> Iterator[None]:
+    """Read the manifest of each of Home Assistant's integrations once, for the same reason; custom ones always anew."""
+    resolve, known = Integration.resolve_from_root, dict[str, tuple[Any, ...]]()
+
+    def once(hass: HomeAssistant, root: ModuleType, domain: str) -> Integration | None:
+        if root is not components:
+            return resolve(hass, root, domain)
+        if domain in known:
+            package, path, manifest, files = known[domain]
+            return Integration(hass, package, path, manifest.copy(), files)
+        if (found := resolve(hass, root, domain)) is not None:
+            known[domain] = (found.pkg_path, found.file_path, found.manifest.copy(), found._top_level_files)
+        return found
+
+    with patch.object(Integration, "resolve_from_root", once):
+        yield
