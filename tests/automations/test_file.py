@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 import json
+import os
 from pathlib import Path
 import shutil
 import subprocess
@@ -115,7 +116,7 @@ def test_full_disk(tmp_path: Path) -> None:
     script = SMALL_DISK.format(folder=tmp_path / "disk", source=source, python=sys.executable)
     done = subprocess.run(
         ["unshare", "-Urm", "sh", "-c", script],  # noqa: S607 - a tool of every Linux
-        env={"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
         capture_output=True,
         text=True,
         check=False,
