@@ -46,6 +46,7 @@ from .shown import check_shown, is_own
 from .spared import (
     configure_event_loop,
     descriptions_read_once,
+    disable_http_server,
     has_loop,
     hass_storage,
     manifests_read_once,
@@ -55,6 +56,7 @@ from .spared import (
 __all__ = [
     "configure_event_loop",
     "database",
+    "disable_http_server",
     "hass_storage",
     "house",
     "recorder_db_url",
@@ -144,11 +146,16 @@ async def _loop_refuses_threads() -> AsyncGenerator[None]:
     `PYTHONASYNCIODEBUG=1` shows these stacks.
     """
     loop = asyncio.get_running_loop()
-    shows_stacks = loop.get_debug()
-    loop.set_debug(True)
-    with patch.object(loop, "get_debug", lambda: shows_stacks):
+    if loop.get_debug():
         yield
-    loop.set_debug(shows_stacks)
+        return
+    with (
+        patch.object(loop, "get_debug", lambda: False),
+        patch.object(loop, "_set_coroutine_origin_tracking", lambda _: None),
+    ):
+        loop.set_debug(True)
+        yield
+        loop.set_debug(False)
 
 
 @pytest.fixture(autouse=True)

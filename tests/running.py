@@ -3,8 +3,11 @@
 from collections import defaultdict
 import gc
 import logging
+import sys
 from types import ModuleType
+from typing import Any
 
+import freezegun.api
 import pytest
 from pytest_homeassistant_custom_component import patch_time
 from xdist.scheduler import LoadGroupScheduling
@@ -18,15 +21,39 @@ def write_no_log_file(config: pytest.Config) -> None:
 
 
 def freeze_quickly() -> None:
-    """Let whoever freezes the clock tell by the number of a module's names whether it knows them.
+    """Let whoever freezes the clock look only at modules that hold it, or that may since the last time.
 
-    It looks at thousands of modules for each test, and otherwise hashes all of their names.
+    There are thousands, and each test would look at all of them: that takes as long as a home.
     """
+    patch_time.ha_get_module_attributes_hash = _known_by
+    freezegun.api.sys = _Interpreter()
 
-    def known_by(module: ModuleType) -> tuple[int, int]:
-        return id(module), len(getattr(module, "__dict__", ()))
 
-    patch_time.ha_get_module_attributes_hash = known_by
+def _known_by(module: ModuleType) -> tuple[int, int]:
+    """Return what tells that a module has the names it had: their number."""
+    return id(module), len(getattr(module, "__dict__", ()))
+
+
+class _ModulesOfClock(dict[str, ModuleType]):
+    """The modules that are there, and of their items those which hold the clock or are not known."""
+
+    def items(self) -> Any:
+        """Return these items."""
+        known = freezegun.api._GLOBAL_MODULES_CACHE
+        return [
+            (name, module)
+            for name, module in super().items()
+            if name not in known or known[name][1] or known[name][0] != _known_by(module)
+        ]
+
+
+class _Interpreter:
+    """What whoever freezes the clock asks of `sys`."""
+
+    @property
+    def modules(self) -> _ModulesOfClock:
+        """Return the modules."""
+        return _ModulesOfClock(sys.modules)
 
 
 def collect_no_garbage() -> None:

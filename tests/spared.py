@@ -15,6 +15,7 @@ from pytest_homeassistant_custom_component import common, plugins
 import respx
 
 from homeassistant import components
+from homeassistant.components.http import HomeAssistantHTTP
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import service
 from homeassistant.loader import Integration
@@ -64,6 +65,17 @@ def verify_cleanup(request: pytest.FixtureRequest) -> Iterator[None]:
     assert zone is dt.UTC, "the test leaves a time zone behind"
     assert not routes, "the test leaves mocked requests behind"
     assert not sockets, "the test opens sockets"
+
+
+@pytest.fixture(autouse=True)
+def disable_http_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no home listen, as the plugin does, but by plain functions, for the same reason."""
+
+    async def do_nothing(*_: Any) -> None:
+        pass
+
+    monkeypatch.setattr(HomeAssistantHTTP, "async_bind", do_nothing)
+    monkeypatch.setattr(HomeAssistantHTTP, "start", do_nothing)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.seeds import seeds
 
 __all__ = ["start_home"]
 
-ROUNDS = 60
+ROUNDS = 30
 URL = "/api/config/automation/config/{}"
 
 

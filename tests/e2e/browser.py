@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 import json
-from pathlib import Path
+import os
 import re
 import shutil
 import time
@@ -18,6 +18,8 @@ from .instance import CACHE, CHECKOUT, OWNER, HomeAssistantInstance
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 """The engine by itself takes half the processor time of the whole browser."""
 SCREENSHOTS = CACHE / "screenshots"
+ALL_PICTURES = os.environ.get("PICTURES", "all") == "all"
+"""Whether all that is looked at is pictured, or only what fails, as in a run of everything: to draw it takes a fifth of all time."""
 PATIENCE = 30_000.0
 """Milliseconds until something is shown, also on a loaded machine."""
 DESKTOP = (1200, 1000)
@@ -45,7 +47,7 @@ async def browse(
     is_still: bool = True,
     types_password: bool = False,
 ) -> AsyncIterator[Page]:
-    """Open a page of the frontend, logged in, or typing the password; what is shown in the end is kept as a picture.
+    """Open a page of the frontend, logged in, or typing the password; what is shown in the end is pictured.
 
     As a rule, nothing moves on its way, as a user may choose: without a graphics card, that takes a quarter of all time.
     """
@@ -68,8 +70,12 @@ async def browse(
                 await page.locator("input[name=password]").fill(user["password"])
                 await page.keyboard.press("Enter")
             yield page
-        finally:
+        except BaseException:
+            await _picture(page, name)
+            raise
+        else:
             await take_picture(page, name)
+        finally:
             await browser.close()
 
 
@@ -81,13 +87,17 @@ async def _stored_tokens(home: HomeAssistantInstance, user: Mapping[str, str]) -
     return {"origins": [{"origin": home.url, "localStorage": [{"name": "hassTokens", "value": kept}]}]}
 
 
-async def take_picture(page: Page, name: str, shown: str = "body") -> Path:
-    """Keep what is shown, or only what a selector finds."""
+async def take_picture(page: Page, name: str, shown: str = "body") -> None:
+    """Keep what is shown, or only what a selector finds, where all is pictured."""
+    if ALL_PICTURES:
+        await _picture(page, name, shown)
+
+
+async def _picture(page: Page, name: str, shown: str = "body") -> None:
     await asyncio.to_thread(SCREENSHOTS.mkdir, parents=True, exist_ok=True)
     path = SCREENSHOTS / f"{name}.png"
     # The end of what moves, so that nothing is half open.
     await page.locator(shown).first.screenshot(path=path, animations="disabled")
-    return path
 
 
 def words(key: str, language: str = "en", **placeholders: str) -> str:
@@ -168,7 +178,7 @@ async def on_screen(
 
 @dataclass
 class Walk:
-    """A way through the frontend: each step has a name and leaves a picture, and nothing of ours goes wrong on it."""
+    """A way through the frontend: each step has a name and is pictured, and nothing of ours goes wrong on it."""
 
     page: Page
     steps: int = 0
@@ -192,9 +202,9 @@ class Walk:
             assert _UNTRANSLATED.search(shown) is None, _UNTRANSLATED.findall(shown)
         except BaseException as err:
             err.add_note(f"This was the step {name}; {SCREENSHOTS / name}.png shows how it ended.")
+            await _picture(self.page, name)
             raise
-        finally:
-            await take_picture(self.page, name)
+        await take_picture(self.page, name)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and "extended_assist" in message.text:
