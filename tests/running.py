@@ -1,6 +1,7 @@
 """How the tests are run: what each process is spared, and which are run together, in which order."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 import gc
 import logging
 import sys
@@ -11,6 +12,10 @@ import freezegun.api
 import pytest
 from pytest_homeassistant_custom_component import patch_time
 from xdist.scheduler import LoadGroupScheduling
+from xdist.workermanage import WorkerController
+
+END_TO_END = "end-to-end "
+"""What the groups of end-to-end tests begin with."""
 
 
 def write_no_log_file(config: pytest.Config) -> None:
@@ -68,7 +73,10 @@ def collect_garbage_of_tests() -> None:
 
 
 class Together(LoadGroupScheduling):
-    """Gives a process whole files, so that what the tests of one share is made once; groups stay as they are marked."""
+    """Gives a process whole files, so that what the tests of one share is made once; groups stay as they are marked.
+
+    End-to-end tests are begun first, and wait much: one process is left to all others, so that there is something to do meanwhile.
+    """
 
     def __init__(self, config: pytest.Config, log: object) -> None:
         """Keep the order in which the tests were collected: `in_order` knows better than their number."""
@@ -78,6 +86,20 @@ class Together(LoadGroupScheduling):
     def _split_scope(self, nodeid: str) -> str:
         group = super()._split_scope(nodeid)
         return nodeid.split("::", 1)[0] if group == nodeid else group
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        others = [units for other, units in self.assigned_work.items() if other is not node]
+        may_wait = not all(map(_waits, others))
+        for scope in self.workqueue:
+            if scope.startswith(END_TO_END) is may_wait:
+                self.workqueue.move_to_end(scope, last=False)
+                break
+        super()._assign_work_unit(node)
+
+
+def _waits(units: Mapping[str, Mapping[str, bool]]) -> bool:
+    """Return whether end-to-end tests are among those that a process has not done yet."""
+    return any(scope.startswith(END_TO_END) and not all(done.values()) for scope, done in units.items())
 
 
 def together_of(item: pytest.Item) -> str:
@@ -89,8 +111,7 @@ def together_of(item: pytest.Item) -> str:
 def in_order(items: list[pytest.Item], usual: float) -> list[pytest.Item]:
     """Return the items as they are begun: what may take long first, so that nothing long is left for the end.
 
-    What may take long has a time limit of its own, and a file with many tests takes longer than one with few. Every other
-    one is of the end-to-end tests, which wait much, so that there is something to do meanwhile.
+    What may take long has a time limit of its own, and a file with many tests takes longer than one with few.
     """
     units: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
@@ -100,9 +121,4 @@ def in_order(items: list[pytest.Item], usual: float) -> list[pytest.Item]:
         limits = [mark.args[0] for item in unit for mark in item.iter_markers("timeout")]
         return -max(limits, default=usual), -len(unit)
 
-    waiting, busy = [], []
-    for unit in sorted(units.values(), key=longest):
-        (waiting if "/e2e/" in unit[0].nodeid else busy).append(unit)
-    mixed = [unit for pair in zip(waiting, busy, strict=False) for unit in pair]
-    rest = waiting[len(busy) :] + busy[len(waiting) :]
-    return [item for unit in mixed + rest for item in unit]
+    return [item for unit in sorted(units.values(), key=longest) for item in unit]

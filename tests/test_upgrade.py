@@ -35,6 +35,7 @@ current = 1
 OLD = ("constant", "function", "marked", "type")
 
 
+@pytest.mark.timeout(240)
 def test_every_name_is_there_and_none_is_deprecated(environment: Path, tmp_path: Path) -> None:
     """Every file can be imported, every name is found, and so is the lock that no name leads to.
 

@@ -124,6 +124,7 @@ def changed(text: str, load: Callable[[str], list[Any]], reasons: Counter[str]) 
             yield
 
 
+@pytest.mark.timeout(240)
 def test_each_automation(load: Callable[[str], list[Any]]) -> None:
     """Rename, change, add, remove and undo: nothing else changes, and Home Assistant loads what was meant, or it is refused."""
     assert len(STYLES) == 60

@@ -39,6 +39,7 @@ async def save(editor: TestClient, automation_id: str, config: dict[str, Any]) -
     assert response.status == 200, await response.text()
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("seed", seeds(1))
 async def test_at_once(hass: HomeAssistant, editor: TestClient, call_tool: CallTool, seed: int) -> None:
     """Many rounds in which both write at once: nothing that either wrote is lost; script/soak goes on with other seeds."""

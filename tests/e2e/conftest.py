@@ -19,6 +19,7 @@ import pytest
 import pytest_socket
 
 from demo.home import furnish_home, prepare_home
+from tests.running import END_TO_END
 
 from .client import Client
 from .instance import (
@@ -137,7 +138,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 f"{name} {params[name]}" for name in ("home", "spare_home", "writing_home") if name in params
             )
             # What starts homes of its own goes wherever there is time; a file at once, as it may begin with what is slow.
-            item.add_marker(pytest.mark.xdist_group(f"end-to-end {shared or item.path.stem}"))
+            item.add_marker(pytest.mark.xdist_group(f"{END_TO_END}{shared or item.path.stem}"))
 
 
 @pytest.fixture(scope="session")

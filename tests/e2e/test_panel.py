@@ -353,6 +353,7 @@ async def test_administrator(home: HomeAssistantInstance, client: Client, entry_
         ]
         ours, theirs = map(min, zip(*times, strict=True))
         told = f"{home.environment}: panel {ours:.0f} ms, history {theirs:.0f} ms, ratio {ours / theirs:.2f}"
+        await asyncio.to_thread(SCREENSHOTS.mkdir, parents=True, exist_ok=True)
         await asyncio.to_thread((SCREENSHOTS / f"panel_paint_{home.environment}.txt").write_text, told)
         assert walk.problems == []
 

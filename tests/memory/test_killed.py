@@ -76,6 +76,7 @@ def hass_storage() -> dict[str, object]:
     return {}
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("seed", seeds(2))
 async def test_killed(hass: HomeAssistant, tmp_path: Path, lives: subprocess.Popen[str], seed: int) -> None:
     """At most the fact that was being written is lost, over several lives, and the file can always be read."""

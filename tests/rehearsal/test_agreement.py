@@ -17,6 +17,7 @@ from .living import Clock
 AUTOMATIONS, DAYS = "REHEARSED_AUTOMATIONS", "REHEARSED_DAYS"
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.usefixtures("async_test_recorder", "socket_enabled")
 @pytest.mark.parametrize("seed", seeds(1))
 async def test_agreement(seed: int, freezer: FrozenDateTimeFactory, tmp_path: Path) -> None:
