@@ -142,7 +142,7 @@ def _files_of_integrations_are_read_once() -> Iterator[None]:
 async def _loop_refuses_threads() -> AsyncGenerator[None]:
     """Let the loop refuse what comes from another thread, as the plugin does.
 
-    Asked whether it debugs, it says no: else each future and handle keeps its whole stack, which takes half of all time.
+    Asked whether it debugs, it says no: else each future, handle and coroutine keeps its stack, which takes half of all time.
     `PYTHONASYNCIODEBUG=1` shows these stacks.
     """
     loop = asyncio.get_running_loop()
