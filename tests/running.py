@@ -75,7 +75,7 @@ def collect_garbage_of_tests() -> None:
 class Together(LoadGroupScheduling):
     """Gives a process whole files, so that what the tests of one share is made once; groups stay as they are marked.
 
-    End-to-end tests are begun first, and wait much: one process is left to all others, so that there is something to do meanwhile.
+    End-to-end tests are begun first, and wait much: half of the processes are left to others, so that there is something to do.
     """
 
     def __init__(self, config: pytest.Config, log: object) -> None:
@@ -88,8 +88,8 @@ class Together(LoadGroupScheduling):
         return nodeid.split("::", 1)[0] if group == nodeid else group
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        others = [units for other, units in self.assigned_work.items() if other is not node]
-        may_wait = not all(map(_waits, others))
+        waiting = sum(_waits(units) for other, units in self.assigned_work.items() if other is not node)
+        may_wait = waiting < len(self.assigned_work) // 2
         for scope in self.workqueue:
             if scope.startswith(END_TO_END) is may_wait:
                 self.workqueue.move_to_end(scope, last=False)

@@ -39,8 +39,8 @@ class Process:
         self.told.append(tests)
 
 
-def test_one_process_does_not_wait() -> None:
-    """End-to-end tests come first, but not in the last process that could do something else."""
+def test_half_of_the_processes_do_not_wait() -> None:
+    """End-to-end tests come first, but not in more than half of the processes while there is something else."""
     first, second, other, last = (
         f"{END_TO_END}first",
         f"{END_TO_END}second",

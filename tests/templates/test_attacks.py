@@ -375,7 +375,7 @@ def test_a_budget_ends_without_a_thread() -> None:
 @pytest.mark.timeout(300)
 async def test_random_templates() -> None:
     """Whatever a template is made of, it ends by itself, soon and small, and takes no interpreter with it."""
-    chosen = seeds(40)
+    chosen = seeds(20)
     hammer = await asyncio.create_subprocess_exec(
         *(sys.executable, "-W", "ignore", "-m", "tests.templates.hammer", str(chosen.start), str(len(chosen))),
         stdout=asyncio.subprocess.PIPE,
