@@ -160,11 +160,12 @@ def fit(
     measured = [sizes.get(id(item)) or _measured(item, sizes) for item in content]
     window = _Window(content, measured, overhead, files=files or {})
     whole = overhead + sum(measured)
+    carriers = [item for item in content if _attached(item) or _references(item)]
     # However the server counted, nothing ever had to go.
     if (
         whole * _PLAUSIBLE[1] <= limit
-        and _count(content) <= MAX_PICTURES
-        and not _is_heavy(content, whole, window.files)
+        and _count(carriers) <= MAX_PICTURES
+        and not _is_heavy(carriers, whole, window.files)
     ):
         window.total = whole
         for item, size in zip(reversed(content), reversed(measured), strict=True):
@@ -219,10 +220,10 @@ def _beyond(item: Content, files: Mapping[Path, int]) -> int:
     return sum(files.get(file.path, 0) - _ATTACHMENT_SIZE for file in item.attachments or ())
 
 
-def _is_heavy(content: Sequence[Content], whole: int, files: Mapping[Path, int]) -> bool:
-    """Return whether a conversation with all its pictures and files may have too many bytes."""
+def _is_heavy(carriers: Sequence[Content], whole: int, files: Mapping[Path, int]) -> bool:
+    """Return whether a conversation with all its pictures and files, which carriers hold, may have too many bytes."""
     return (
-        whole + sum(_beyond(item, files) + sum(one.size for one in _references(item)) for item in content) > MAX_BYTES
+        whole + sum(_beyond(item, files) + sum(one.size for one in _references(item)) for item in carriers) > MAX_BYTES
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.util.hass_dict import HassKey
 
 from ..const import (
     CONF_DATABASE_FILES,
@@ -22,6 +23,7 @@ from ..const import (
     CONF_TARGETLESS_ACTIONS,
     CONF_WEB_HOSTS,
     CONF_WEB_PORTS,
+    DOMAIN,
 )
 from ..results import DEFAULT_BUDGET, ToolError
 from .policy import Policy, Speaker
@@ -87,7 +89,10 @@ class ToolboxOptions:
             return self
         if (entry := hass.config_entries.async_get_entry(self.entry_id)) is None:
             raise ToolError("These tools were removed from Home Assistant. Go on without them.")
-        return ToolboxOptions.of(entry.options, entry.entry_id)
+        kept = hass.data.setdefault(_READ, {})
+        if (read := kept.get(self.entry_id)) is None or read[0] is not entry.options:
+            kept[self.entry_id] = read = entry.options, ToolboxOptions.of(entry.options, self.entry_id)
+        return read[1]
 
     @classmethod
     def of(cls, options: Mapping[str, Any], entry_id: str | None = None) -> Self:
@@ -112,3 +117,7 @@ class ToolboxOptions:
             policy=Policy.of(options),
             entry_id=entry_id,
         )
+
+
+_READ: HassKey[dict[str, tuple[Mapping[str, Any], ToolboxOptions]]] = HassKey(f"{DOMAIN}.options")
+"""By entry, its options as they were last read, and what they say; a change of them makes another mapping."""

@@ -171,6 +171,8 @@ class ExtendedTool(llm.Tool):
             raise ToolError(
                 f"{self.name} took too long to be checked. Nothing was begun; it can be called again."
             ) from err
+        if not acts and self.deadline is None:
+            return await self.async_result(call)
         if not acts:
             async with asyncio.timeout(self.deadline):
                 return await self.async_result(call)
@@ -192,7 +194,8 @@ class ExtendedTool(llm.Tool):
         """Return the result of a call that waits for somebody's word, or None where it may be made."""
         try:
             await async_check_speaker(call.hass, call.options.policy, self.tier, call.caller)
-            call = replace(call, asks_first=self.asks_first(call))
+            if self.asks_first(call):
+                call = replace(call, asks_first=True)
             if acts or call.asks_first or could_tell(call):
                 call.recording.plan = plan = await self.async_plan(call)
                 return await async_ask(call, plan)
