@@ -167,7 +167,7 @@ class Model:
 
 
 @pytest.mark.usefixtures("quiet")
-async def test_100_turns(
+async def test_300_turns(
     hass: HomeAssistant,
     converse: Converse,
     entry: MockConfigEntry,
@@ -182,17 +182,17 @@ async def test_100_turns(
     await change_agent(hass, entry, plain=True, context_tokens=window)
     claude_server.responder = model = Model(window)
     conversation_id = None
-    for number in range(100):
+    for number in range(300):
         result = await converse(f"Question {number}", conversation_id=conversation_id)
         conversation_id = result.conversation_id
         assert speech(result) == "That was it."
     log = chat_log(conversation_id)
-    assert roles(log) == ["user", "assistant", "tool_result", "assistant"] * 100
+    assert roles(log) == ["user", "assistant", "tool_result", "assistant"] * 300
     assert all(len(json.dumps(c.result.data)) > _CLEARED_SIZE for c in log.content if c.role == "tool_result")
     assert_every_call_has_a_result(log)
     assert model.refused == 0
     # About every tenth turn the limit is reached; in all others, the request begins as the one before.
-    assert 3 < model.changed < 20
+    assert 10 < model.changed < 60
 
 
 async def test_smaller_window_than_anybody_said(

@@ -235,10 +235,8 @@ def test_too_many_tags() -> None:
 
 
 @in_one_home("name", ROBOTS)
-async def test_robots(hass: HomeAssistant, threads_end: None, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+async def test_robots(hass: HomeAssistant, threads_end: None, name: str) -> None:
     """Two megabytes of any kind are read in bounded time, or given up in time; the event loop goes on."""
-    # What a tag takes beside the parser can be given up, and takes most of the time.
-    monkeypatch.setattr(page, "MAX_TAGS", 10_000)
     began = time.process_time()  # Not of the clock, since others may have the processor.
 
     def to_text(document: Document) -> str:
