@@ -143,7 +143,7 @@ async def _loop_refuses_threads() -> AsyncGenerator[None]:
     """Let the loop refuse what comes from another thread, as the plugin does.
 
     Asked whether it debugs, it says no: else each future, handle and coroutine keeps its stack, which takes half of all time.
-    `PYTHONASYNCIODEBUG=1` shows these stacks.
+    `--asyncio-debug` shows these stacks.
     """
     loop = asyncio.get_running_loop()
     if loop.get_debug():

@@ -87,11 +87,23 @@ class Together(LoadGroupScheduling):
         group = super()._split_scope(nodeid)
         return nodeid.split("::", 1)[0] if group == nodeid else group
 
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Put back what a process that crashed has not done; what it has done would be given to another as nothing to do."""
+        units = self.assigned_work[node]
+        for scope in [scope for scope, done in units.items() if all(done.values())]:
+            del units[scope]
+        return super().remove_node(node)
+
+    def _reschedule(self, node: WorkerController) -> None:
+        if node in self.registered_collections:  # Who takes the place of a process that crashed may still collect.
+            super()._reschedule(node)
+
     def _assign_work_unit(self, node: WorkerController) -> None:
         waiting = sum(_waits(units) for other, units in self.assigned_work.items() if other is not node)
         may_wait = waiting < len(self.assigned_work) // 2
         for scope in self.workqueue:
-            if scope.startswith(END_TO_END) is may_wait:
+            # What is begun is of a process that crashed, and may crash this one: it stays where it is, at the end.
+            if scope.startswith(END_TO_END) is may_wait and not any(self.workqueue[scope].values()):
                 self.workqueue.move_to_end(scope, last=False)
                 break
         super()._assign_work_unit(node)
