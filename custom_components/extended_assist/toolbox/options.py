@@ -87,9 +87,10 @@ class ToolboxOptions:
         """
         if self.entry_id is None or self.is_fixed:
             return self
-        if (entry := hass.config_entries.async_get_entry(self.entry_id)) is None:
-            raise ToolError("These tools were removed from Home Assistant. Go on without them.")
         kept = hass.data.setdefault(_READ, {})
+        if (entry := hass.config_entries.async_get_entry(self.entry_id)) is None:
+            kept.pop(self.entry_id, None)
+            raise ToolError("These tools were removed from Home Assistant. Go on without them.")
         if (read := kept.get(self.entry_id)) is None or read[0] is not entry.options:
             kept[self.entry_id] = read = entry.options, ToolboxOptions.of(entry.options, self.entry_id)
         return read[1]

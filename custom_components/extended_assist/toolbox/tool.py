@@ -171,13 +171,13 @@ class ExtendedTool(llm.Tool):
             raise ToolError(
                 f"{self.name} took too long to be checked. Nothing was begun; it can be called again."
             ) from err
-        if not acts and self.deadline is None:
+        if acts:
+            work = self._async_begun(call)
+            return await async_finish(call, self.name, work, self.deadline, reads_conversation=self.reads_conversation)
+        if self.deadline is None:
             return await self.async_result(call)
-        if not acts:
-            async with asyncio.timeout(self.deadline):
-                return await self.async_result(call)
-        work = self._async_begun(call)
-        return await async_finish(call, self.name, work, self.deadline, reads_conversation=self.reads_conversation)
+        async with asyncio.timeout(self.deadline):
+            return await self.async_result(call)
 
     async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
         """Return the result of a call that waits for somebody's word, or None where it may be made; both are told."""
