@@ -20,7 +20,7 @@ from tests.seeds import seeds
 
 __all__ = ["start_home"]
 
-ROUNDS = 30
+ROUNDS = 60
 URL = "/api/config/automation/config/{}"
 
 

@@ -88,7 +88,8 @@ async def _stored_tokens(home: HomeAssistantInstance, user: Mapping[str, str]) -
 
 
 async def take_picture(page: Page, name: str, shown: str = "body") -> None:
-    """Keep what is shown, or only what a selector finds, where all is pictured."""
+    """Wait until something is shown, and keep it where all is pictured."""
+    await expect(page.locator(shown).first).to_be_visible(timeout=PATIENCE)
     if ALL_PICTURES:
         await _picture(page, name, shown)
 

@@ -1,6 +1,6 @@
 """A newcomer's whole way in the real frontend, by clicking and typing: from adding the integration to removing it.
 
-Every step is pictured in `.cache/screenshots`; those that begin with `readme` are made for `docs/images`, and copied by hand.
+Run by itself, it pictures every step in `.cache/screenshots`; those that begin with `readme` are made for `docs/images`, and copied by hand.
 """
 
 from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ async def server() -> AsyncIterator[ClaudeServer]:
 
 @pytest.mark.parametrize("spare_home", ["newest"], indirect=True)
 async def test_newcomer(spare_home: HomeAssistantInstance, server: ClaudeServer) -> None:
-    """Each step does what its words say, and is pictured."""
+    """Each step does what its words say."""
     way = browse(spare_home, "/config/integrations/dashboard", "newcomer", types_password=True)
     async with spare_home.connect() as client, way as page:
         walk = Walk(page)

@@ -224,7 +224,7 @@ async def look(page: Page, walk: Walk, client: Client, before: str) -> None:
 
 
 async def look_everywhere(page: Page, axe: Path, *, is_short: bool) -> None:
-    """Each page is pictured in light, dark and on a phone, and has no barrier in any of them; in short, in light only."""
+    """Each page is shown in light, dark and on a phone, and has no barrier in any of them; in short, in light only."""
     for view in (*EVERYBODY, *ADMINISTRATORS):
         await go(page, view)
         await page.wait_for_timeout(300)
