@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+import functools
 import inspect
 import logging
 from pathlib import Path
@@ -44,6 +45,7 @@ from .running import (
 )
 from .shown import check_shown, is_own
 from .spared import (
+    checked_once,
     configure_event_loop,
     descriptions_read_once,
     disable_http_server,
@@ -69,6 +71,9 @@ MODEL = "claude-haiku-5-5"
 ASSISTANT = "conversation"
 HOME_ZONE = ZoneInfo("US/Pacific")
 """Where the homes are that the plugin makes."""
+
+_CHECK_CALLBACK = checked_once(functools.partial(asyncio.BaseEventLoop._check_callback, None))
+"""Whether a loop can call what it is given, which takes a fiftieth of all time where each call is looked at."""
 
 # The plugin writes every record, and every statement to a database, to the terminal too. What a test logs pytest keeps and
 # shows with its failure; the recorder's thread, which goes on between two tests, would be heard among the summaries.
@@ -152,6 +157,7 @@ async def _loop_refuses_threads() -> AsyncGenerator[None]:
     with (
         patch.object(loop, "get_debug", lambda: False),
         patch.object(loop, "_set_coroutine_origin_tracking", lambda _: None),
+        patch.object(loop, "_check_callback", _CHECK_CALLBACK),
     ):
         loop.set_debug(True)
         yield

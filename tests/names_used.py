@@ -1,6 +1,7 @@
 """What the package uses of Home Assistant and the SDK, and whether a version has it.
 
-Run as a program, by the Python of any environment, it prints what is missing or deprecated there, as a list in JSON.
+Run as a program, by the Python of any environment, it prints what is missing or deprecated there, as a list in JSON: of the names
+that a file holds, whose folder may have modules of its own.
 """
 
 import ast
@@ -114,10 +115,11 @@ async def editors_locks_are_found() -> bool:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(CHECKOUT))
+    file = Path(sys.argv[1])
+    sys.path.insert(0, str(file.parent))
     import_module("homeassistant")  # It gives other modules their names, so it comes first.
     import_everything()
-    found = problems(json.load(sys.stdin))
+    found = problems(json.loads(file.read_text(encoding="utf-8")))
     if not asyncio.run(editors_locks_are_found()):
         found.append("the lock of an editor is not found")
     print(json.dumps(found))  # noqa: T201

@@ -1,8 +1,9 @@
 """What a test is spared that does not need it: an event loop, mocks that take as long as a home, and reading files anew."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 import datetime as dt
+from functools import partial
 import inspect
 from pathlib import Path
 import threading
@@ -34,6 +35,20 @@ def has_loop(request: pytest.FixtureRequest) -> bool:
             inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function) for function in functions
         )
     return item.stash[_HAS_LOOP]
+
+
+def checked_once(check: Callable[[object, str], None]) -> Callable[[object, str], None]:
+    """Return a check of what a loop calls that looks once at each function, or at each kind of what is none."""
+    passed: dict[int, object] = {}
+
+    def check_new(callback: object, method: str) -> None:
+        known_by = getattr(callback, "__code__", type(callback))
+        if id(known_by) not in passed:
+            check(callback, method)
+            if known_by is not partial:  # It may hold any function.
+                passed[id(known_by)] = known_by
+
+    return check_new
 
 
 @pytest.fixture(autouse=True)

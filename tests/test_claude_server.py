@@ -1,11 +1,10 @@
 """The loopback server, seen from outside by the SDK at both versions that core pins; its files and its command line."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 import json
 from pathlib import Path
 import signal
-import subprocess
 import sys
 from typing import Any
 
@@ -15,50 +14,29 @@ import pytest
 from tests.claude_server import LABEL, ClaudeServer, Fault, Turn, load_scenario, text
 from tests.claude_server.__main__ import parse, serve
 from tests.claude_server.outside import CHECKS
+from tests.e2e.programs import LONGEST, Program
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = Path(__file__).parent / "claude_server" / "scenarios"
-# The environment of the newest Home Assistant, whose SDK has another major version.
-NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
 # Seconds: importing the SDK takes two on an idle machine, and many times that on a loaded one.
 START_TIMEOUT = 90
-# Seconds until all that runs in the newest environment has ended: half a minute on an idle machine.
-NEWEST_TIMEOUT = 280
 QUESTION = [{"role": "user", "content": "When did the front door last open?"}]
 TOOLS = [{"name": "extended_assist__get_history", "input_schema": {"type": "object"}}]
 
 
 def in_newest[T: Callable[..., Any]](test: T) -> T:
     """Mark a test that looks at the run in the newest environment: all in one process, so that there is one run."""
-    return pytest.mark.timeout(NEWEST_TIMEOUT + 20)(pytest.mark.xdist_group("newest SDK")(test))
+    return pytest.mark.timeout(LONGEST + 20)(pytest.mark.xdist_group("newest SDK")(test))
 
 
 @pytest.fixture(scope="module")
-def newest_output() -> Iterator[dict[str, list[dict[str, Any]]]]:
+def newest_output(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
     """Give what speaks to the server prints in the newest environment, a JSON object a line."""
-    if not NEWEST.exists():
-        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
     runs = {
-        module: subprocess.Popen(
-            [str(NEWEST), "-m", f"tests.claude_server.{module}"],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        module: Program("newest", f"tests.claude_server.{module}", tmp_path_factory.mktemp(module) / "run")
         for module in ("outside", "outside.core_agent", "outside.our_agent")
     }
-    try:
-        output = {}
-        for module, run in runs.items():
-            printed, errors = run.communicate(timeout=NEWEST_TIMEOUT)
-            assert run.returncode == 0, errors
-            output[module] = [json.loads(line) for line in printed.splitlines()]
-        yield output
-    finally:
-        for run in runs.values():
-            run.kill()
-            run.communicate()
+    return {module: [json.loads(line) for line in run.lines() if line.startswith("{")] for module, run in runs.items()}
 
 
 @pytest.mark.parametrize("name", CHECKS)

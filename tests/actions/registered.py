@@ -1,6 +1,6 @@
 """Print which actions the entity components of a Home Assistant register, with the fields that they take.
 
-Run by the Python of each version of Home Assistant, as a script, with nothing of ours.
+Run by the Python of each version of Home Assistant, with nothing of ours.
 """
 
 import asyncio
@@ -88,7 +88,7 @@ async def _async_main(domains: list[str]) -> None:
                 found[f"{domain}.{name}"] = sorted(fields - _FIELDS_OF_TARGETS)
             if domain in _LATER:
                 found |= {f"{domain}.{name}": sorted(fields) for name, fields in described.items()}
-        sys.stdout.write(json.dumps(found))
+        sys.stdout.write(json.dumps(found) + "\n")
         await hass.async_stop(force=True)
 
 

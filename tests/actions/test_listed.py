@@ -3,7 +3,6 @@
 from functools import cache
 import json
 from pathlib import Path
-import subprocess
 from typing import Any
 
 import pytest
@@ -19,13 +18,12 @@ from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.util.yaml import load_yaml_dict
+from tests.e2e.instance import ENVIRONMENTS
+from tests.e2e.programs import Program
 from tests.one_home import in_one_home
 
 from ..acting import hidden_states, listing
 from ..conftest import CallTool, expose
-
-CHECKOUT = Path(__file__).parents[2]
-ENVIRONMENTS = CHECKOUT / ".cache" / "environments"
 
 NOT_FREE = frozenset(
     {
@@ -40,17 +38,12 @@ NOT_FREE = frozenset(
 """What was looked at and is left to the user to list."""
 
 
-def _ask(environment: str) -> subprocess.Popen[bytes]:
-    """Ask a version for the actions of its entity components."""
-    python, script = ENVIRONMENTS / environment / "bin" / "python", Path(__file__).with_name("registered.py")
-    domains = sorted(WITH_ENTITIES | {"homeassistant", "persistent_notification"})
-    return subprocess.Popen([python, script, *domains], stdout=subprocess.PIPE)
-
-
 @pytest.mark.timeout(300)
-def test_table_is_complete() -> None:
+def test_table_is_complete(tmp_path: Path) -> None:
     """What the entity components of both versions register is in the table, with each field, or was left out on purpose."""
-    versions = [json.loads(process.communicate()[0]) for process in list(map(_ask, ("test", "newest")))]
+    domains = sorted(WITH_ENTITIES | {"homeassistant", "persistent_notification"})
+    both = [Program(name, "tests.actions.registered", tmp_path / name, *domains) for name in ENVIRONMENTS]
+    versions = [json.loads(program.lines()[-1]) for program in both]
     registered: dict[str, set[str]] = {}
     for action, fields in (item for version in versions for item in version.items()):
         if not is_never(*action.split(".")):

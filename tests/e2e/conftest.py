@@ -25,6 +25,7 @@ from .client import Client
 from .instance import (
     CACHE,
     CHECKOUT,
+    ENVIRONMENTS,
     Environment,
     HomeAssistantInstance,
     install_integration,
@@ -40,7 +41,6 @@ FOLDER = Path(__file__).parent
 PLANNER_KEY = "planner-key"
 HISTORY_DAYS = 12  # more than the ten days for which five-minute statistics are written
 SPARE_HISTORY_DAYS = 2
-ENVIRONMENTS: tuple[Environment, ...] = ("test", "newest")
 VERSIONS = {environment: installed_version(environment) for environment in ENVIRONMENTS}
 
 

@@ -25,6 +25,7 @@ from .client import Client
 from .copies import CopiedProcess, start_copy
 
 type Environment = Literal["test", "newest"]
+ENVIRONMENTS: tuple[Environment, ...] = ("test", "newest")
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CACHE = CHECKOUT / ".cache"

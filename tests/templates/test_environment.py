@@ -1,10 +1,7 @@
 """What is available in templates, in every served Home Assistant, and what each name does with hidden things."""
 
-import asyncio
-from collections.abc import Callable
 import json
 from pathlib import Path
-import subprocess
 
 import pytest
 
@@ -22,33 +19,25 @@ from custom_components.extended_assist.templates.names import (
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers.template import TemplateEnvironment
 from tests.conftest import ASSISTANT, expose
+from tests.e2e.instance import ENVIRONMENTS
+from tests.e2e.programs import Program
 
 from .available import names
 from .conftest import Render
 from .home import HIDDEN_AREA, HIDDEN_DEVICE, HIDDEN_FLOOR, HIDDEN_LABEL, Ids
 from .test_attacks import SECRETS, outcome, twin
 
-ROOT = Path(__file__).parents[2]
-NEWEST = ROOT / ".cache" / "environments" / "newest" / "bin" / "python"
+
+@pytest.fixture(params=ENVIRONMENTS)
+def found(request: pytest.FixtureRequest, hass: HomeAssistant, tmp_path: Path) -> dict[str, dict[str, list[str]]]:
+    """Return the names in the environment of each Home Assistant."""
+    if request.param == "test":
+        return names(hass)
+    return json.loads(Program(request.param, "tests.templates.available", tmp_path / "run").lines()[-1])
 
 
-def newest_names(_: HomeAssistant) -> dict[str, dict[str, list[str]]]:
-    """Return the names in the environment of the newest Home Assistant."""
-    if not NEWEST.exists():
-        pytest.skip("The environment 'newest' is not there; script/bootstrap newest makes it")
-    run = subprocess.run(
-        [NEWEST, "-m", "tests.templates.available"], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
-
-
-@pytest.mark.parametrize("names_of", [names, newest_names])
-async def test_every_name_is_decided(
-    hass: HomeAssistant, names_of: Callable[[HomeAssistant], dict[str, dict[str, list[str]]]]
-) -> None:
+def test_every_name_is_decided(found: dict[str, dict[str, list[str]]]) -> None:
     """Every name of Home Assistant is available or left out for a reason, and ours has no other names."""
-    found = await asyncio.to_thread(names_of, hass)
     listed = {
         "globals": PURE_GLOBALS | OWN_GLOBALS | {function.name for function in FUNCTIONS if function.is_global},
         "filters": PURE_FILTERS | OWN_FILTERS | {function.name for function in FUNCTIONS if function.is_filter},
