@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from functools import partial
 import logging
 import sys
 import time
@@ -36,6 +37,24 @@ async def test_the_loop_refuses_other_threads(request: pytest.FixtureRequest) ->
     with pytest.raises(RuntimeError, match="Non-thread-safe"):
         await asyncio.to_thread(loop.call_soon, print)
     assert bool(sys.get_coroutine_origin_tracking_depth()) is bool(request.config.getoption("asyncio_debug"))
+
+
+async def test_the_loop_refuses_what_it_cannot_call() -> None:
+    """However often something else of its kind was called."""
+
+    async def waits() -> None:
+        pass
+
+    class Text(str):
+        __slots__ = ()
+
+    loop = asyncio.get_running_loop()
+    for good in (print, scheduled, partial(print), Process):
+        loop.call_soon(good, []).cancel()
+    for _ in range(2):
+        for bad in (waits, partial(waits), Text("print")):
+            with pytest.raises(TypeError):
+                loop.call_soon(bad)
 
 
 class Process:

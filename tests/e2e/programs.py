@@ -1,5 +1,6 @@
 """Programs of ours that are run beside a Home Assistant, as copies of what its homes begin with: importing it takes longer."""
 
+from collections.abc import Mapping
 from pathlib import Path
 import subprocess
 
@@ -16,8 +17,13 @@ LONGEST = 280.0
 class Program:
     """A module that runs, with what it prints."""
 
-    def __init__(self, environment: Environment, module: str, folder: Path, *arguments: str) -> None:
-        """Start it with its arguments; a folder of its own keeps what it prints. Skips the test where the environment is missing."""
+    def __init__(
+        self, environment: Environment, module: str, folder: Path, *arguments: str, variables: Mapping[str, str] = {}
+    ) -> None:
+        """Start it with its arguments and variables of its environment; a folder of its own keeps what it prints.
+
+        Skips the test where the environment of that Home Assistant is missing.
+        """
         try:
             python = interpreter(environment)
         except FileNotFoundError as err:
@@ -26,8 +32,8 @@ class Program:
         pytest_socket.socket_allow_hosts(["127.0.0.1"], allow_unix_socket=True)
         self._module = module
         self._printed = folder / "printed.log"
-        here = {"PYTHONPATH": str(CHECKOUT)}
-        self._process: CopiedProcess = start_copy(python, process_environment(), self._printed, module, arguments, here)
+        own = {"PYTHONPATH": str(CHECKOUT), **variables}
+        self._process: CopiedProcess = start_copy(python, process_environment(), self._printed, module, arguments, own)
 
     def lines(self) -> list[str]:
         """Wait for the end, and return what was printed, with what was said of errors; the program must not fail."""

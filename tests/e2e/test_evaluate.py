@@ -14,6 +14,7 @@ from tests.claude_server import ClaudeServer
 from tests.evaluate.models import ORACLE, PARROT, Models
 
 from .instance import CHECKOUT, interpreter, process_environment
+from .programs import Program
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -23,16 +24,11 @@ QUESTIONS = 40
 """Enough that every kind is among them."""
 
 
-async def evaluate(*arguments: str | Path, key: str = "") -> str:
+async def evaluate(folder: Path, *arguments: str, key: str = "") -> str:
     """Run the program; return what it prints."""
-    process = await asyncio.create_subprocess_exec(
-        interpreter("newest"), "-m", "evaluate", "--seed", str(SEED), *arguments,
-        cwd=CHECKOUT, env=process_environment() | {"ANTHROPIC_API_KEY": key},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    out, err = await process.communicate()
-    assert process.returncode == 0, err.decode()[-4000:]
-    return out.decode()
+    variables = {"ANTHROPIC_API_KEY": key}
+    program = Program("newest", "evaluate", folder / "run", "--seed", str(SEED), *arguments, variables=variables)
+    return "\n".join(await asyncio.to_thread(program.lines))
 
 
 async def test_scores_tell_models_apart(tmp_path: Path) -> None:
@@ -43,7 +39,9 @@ async def test_scores_tell_models_apart(tmp_path: Path) -> None:
     file, drawn = tmp_path / "answers.json", tmp_path / "answers.svg"
     async with ClaudeServer(Models(SEED, until), api_key="test-key") as server:
         asked = ("--server", server.url, "--until", until.isoformat(), "--questions", str(QUESTIONS))
-        printed = await evaluate(ORACLE, PARROT, ABSENT, *asked, "--json", file, "--svg", drawn, key="test-key")
+        printed = await evaluate(
+            tmp_path, ORACLE, PARROT, ABSENT, *asked, "--json", str(file), "--svg", str(drawn), key="test-key"
+        )
     rows: list[dict[str, Any]] = json.loads(file.read_bytes())
     by_model = {model: [row for row in rows if row["model"] == model] for model in (ORACLE, PARROT, ABSENT)}
     assert [len(found) for found in by_model.values()] == [QUESTIONS] * 3
@@ -60,7 +58,15 @@ async def test_scores_tell_models_apart(tmp_path: Path) -> None:
 
 
 async def test_without_a_model_the_planner_answers() -> None:
-    """What it prints says that no model was asked."""
-    printed = await evaluate("--questions", "3", "--kind", "command")
+    """What it prints says that no model was asked; this once it is run as its users run it."""
+    asked = ("--seed", str(SEED), "--questions", "3", "--kind", "command")
+    process = await asyncio.create_subprocess_exec(
+        interpreter("newest"), "-m", "evaluate", *asked,
+        cwd=CHECKOUT, env=process_environment() | {"ANTHROPIC_API_KEY": ""},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, errors = await process.communicate()
+    assert process.returncode == 0, errors.decode()[-4000:]
+    printed = out.decode()
     assert printed.startswith("No model was asked")
     assert f"| {PLANNER} | 3 " in printed
