@@ -139,6 +139,7 @@ KNOWN = {
     "script/evaluate": evaluate_takes,
     "script/frontend": nothing,
     "script/soak": soak_takes,
+    "script/types": nothing,
     "script/upgrade": nothing,
 }
 
