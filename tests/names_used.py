@@ -1,7 +1,6 @@
 """What the package uses of Home Assistant and the SDK, and whether a version has it.
 
-Run as a program, by the Python of any environment, it prints what is missing or deprecated there, as a list in JSON: of the names
-that a file holds, whose folder may have modules of its own.
+Run as a program, by the Python of any environment, it prints what is missing or deprecated there, as a list in JSON.
 """
 
 import ast
@@ -115,11 +114,10 @@ async def editors_locks_are_found() -> bool:
 
 
 if __name__ == "__main__":
-    file = Path(sys.argv[1])
-    sys.path.insert(0, str(file.parent))
+    sys.path.insert(0, str(CHECKOUT))
     import_module("homeassistant")  # It gives other modules their names, so it comes first.
     import_everything()
-    found = problems(json.loads(file.read_text(encoding="utf-8")))
+    found = problems(json.load(sys.stdin))
     if not asyncio.run(editors_locks_are_found()):
         found.append("the lock of an editor is not found")
     print(json.dumps(found))  # noqa: T201

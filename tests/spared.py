@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 import datetime as dt
-from functools import partial
 import inspect
 from pathlib import Path
 import threading
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -22,6 +21,9 @@ from homeassistant.helpers import service
 from homeassistant.loader import Integration
 from homeassistant.util import dt as dt_util
 
+_MARKS = frozenset({"_is_coroutine", "_is_coroutine_marker"})
+"""What a function has that is to be taken for one with `async` before it."""
+_IN_C = frozenset({"_asyncio", "builtins"})
 _HAS_LOOP = pytest.StashKey[bool]()
 
 
@@ -38,17 +40,26 @@ def has_loop(request: pytest.FixtureRequest) -> bool:
 
 
 def checked_once(check: Callable[[object, str], None]) -> Callable[[object, str], None]:
-    """Return a check of what a loop calls that looks once at each function, or at each kind of what is none."""
+    """Return a check of what a loop calls that looks once at each function, and at each kind of those written in C."""
     passed: dict[int, object] = {}
 
     def check_new(callback: object, method: str) -> None:
-        known_by = getattr(callback, "__code__", type(callback))
+        known_by = _known_by(callback)
         if id(known_by) not in passed:
             check(callback, method)
-            if known_by is not partial:  # It may hold any function.
+            if known_by is not None:
                 passed[id(known_by)] = known_by
 
     return check_new
+
+
+def _known_by(callback: object) -> object | None:
+    """Return what is the same of all that can be called as well as this, if anything is."""
+    function = getattr(callback, "__func__", callback)
+    if isinstance(function, FunctionType):
+        return function.__code__ if vars(function).keys().isdisjoint(_MARKS) else None
+    kind = type(function)
+    return kind if kind.__module__ in _IN_C else None
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ import pytest
 from tests.claude_server import LABEL, ClaudeServer, Fault, Turn, load_scenario, text
 from tests.claude_server.__main__ import parse, serve
 from tests.claude_server.outside import CHECKS
-from tests.e2e.programs import LONGEST, Program
+from tests.e2e.programs import LONGEST, Program, lines_of
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = Path(__file__).parent / "claude_server" / "scenarios"
@@ -26,7 +26,7 @@ TOOLS = [{"name": "extended_assist__get_history", "input_schema": {"type": "obje
 
 def in_newest[T: Callable[..., Any]](test: T) -> T:
     """Mark a test that looks at the run in the newest environment: all in one process, so that there is one run."""
-    return pytest.mark.timeout(LONGEST + 20)(pytest.mark.xdist_group("newest SDK")(test))
+    return pytest.mark.timeout(LONGEST + 60)(pytest.mark.xdist_group("newest SDK")(test))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,8 @@ def newest_output(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[di
         module: Program("newest", f"tests.claude_server.{module}", tmp_path_factory.mktemp(module) / "run")
         for module in ("outside", "outside.core_agent", "outside.our_agent")
     }
-    return {module: [json.loads(line) for line in run.lines() if line.startswith("{")] for module, run in runs.items()}
+    printed = zip(runs, lines_of(*runs.values()), strict=True)
+    return {module: [json.loads(line) for line in lines] for module, lines in printed}
 
 
 @pytest.mark.parametrize("name", CHECKS)

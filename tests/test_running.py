@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import partial
+import inspect
 import logging
 import sys
 import time
-from types import ModuleType
+from types import MethodType, ModuleType
 
 import freezegun
 import pytest
@@ -48,11 +50,18 @@ async def test_the_loop_refuses_what_it_cannot_call() -> None:
     class Text(str):
         __slots__ = ()
 
+    class Part(partial[None]):
+        pass
+
+    def marks() -> Callable[[], None]:
+        return lambda: None
+
     loop = asyncio.get_running_loop()
-    for good in (print, scheduled, partial(print), Process):
+    for good in (print, scheduled, partial(print), Part(print), MethodType(partial(print), 1), marks(), Process):
         loop.call_soon(good, []).cancel()
+    marked = inspect.markcoroutinefunction(marks())
     for _ in range(2):
-        for bad in (waits, partial(waits), Text("print")):
+        for bad in (waits, partial(waits), Part(waits), MethodType(partial(waits), 1), marked, Text("print")):
             with pytest.raises(TypeError):
                 loop.call_soon(bad)
 

@@ -1,6 +1,6 @@
 """Print which actions the entity components of a Home Assistant register, with the fields that they take.
 
-Run by the Python of each version of Home Assistant, with nothing of ours.
+Run by the Python of each version of Home Assistant; nothing of ours is set up.
 """
 
 import asyncio

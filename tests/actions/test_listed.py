@@ -19,7 +19,7 @@ from homeassistant.core import Event, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.util.yaml import load_yaml_dict
 from tests.e2e.instance import ENVIRONMENTS
-from tests.e2e.programs import Program
+from tests.e2e.programs import Program, lines_of
 from tests.one_home import in_one_home
 
 from ..acting import hidden_states, listing
@@ -43,7 +43,7 @@ def test_table_is_complete(tmp_path: Path) -> None:
     """What the entity components of both versions register is in the table, with each field, or was left out on purpose."""
     domains = sorted(WITH_ENTITIES | {"homeassistant", "persistent_notification"})
     both = [Program(name, "tests.actions.registered", tmp_path / name, *domains) for name in ENVIRONMENTS]
-    versions = [json.loads(program.lines()[-1]) for program in both]
+    versions = [json.loads(printed) for (printed,) in lines_of(*both)]
     registered: dict[str, set[str]] = {}
     for action, fields in (item for version in versions for item in version.items()):
         if not is_never(*action.split(".")):

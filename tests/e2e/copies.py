@@ -57,18 +57,35 @@ def start_copy(
     module: str,
     arguments: Sequence[str],
     extra_environment: Mapping[str, str],
+    *,
+    errors: Path | None = None,
 ) -> CopiedProcess:
-    """Start a program of Home Assistant in the folder of its log, which it writes to."""
+    """Start a program in the folder of its log, which it writes to; its errors too, unless they have a file of their own."""
+    errors = errors or log
     log.touch()
+    errors.touch()
     status = log.with_suffix(".status")
     status.unlink(missing_ok=True)
-    home = {"log": str(log), "module": module, "arguments": arguments, "environment": dict(extra_environment)}
+    home = {
+        "log": str(log),
+        "errors": str(errors),
+        "module": module,
+        "arguments": arguments,
+        "environment": dict(extra_environment),
+    }
     line = json.dumps(home | {"folder": str(log.parent), "status": str(status)}) + "\n"
     with _ASKING:
         server = _server(python, tuple(environment.items()))
-        server.write(line)
-        server.flush()
-        if not (pid := server.readline()):
+        try:
+            server.write(line)
+            server.flush()
+            pid = server.readline()
+        except BaseException:
+            # The answer is still to come, and would be taken for that to the next question.
+            _server.cache_clear()
+            server.close()
+            raise
+        if not pid:
             raise RuntimeError(f"The process of which homes are copies has ended; {environment['TMPDIR']} has its log")
         return CopiedProcess(int(pid), status)
 

@@ -14,7 +14,7 @@ from tests.claude_server import ClaudeServer
 from tests.evaluate.models import ORACLE, PARROT, Models
 
 from .instance import CHECKOUT, interpreter, process_environment
-from .programs import Program
+from .programs import Program, lines_of
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -28,7 +28,8 @@ async def evaluate(folder: Path, *arguments: str, key: str = "") -> str:
     """Run the program; return what it prints."""
     variables = {"ANTHROPIC_API_KEY": key}
     program = Program("newest", "evaluate", folder / "run", "--seed", str(SEED), *arguments, variables=variables)
-    return "\n".join(await asyncio.to_thread(program.lines))
+    (lines,) = await asyncio.to_thread(lines_of, program)
+    return "\n".join(lines)
 
 
 async def test_scores_tell_models_apart(tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ import time
 
 import pytest
 
+from . import programs
 from .client import Client, CommandError
 from .conftest import VERSIONS
 from .copies import CopiedProcess, start_copy
 from .instance import CHECKOUT, Environment, HomeAssistantInstance, StartError, interpreter, process_environment
+from .programs import Program, lines_of
 
 
 async def test_a_start_that_fails_is_reported_at_once_with_the_log(tmp_path: Path) -> None:
@@ -85,6 +87,36 @@ def test_one_server_for_all(tmp_path: Path) -> None:
         assert asker.returncode == 0
     until = time.monotonic() + 60
     while server.exists():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+SLEEPING = """
+import os, pathlib, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(os.getpid(), child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_no_program_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is told by its errors; what runs beside it, or for too long, is ended with all that it started."""
+    here = {"PYTHONPATH": str(tmp_path)}
+    (tmp_path / "sleeping.py").write_text(SLEEPING)
+    (tmp_path / "failing.py").write_text("import sys; sys.exit('for a reason')")
+    sleeping = [Program("test", "sleeping", tmp_path / name, variables=here) for name in ("beside", "too long")]
+    started: list[str] = []
+    until = time.monotonic() + 60
+    while len(started) < 4:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+        started = [pid for file in tmp_path.glob("*/printed.log") for pid in file.read_text().split()]
+    with pytest.raises(AssertionError, match="failing ended with 1:\nfor a reason"):
+        lines_of(Program("test", "failing", tmp_path / "failed", variables=here), sleeping[0])
+    monkeypatch.setattr(programs, "LONGEST", 0.5)
+    with pytest.raises(subprocess.TimeoutExpired):
+        lines_of(sleeping[1])
+    while any(Path("/proc", pid).exists() for pid in started):
         assert time.monotonic() < until
         time.sleep(0.1)
 

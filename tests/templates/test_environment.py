@@ -20,7 +20,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers.template import TemplateEnvironment
 from tests.conftest import ASSISTANT, expose
 from tests.e2e.instance import ENVIRONMENTS
-from tests.e2e.programs import Program
+from tests.e2e.programs import Program, lines_of
 
 from .available import names
 from .conftest import Render
@@ -33,7 +33,8 @@ def found(request: pytest.FixtureRequest, hass: HomeAssistant, tmp_path: Path) -
     """Return the names in the environment of each Home Assistant."""
     if request.param == "test":
         return names(hass)
-    return json.loads(Program(request.param, "tests.templates.available", tmp_path / "run").lines()[-1])
+    ((printed,),) = lines_of(Program(request.param, "tests.templates.available", tmp_path / "run"))
+    return json.loads(printed)
 
 
 def test_every_name_is_decided(found: dict[str, dict[str, list[str]]]) -> None:
