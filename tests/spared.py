@@ -24,6 +24,7 @@ from homeassistant.util import dt as dt_util
 _MARKS = frozenset({"_is_coroutine", "_is_coroutine_marker"})
 """What a function has that is to be taken for one with `async` before it."""
 _IN_C = frozenset({"_asyncio", "builtins"})
+"""Where kinds come from of which one can be called as well as another."""
 _HAS_LOOP = pytest.StashKey[bool]()
 
 

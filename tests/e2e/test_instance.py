@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from . import programs
+from . import copies, programs
 from .client import Client, CommandError
 from .conftest import VERSIONS
 from .copies import CopiedProcess, start_copy
@@ -38,7 +40,11 @@ async def test_a_copy_ends_as_the_program_does(tmp_path: Path, environment: Envi
         return start_copy(interpreter(environment), process_environment(), log, "ending", ["-c", "x"], extra)
 
     deprecated = "import warnings; warnings.warn('Old', DeprecationWarning, stacklevel=1); sys.exit(3)"
-    for end, status in ((deprecated, 3), ("os.abort()", -6), ("1 / 0", 1), ("os.kill(os.getpid(), 9)", -9), ("", 0)):
+    full = "os.dup2(os.open('/dev/full', os.O_WRONLY), 1); print('lost')"
+    for end, status in (
+        *((deprecated, 3), ("os.abort()", -6), ("1 / 0", 1), ("os.kill(os.getpid(), 9)", -9), ("", 0)),
+        *((full, 120), (f"{full}; sys.exit(7)", 7), ("sys.exit('For a reason')", 1)),
+    ):
         assert begin(end).wait(60) == status, end
     waiting = begin("import time; time.sleep(60)")
     with pytest.raises(subprocess.TimeoutExpired):
@@ -50,6 +56,29 @@ async def test_a_copy_ends_as_the_program_does(tmp_path: Path, environment: Envi
     assert "ending.py', '-c', 'x']" in said
     assert "ZeroDivisionError" in said
     assert "DeprecationWarning: Old" in said
+    assert "For a reason" in said
+
+
+def test_a_start_that_is_broken_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one is told its own process, not the one whose answer nobody waited for."""
+    (tmp_path / "telling.py").write_text("import os; print(os.getpid())")
+    server = copies._server
+
+    def begin(name: str) -> CopiedProcess:
+        log, extra = tmp_path / f"{name}.log", {"PYTHONPATH": str(tmp_path)}
+        return start_copy(interpreter("test"), process_environment(), log, "telling", [], extra)
+
+    def impatient(*asked: Any) -> Mock:
+        known = server(*asked)
+        return Mock(write=known.write, flush=known.flush, close=known.close, readline=Mock(side_effect=TimeoutError))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(copies, "_server", Mock(side_effect=impatient, cache_clear=server.cache_clear))
+        with pytest.raises(TimeoutError):
+            begin("broken off")
+    next_one = begin("next")
+    assert next_one.wait(60) == 0
+    assert (tmp_path / "next.log").read_text().split() == [str(next_one.pid)]
 
 
 ASKER = """
@@ -92,7 +121,7 @@ def test_one_server_for_all(tmp_path: Path) -> None:
 
 
 SLEEPING = """
-import os, pathlib, subprocess, sys, time
+import os, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 print(os.getpid(), child.pid, flush=True)
 time.sleep(60)

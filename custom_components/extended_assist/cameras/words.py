@@ -61,8 +61,7 @@ async def _async_ask(
     """
     if (task := call.options.look_task) is None:
         raise ToolError(_NO_TASK)
-    # Loaded wherever there is such an entity, and of no use in a home without any.
-    from homeassistant.components import ai_task  # noqa: PLC0415
+    from homeassistant.components import ai_task  # noqa: PLC0415 - loaded where there is such an entity, of no use elsewhere
 
     try:
         asked = ai_task.async_generate_data(
