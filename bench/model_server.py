@@ -5,6 +5,7 @@ What it has said is written to a file, one response a line: the tokens before it
 
 import asyncio
 from collections.abc import Callable
+import gc
 from itertools import takewhile
 import json
 from pathlib import Path
@@ -73,7 +74,7 @@ class Uncached(PromptCache):
 
 
 class Server(ClaudeServer):
-    """Checks a request of each length once: the time that the checks take is neither agent's."""
+    """Checks a request of each length once and keeps none: the time that it takes is neither agent's."""
 
     _checked: frozenset[tuple[int, ...]] = frozenset()
 
@@ -85,6 +86,7 @@ class Server(ClaudeServer):
     @override
     def _check(self, request: web.Request, check_types: Callable[..., str | None]) -> Request:
         """Return a request."""
+        self.requests.clear()
         body = request["recorded"].body
         length = (len(body["messages"]), len(body["tools"]), len(body))
         if length in self._checked:
@@ -110,6 +112,8 @@ def _last(message: dict[str, Any]) -> str | None:
 async def main(api_key: str, record: str) -> None:
     """Serve until the process ends."""
     async with Server(Speaker(Path(record)), api_key) as server:
+        gc.collect()
+        gc.freeze()
         print(f"listening on {server.url}", flush=True)
         await asyncio.Event().wait()
 

@@ -275,14 +275,20 @@ def test_tools_of_the_same_parts_are_converted_once(monkeypatch: pytest.MonkeyPa
 
     first = sent(vol.Schema({key: part}))
     assert sent(vol.Schema({key: part})) == first
+    assert sent(vol.Schema({vol.Required("name"): part})) == first
     assert converted.call_count == 1
     for other in (
+        vol.Schema({vol.Optional("name"): part}),
+        vol.Schema({vol.Required("other"): part}),
+        vol.Schema({vol.Optional("name", default="a"): part}),
+        vol.Schema({vol.Optional("name", default="b"): part}),
         vol.Schema({key: vol.Any("a", "c")}),
         vol.Schema({key: part, vol.Optional("more"): str}),
         vol.Schema({vol.Required("name", description="Said."): part}),
         vol.Schema({key: part}, extra=vol.ALLOW_EXTRA),
     ):
         assert sent(other) != first
+    assert converted.call_count == 9
 
 
 def test_serializers_of_the_same_parts_are_one(monkeypatch: pytest.MonkeyPatch) -> None:

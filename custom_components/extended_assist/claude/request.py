@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any, Literal, TypedDict
 
 from anthropic.types import ToolParam
+import probatio
 from probatio import to_openapi
 import voluptuous as vol
 
@@ -37,6 +38,8 @@ _MAX_NAME = 128
 _TOOL_NAME = re.compile(rf"[a-zA-Z0-9_-]{{1,{_MAX_NAME}}}")
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
 """What the service takes neither in the id of a call nor in the name of its tool."""
+_NAMED = (vol.Required, vol.Optional, probatio.Required, probatio.Optional)
+"""The kinds of keys of which name, description and default are all there is."""
 _REFUSED_KEYS = frozenset({"oneOf", "anyOf", "allOf"})
 # Every tool checks its arguments itself, so a request need not carry these, some thirty characters each.
 _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (("additionalProperties", False), ("format", "lower"))
@@ -343,9 +346,19 @@ def _are_same(one: vol.Schema, other: vol.Schema) -> bool:
     if not (type(one) is type(other) is vol.Schema and isinstance(one.schema, dict) and isinstance(other.schema, dict)):
         return False
     return (one.required, one.extra, len(one.schema)) == (other.required, other.extra, len(other.schema)) and all(
-        key is known and part is known_part
+        _is_same_key(key, known) and part is known_part
         for (key, part), (known, known_part) in zip(one.schema.items(), other.schema.items(), strict=True)
     )
+
+
+def _is_same_key(one: Any, other: Any) -> bool:
+    """Return whether two keys say the same: some intents make theirs anew for every conversation."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or type(one) not in _NAMED or not isinstance(one.schema, str):
+        return False
+    # A default that was given is in a function of its own, which could return anything.
+    return one.schema == other.schema and one.description is other.description and one.default is other.default
 
 
 def _is_same_serializer(one: Callable[[Any], Any] | None, other: Callable[[Any], Any] | None) -> bool:
