@@ -174,8 +174,6 @@ class ExtendedTool(llm.Tool):
         if acts:
             work = self._async_begun(call)
             return await async_finish(call, self.name, work, self.deadline, reads_conversation=self.reads_conversation)
-        if self.deadline is None:
-            return await self.async_result(call)
         async with asyncio.timeout(self.deadline):
             return await self.async_result(call)
 
