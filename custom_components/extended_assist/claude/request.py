@@ -10,7 +10,6 @@ from types import FunctionType
 from typing import Any, Literal, TypedDict
 
 from anthropic.types import ToolParam
-import probatio
 from probatio import to_openapi
 import voluptuous as vol
 
@@ -38,7 +37,7 @@ _MAX_NAME = 128
 _TOOL_NAME = re.compile(rf"[a-zA-Z0-9_-]{{1,{_MAX_NAME}}}")
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
 """What the service takes neither in the id of a call nor in the name of its tool."""
-_NAMED = (vol.Required, vol.Optional, probatio.Required, probatio.Optional)
+_NAMED = (vol.Required, vol.Optional)
 """The kinds of keys of which name, description and default are all there is."""
 _REFUSED_KEYS = frozenset({"oneOf", "anyOf", "allOf"})
 # Every tool checks its arguments itself, so a request need not carry these, some thirty characters each.
