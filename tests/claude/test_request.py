@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import Mock
 
 from hypothesis import given, settings, strategies as st
-from probatio import UNSUPPORTED, to_openapi
+from probatio import UNSUPPORTED, Secret, to_openapi
 import pytest
 import voluptuous as vol
 
@@ -261,23 +261,26 @@ def test_a_conversation_that_goes_on_is_not_gone_through_again() -> None:
     assert told == [content[0]]
 
 
+def _sent(schema: vol.Schema, name: str) -> dict[str, Any]:
+    """Return the schema that is sent for a tool with this one."""
+    tool = Mock(spec=llm.Tool, description="", parameters=schema)
+    tool.name = name
+    return dict(to_tools(Mock(spec=llm.APIInstance, tools=[tool], custom_serializer=None))[0]["input_schema"])
+
+
 def test_tools_of_the_same_parts_are_converted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each conversation has intents in schemas of its own, of the same parts; any other part is another schema."""
     converted = Mock(wraps=to_openapi)
     monkeypatch.setattr("custom_components.extended_assist.claude.request.to_openapi", converted)
     key, part = vol.Required("name"), vol.Any("a", "b")
-
-    def sent(schema: vol.Schema) -> dict[str, Any]:
-        tool = Mock(spec=llm.Tool, description="", parameters=schema)
-        tool.name = "test_tools_of_the_same_parts"
-        instance = Mock(spec=llm.APIInstance, tools=[tool], custom_serializer=None)
-        return dict(to_tools(instance)[0]["input_schema"])
+    sent = partial(_sent, name="test_tools_of_the_same_parts")
 
     first = sent(vol.Schema({key: part}))
     assert sent(vol.Schema({key: part})) == first
     assert sent(vol.Schema({vol.Required("name"): part})) == first
     assert converted.call_count == 1
     for other in (
+        vol.Schema({vol.Required(Secret("name")): part}),
         vol.Schema({vol.Optional("name"): part}),
         vol.Schema({vol.Required("other"): part}),
         vol.Schema({vol.Optional("name", default="a"): part}),
@@ -288,7 +291,42 @@ def test_tools_of_the_same_parts_are_converted_once(monkeypatch: pytest.MonkeyPa
         vol.Schema({key: part}, extra=vol.ALLOW_EXTRA),
     ):
         assert sent(other) != first
-    assert converted.call_count == 9
+    assert converted.call_count == 10
+
+
+def test_what_a_default_gives_is_told_each_time() -> None:
+    """A key that is made anew can have the default of the one before, which gives something else by now."""
+    days, part = ["Monday"], vol.Any(str)
+
+    def today() -> str:
+        return days[-1]
+
+    def sent() -> Any:
+        schema = vol.Schema({vol.Optional("day", default=today): part})
+        return _sent(schema, "test_what_a_default_gives")["properties"]["day"]["default"]
+
+    assert sent() == "Monday"
+    days.append("Tuesday")
+    assert sent() == "Tuesday"
+
+
+@pytest.mark.parametrize("values", [(1, True), (True, 1), (1, 1.0)])
+def test_numbers_that_are_equal_are_told_as_they_are(values: tuple[Any, Any]) -> None:
+    """To Python, true and one are equal; to a model they are not."""
+    for value in values:
+        schema = vol.Schema({vol.Optional("level", default=value): vol.Any(int, bool)})
+        told = _sent(schema, "test_numbers_that_are_equal")["properties"]["level"]["default"]
+        assert (told, type(told)) == (value, type(value))
+
+
+def test_tools_whose_names_are_seldom_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tools of a server can have new names again and again, of which only so many are kept."""
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr("custom_components.extended_assist.claude.request._converted", kept)
+    monkeypatch.setattr("custom_components.extended_assist.claude.request._MAX_CONVERTED", 3)
+    for number in range(5):
+        _sent(vol.Schema({}), f"look_{number}")
+    assert list(kept) == ["look_2", "look_3", "look_4"]
 
 
 def test_serializers_of_the_same_parts_are_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -277,6 +277,8 @@ class _Converted:
 
 # Most tools share one schema object between all their instances, and converting it costs more than the rest of a request.
 _converted: dict[str, _Converted] = {}
+_MAX_CONVERTED = 1000
+"""Tools; there may be new names again and again, such as a server's whose tools change."""
 
 
 def to_tools(instance: llm.APIInstance | None) -> list[ToolParam]:
@@ -332,14 +334,19 @@ def _convert(tool: llm.Tool, serializer: Callable[[Any], Any] | None) -> _Conver
         schema = {key: value for key, value in _shortened(schema).items() if key not in _REFUSED_KEYS}
         sent, keys = exchanged(schema)
         described: ToolParam = {"name": tool.name, "description": description, "input_schema": sent}
-        if known and known.tool == described:
+        if known and json_dumps(known.tool) == json_dumps(described):  # To Python, 1, 1.0 and true are equal.
             described = known.tool
         known = _converted[tool.name] = _Converted(tool.parameters, serializer, described, keys)
+        if len(_converted) > _MAX_CONVERTED:
+            del _converted[next(iter(_converted))]
     return known
 
 
 def _are_same(one: vol.Schema, other: vol.Schema) -> bool:
-    """Return whether two schemas are of the same parts: an intent's are put into a schema of its own for every conversation."""
+    """Return whether two schemas are of the same parts: an intent's are put into a schema of its own for every conversation.
+
+    A part counts as what it was: who changes what is offered makes a new one, as Home Assistant does.
+    """
     if one is other:
         return True
     if not (type(one) is type(other) is vol.Schema and isinstance(one.schema, dict) and isinstance(other.schema, dict)):
@@ -354,10 +361,14 @@ def _is_same_key(one: Any, other: Any) -> bool:
     """Return whether two keys say the same: some intents make theirs anew for every conversation."""
     if one is other:
         return True
-    if type(one) is not type(other) or type(one) not in _NAMED or not isinstance(one.schema, str):
+    if type(one) is not type(other) or type(one) not in _NAMED or not type(one.schema) is type(other.schema) is str:
         return False
-    # A default that was given is in a function of its own, which could return anything.
-    return one.schema == other.schema and one.description is other.description and one.default is other.default
+    # A default that was given is a function, which could return something else the next time.
+    return (
+        one.schema == other.schema
+        and one.description is other.description
+        and one.default is other.default is vol.UNDEFINED
+    )
 
 
 def _is_same_serializer(one: Callable[[Any], Any] | None, other: Callable[[Any], Any] | None) -> bool:
