@@ -16,6 +16,8 @@ from time import perf_counter, process_time
 import tracemalloc
 from typing import Any, Self
 
+import yaml
+
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -31,20 +33,38 @@ _TURNS = 300
 _MEMORY_TURNS = 10
 _LOG_TURNS = 50
 _WARM_UP = 5
+_TICKS = 20
+_LONE_TURNS = 4
+_LATER = 12.0
+"""Seconds after which nothing of a turn is left to be done: what was counted is stored ten after it."""
 _RELOADS = 15
 _QUESTION = "Which lights are on?"
 _COMMAND = "Turn on Lamp 1."
 _KEY = "test-key"
 _MODEL = "claude-haiku-5-5"
 
-_CONFIGURATION = """
-homeassistant:
-conversation:
-intent:
-light:
-template:
-input_boolean:
-""" + "".join(f"  lamp_{index}:\n    name: Lamp {index}\n" for index in range(_LIGHTS))
+_CONFIGURATION = yaml.safe_dump(
+    {
+        **dict.fromkeys(("homeassistant", "conversation", "intent")),
+        "input_boolean": dict.fromkeys(f"relay_{index}" for index in range(_LIGHTS)),
+        "template": [
+            {
+                "light": [
+                    {
+                        "name": f"Lamp {index}",
+                        # A state of their own, so that what became of them can be seen.
+                        "state": f"{{{{ is_state('input_boolean.relay_{index}', 'on') }}}}",
+                        **{
+                            action: {"action": f"input_boolean.{action}", "entity_id": f"input_boolean.relay_{index}"}
+                            for action in ("turn_on", "turn_off")
+                        },
+                    }
+                    for index in range(_LIGHTS)
+                ]
+            }
+        ],
+    }
+)
 
 
 async def run() -> list[Row]:
@@ -68,8 +88,8 @@ async def run() -> list[Row]:
 
 async def _measure(hass: HomeAssistant, url: str, record: Path) -> list[Row]:
     """Set both up with Assist alone as their tools, and time them."""
-    for state in hass.states.async_all():
-        async_expose_entity(hass, "conversation", state.entity_id, True)
+    for index in range(_LIGHTS):
+        async_expose_entity(hass, "conversation", f"light.lamp_{index}", True)
     ours = await add_entry(hass, "extended_assist", {"next_step_id": "claude"}, {"api_key": _KEY, "base_url": url})
     theirs = await add_entry(hass, "anthropic", {"api_key": _KEY})
     for entry_id in (ours, theirs):
@@ -100,8 +120,13 @@ async def _measure(hass: HomeAssistant, url: str, record: Path) -> list[Row]:
             Row.of("first delta", case, *_medians(turns, 1), goal=1.0),
             Row.of("processor", case, *_medians(turns, 2), goal=1.0),
         ]
+        assert len(found := set[str]().union(*(talk.results for talk in talks.values()))) == 1, found
         peaks = await _alternate(_MEMORY_TURNS, {who: partial(talk.peak, question) for who, talk in talks.items()})
         rows.append(Row.of("memory, kB", case, *_medians(peaks, 0), goal=1.0))
+    talks = {who: await _Talk.begin(hass, entity_id, 0) for who, entity_id in entity_ids.items()}
+    lone = await _alternate(_LONE_TURNS, {who: talk.alone for who, talk in talks.items()}, warm_up=0)
+    case = f"a turn and the {_LATER:g} seconds after it"
+    rows.append(Row.of("processor", case, *_medians(lone, 0), goal=None))
     rows += await _before_the_first_word(hass, entity_ids, record)
     rows.append(await _for_a_command(hass, entity_ids, record))
     reloads = await _alternate(
@@ -137,6 +162,7 @@ async def _for_a_command(hass: HomeAssistant, entity_ids: dict[str, str], record
     """Return how often the model is asked until a command that succeeds is answered."""
     requests: dict[str, float] = {}
     for who, entity_id in entity_ids.items():
+        await hass.services.async_call("light", "turn_off", {"entity_id": "light.lamp_1"}, blocking=True)
         record.write_text("", encoding="utf-8")
         talk = await _Talk.begin(hass, entity_id, 0)
         await talk.turn(f"{_COMMAND} {THINK_FIRST}")
@@ -145,7 +171,7 @@ async def _for_a_command(hass: HomeAssistant, entity_ids: dict[str, str], record
 
 
 async def _alternate(
-    times: int, kinds: dict[str, Callable[[], Awaitable[tuple[float, ...]]]]
+    times: int, kinds: dict[str, Callable[[], Awaitable[tuple[float, ...]]]], *, warm_up: int = _WARM_UP
 ) -> dict[str, list[tuple[float, ...]]]:
     """Time kinds in turns, each first as often as second, so that what the machine does meets both.
 
@@ -155,11 +181,11 @@ async def _alternate(
     gc.collect()
     gc.freeze()
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in kinds}
-    for index in range(_WARM_UP + times):
-        gc.collect()
+    for index in range(warm_up + times):
         for name in sorted(kinds, reverse=bool(index % 2)):
+            gc.collect()
             measured = await kinds[name]()
-            if index >= _WARM_UP:
+            if index >= warm_up:
                 found[name].append(measured)
     return found
 
@@ -174,6 +200,8 @@ class _Talk:
     """A conversation with an agent that is put back to its beginning after every measured turn."""
 
     def __init__(self, hass: HomeAssistant, agent_id: str) -> None:
+        self.results: set[str] = set()
+        """What tools returned in a turn; one alone where every turn was the same."""
         self._hass = hass
         self._agent_id = agent_id
         self._conversation_id: str | None = None
@@ -193,18 +221,34 @@ class _Talk:
     async def turn(self, question: str) -> tuple[float, ...]:
         """Return the seconds of a turn, whole, to the first text, and of the processor."""
         first: list[float] = []
+        results: list[Any] = []
 
-        def listen(_: conversation.ChatLog, delta: dict[str, object]) -> None:
-            if delta.get("content") and delta.get("role") != "tool_result" and not first:
+        def listen(_: conversation.ChatLog, delta: dict[str, Any]) -> None:
+            if delta.get("role") == "tool_result":
+                results.append(delta["result"])
+            elif delta.get("content") and not first:
                 first.append(perf_counter())
 
         processor = process_time()
         start = perf_counter()
         result = await self._converse(question, listen)
-        measured = perf_counter() - start, first[0] - start, process_time() - processor
+        end = perf_counter()
+        for _ in range(_TICKS):  # What a turn puts off is its own as well.
+            await asyncio.sleep(0)
+        measured = end - start, first[0] - start, process_time() - processor
         assert result.response.error_code is None, result.response.speech
+        assert results, "no tool was called"
+        assert not any(called["error"] for called in results), results
+        self.results.add(str(results))
         self._restore()
         return measured
+
+    async def alone(self) -> tuple[float, ...]:
+        """Return the seconds of the processor for a turn, with what is done some seconds after it."""
+        processor = process_time()
+        await self._converse(_QUESTION, None)
+        await asyncio.sleep(_LATER)
+        return (process_time() - processor,)
 
     async def peak(self, question: str) -> tuple[float, ...]:
         """Return the most megabytes that a turn took beyond what was there before it."""

@@ -40,6 +40,7 @@ async def running_home_assistant(configuration: str) -> AsyncGenerator[HomeAssis
     assert hass is not None, "Home Assistant did not start"
     await hass.async_start()
     await hass.async_block_till_done()
+    sys.excepthook = sys.__excepthook__  # Home Assistant's would log what ended the measurement.
     try:
         yield hass
     finally:

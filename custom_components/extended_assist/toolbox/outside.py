@@ -1,6 +1,7 @@
 """Text from outside: which words others than the household can have written, and where they are in a conversation."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 import re
 from time import monotonic
 from typing import Any, Final
@@ -193,6 +194,7 @@ def holds_outside_text(tool: llm.Tool, result: llm.ToolResult) -> bool:
     return tool.integration in (_SCRIPTS, "intent_script") and has_words(data.get("result", data.get("speech")))
 
 
+@lru_cache(maxsize=128)  # A conversation that goes on holds its accounts, and each turn asks of all of them.
 def _context_tells(text: str) -> bool:
     """Return whether Assist's account of the home holds what others can have written."""
     if _LIVE_MEDIA.search(text):
