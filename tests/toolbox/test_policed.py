@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, override
 
@@ -75,6 +76,28 @@ async def test_nothing_ends_the_turn(
     result = await call(hass, PolicedTool(OthersTool(run)), llm_context)
     assert result.error
     assert "others__do" in result.data["error"]
+
+
+@pytest.mark.parametrize(
+    ("reads", "told"),
+    [
+        (True, "others__do took longer than 0.05 seconds."),
+        (False, "It has not finished after 0.05 seconds and goes on"),
+    ],
+)
+async def test_whatever_hangs_a_turn_ends(
+    hass: HomeAssistant, llm_context: llm.LLMContext, monkeypatch: pytest.MonkeyPatch, reads: bool, told: str
+) -> None:
+    """A tool of somebody else may wait for what never comes; what acts is not ended, for it has begun."""
+    monkeypatch.setattr(PolicedTool, "deadline", 0.05)
+    came = asyncio.Event()
+    tool = OthersTool(came.wait)
+    tool.annotations = replace(tool.annotations, read_only=reads)
+    result = await asyncio.wait_for(call(hass, PolicedTool(tool), llm_context), 5)
+    assert result.error is reads
+    assert told in result.data["error" if reads else "note"]
+    came.set()
+    await hass.async_block_till_done(wait_background_tasks=True)
 
 
 async def test_whoever_waits_may_stop_waiting(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:

@@ -146,7 +146,9 @@ async def test_without_an_end(
     await call_tool(PerformActionTool(), action="input_boolean.turn_on", target={"entity_id": "input_boolean.party"})
     await call_tool(PerformActionTool(), **TURN_ON)
     await asyncio.sleep(0.15)
-    await call_tool(UndoLastChangeTool())
+    (told,) = (await call_tool(UndoLastChangeTool()))["earlier"]
+    assert "was not over after 0.1 seconds" in told
+    assert "has ended" not in told
     slow.let.set()
     await asyncio.sleep(0.05)
 

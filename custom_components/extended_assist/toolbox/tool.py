@@ -34,7 +34,7 @@ from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
 from .reason import could_tell
-from .unfinished import async_finish, async_watched
+from .unfinished import LONGEST, async_finish, async_watched
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
@@ -54,8 +54,8 @@ class ExtendedTool(llm.Tool):
     integration = DOMAIN
     family: ClassVar[str]
     tier: Tier
-    deadline: float | None = DEADLINE
-    """Seconds that a call may take; None for as long as it takes."""
+    deadline: float = DEADLINE
+    """Seconds after which a call that reads is ended, and one that acts goes on by itself."""
     brings_outside_text: bool = False
     """Whether results hold text that strangers wrote, which must not move the house."""
     sends: bool = False
@@ -164,7 +164,7 @@ class ExtendedTool(llm.Tool):
             agent=agent_of(hass, caller),
         )
         try:
-            async with asyncio.timeout(max(self.deadline or 0, DEADLINE)):
+            async with asyncio.timeout(max(self.deadline, DEADLINE)):
                 if asked := await self._async_asked(call, acts=acts):
                     return asked
         except TimeoutError as err:
@@ -174,8 +174,16 @@ class ExtendedTool(llm.Tool):
         if acts:
             work = self._async_begun(call)
             return await async_finish(call, self.name, work, self.deadline, reads_conversation=self.reads_conversation)
-        async with asyncio.timeout(self.deadline):
-            return await self.async_result(call)
+        limit = asyncio.timeout(self.deadline)
+        try:
+            async with limit:
+                return await self.async_result(call)
+        except TimeoutError as err:
+            if not limit.expired():
+                raise  # What the tool waits for has limits of its own.
+            raise ToolError(
+                f"{self.name} took longer than {self.deadline:g} seconds. Ask for less, such as a shorter span."
+            ) from err
 
     async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
         """Return the result of a call that waits for somebody's word, or None where it may be made; both are told."""
@@ -214,8 +222,7 @@ class ExtendedTool(llm.Tool):
         except TimeoutError:
             if self.tier > Tier.READ:
                 return failure(f"{self.name} ran out of time; look at what became of the entities.")
-            span = f"longer than {self.deadline:g} seconds" if self.deadline else "too long"
-            return failure(f"{self.name} took {span}. Ask for less, such as a shorter span.")
+            return failure(f"{self.name} took too long. Ask for less, such as a shorter span.")
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise  # Nobody waits for the result any more.
@@ -249,7 +256,8 @@ class PolicedTool(ExtendedTool):
     """Anybody's tool, such as Assist's, under our rules; what others read of it, and of its results, stays as it is."""
 
     family = "others"
-    deadline: float | None = None
+    deadline = LONGEST
+    """As long as what acts is watched: what others do, such as asking a model, can take minutes, and its answer is waited for."""
 
     def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
         """Take a tool as it declares itself."""

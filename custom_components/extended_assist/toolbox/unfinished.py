@@ -26,6 +26,10 @@ LONGEST = 300.0
 _MAX_UNHEARD = 20
 
 
+class UnseenResult(llm.ToolResult):
+    """The result of a call that goes on unseen."""
+
+
 @dataclass(slots=True, eq=False)
 class BegunCall:
     """A call whose end nobody waits for any more."""
@@ -59,6 +63,8 @@ class BegunCall:
             # This is told in a note, which no mark can be on: what a device said itself is left out.
             is_ours = " failed: " not in reason and not exposure.names_hidden(reason)
             about += f" failed: {reason}" if is_ours else " failed"
+        elif isinstance(result, UnseenResult):
+            about += f" was not over after {LONGEST:g} seconds, and is not watched any more"
         else:
             about += " has ended"
         if outcome := outcome_of(self.call.hass, exposure, self.call.recording.acts):
@@ -85,7 +91,7 @@ async def async_finish(
     call: ToolCall,
     name: str,
     work: Coroutine[Any, Any, llm.ToolResult],
-    deadline: float | None,
+    deadline: float,
     *,
     reads_conversation: bool = False,
 ) -> llm.ToolResult:
@@ -119,7 +125,7 @@ async def async_finish(
     about: dict[str, Any] = {
         "begun": call.recording.what or name,
         "note": f"It has not finished after {deadline:g} seconds and goes on; do not call it again. When it ends, that "
-        "is told with the next answer, and it can be undone.",
+        "is told with the next answer, and what it is seen to change can be undone.",
     }
     if outcome := outcome_of(call.hass, call.exposure, call.recording.acts):
         about[OUTCOME] = outcome
@@ -184,6 +190,6 @@ async def async_watched(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolR
     if done:
         return task.result()
     task.add_done_callback(lambda late: late.cancelled() or late.exception())
-    return llm.ToolResult(
+    return UnseenResult(
         data={"note": f"It was not over after {LONGEST:g} seconds. What it does from then on is not seen."}
     )

@@ -43,7 +43,7 @@ class LookTool(SightedTool):
     annotations = READ_ONLY
     family = "cameras"
     tier = Tier.READ
-    deadline: float | None = _DEADLINE
+    deadline = _DEADLINE
     brings_outside_text = True
     parameters = vol.Schema(
         {
