@@ -5,6 +5,7 @@ import json
 from time import process_time
 from types import MappingProxyType
 from typing import Any
+from unittest.mock import Mock
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -347,3 +348,28 @@ def test_long_texts_are_read_in_one_pass(text: str) -> None:
     begun = process_time()
     has_words({"value": text, text: 1})
     assert process_time() - begun < 2
+
+
+def test_each_account_of_the_home_is_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A conversation that goes on holds many, and each turn asks of all; only so many are known, and none is kept."""
+    tells = Mock(wraps=outside._tells)
+    monkeypatch.setattr(outside, "_tells", tells)
+    monkeypatch.setattr(outside, "_accounts", {})
+    monkeypatch.setattr(outside, "_MAX_ACCOUNTS", 2)
+    tool = Mock(spec=llm.Tool, annotations=llm.ToolAnnotations(read_only=True, open_world=False), integration="intent")
+    tool.name = "homeassistant__GetLiveContext"
+    words = {name: f"- names: {name}\n  domain: text\n  state: {state}\n" for name, state in (("a", "Hi"), ("b", "''"))}
+    words |= {"lone surrogate": "- names: \ud800\n  domain: light\n  state: 'on'\n"}
+    expected = {"a": True, "b": False, "lone surrogate": False}
+
+    def told(name: str) -> bool:
+        return outside.holds_outside_text(tool, llm.ToolResult(data={"result": words[name]}))
+
+    assert {name: told(name) for name in ("a", "a", "b", "b", "a")} == {"a": True, "b": False}
+    assert tells.call_count == 2
+    assert {name: told(name) for name in words} == expected
+    assert tells.call_count == 3
+    assert {len(key) for key in outside._accounts} == {32}
+    assert len(outside._accounts) == 2
+    assert told("a")
+    assert tells.call_count == 4

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from time import sleep
 from typing import Any, override
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.api import api_id
 from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.toolbox import unfinished
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import PolicedTool, policed
@@ -41,6 +43,12 @@ class OthersTool(llm.Tool):
     async def async_call(self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext) -> Any:
         """Do it."""
         return await self._run()
+
+
+def _reading(run: Callable[[], Awaitable[Any]]) -> OthersTool:
+    tool = OthersTool(run)
+    tool.annotations = replace(tool.annotations, read_only=True)
+    return tool
 
 
 async def call(hass: HomeAssistant, tool: llm.Tool, context: llm.LLMContext) -> llm.ToolResult:
@@ -91,13 +99,81 @@ async def test_whatever_hangs_a_turn_ends(
     """A tool of somebody else may wait for what never comes; what acts is not ended, for it has begun."""
     monkeypatch.setattr(PolicedTool, "deadline", 0.05)
     came = asyncio.Event()
-    tool = OthersTool(came.wait)
-    tool.annotations = replace(tool.annotations, read_only=reads)
+    tool = _reading(came.wait) if reads else OthersTool(came.wait)
     result = await asyncio.wait_for(call(hass, PolicedTool(tool), llm_context), 5)
     assert result.error is reads
     assert told in result.data["error" if reads else "note"]
     came.set()
     await hass.async_block_till_done(wait_background_tasks=True)
+
+
+async def _hold_on() -> Any:
+    for _ in range(2):
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(10)
+
+
+async def _fail_when_cancelled() -> Any:
+    try:
+        await asyncio.sleep(10)
+    finally:
+        raise ValueError
+
+
+async def _answer_when_cancelled() -> Any:
+    with suppress(asyncio.CancelledError):
+        await asyncio.sleep(10)
+    return {"answer": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        (_hold_on, "took longer than 0.05 seconds"),
+        (_fail_when_cancelled, "took longer than 0.05 seconds"),
+        (_answer_when_cancelled, "yes"),
+    ],
+)
+async def test_whatever_is_done_with_the_end(
+    hass: HomeAssistant,
+    llm_context: llm.LLMContext,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    run: Callable[[], Awaitable[Any]],
+    told: str,
+) -> None:
+    """A tool that reads may hold on, fail or still answer when it is ended; then, and when the turn is broken off, all goes on."""
+    monkeypatch.setattr(PolicedTool, "deadline", 0.05)
+    monkeypatch.setattr(unfinished, "_CLEANING_UP", 0.05)
+    tool = PolicedTool(_reading(run))
+    assert told in str((await asyncio.wait_for(call(hass, tool, llm_context), 5)).data)
+    task = asyncio.ensure_future(call(hass, tool, llm_context))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 5)
+    assert not caplog.records
+    for left in hass._background_tasks:
+        left.cancel()
+    await asyncio.sleep(0)
+
+
+async def test_an_answer_that_comes_with_the_end(
+    hass: HomeAssistant, llm_context: llm.LLMContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that is there when the time is noticed to be over is told."""
+    monkeypatch.setattr(PolicedTool, "deadline", 0.05)
+    answer: asyncio.Future[Any] = hass.loop.create_future()
+    hass.loop.call_later(0.02, answer.set_result, {"answer": "yes"})
+    hass.loop.call_later(0.01, sleep, 0.1)
+    assert (await call(hass, PolicedTool(_reading(lambda: answer)), llm_context)).data == {"answer": "yes"}
+
+
+def test_the_end_is_told_while_it_is_watched() -> None:
+    """What acts is said to go on before it is watched no more, and nobody waits as long for what comes before a call."""
+    tool = PolicedTool(OthersTool(_hold_on))
+    assert tool.deadline < unfinished.LONGEST
+    assert tool.checked_within < tool.deadline
 
 
 async def test_whoever_waits_may_stop_waiting(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:

@@ -1,7 +1,7 @@
 """Text from outside: which words others than the household can have written, and where they are in a conversation."""
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from hashlib import sha256
 import re
 from time import monotonic
 from typing import Any, Final
@@ -62,6 +62,11 @@ _LIVE_ENTITY = re.compile(r"^- names?: ", re.MULTILINE)
 _LIVE_DOMAIN = re.compile(r"^  domain: (\w+)$", re.MULTILINE)
 _LIVE_STATE = re.compile(r"^  state: (.*?)(?=^  \w+:|\Z)", re.MULTILINE | re.DOTALL)
 _LIVE_MEDIA = re.compile(r"^    media_\w+: (?!null$|''$)", re.MULTILINE)
+
+
+_accounts: dict[bytes, bool] = {}
+"""Whether Assist's accounts of the home, by their SHA-256, hold what others can have written: each turn asks of all in the log."""
+_MAX_ACCOUNTS: Final = 1_000
 
 
 class OwnResult(llm.ToolResult):
@@ -194,9 +199,18 @@ def holds_outside_text(tool: llm.Tool, result: llm.ToolResult) -> bool:
     return tool.integration in (_SCRIPTS, "intent_script") and has_words(data.get("result", data.get("speech")))
 
 
-@lru_cache(maxsize=128)  # A conversation that goes on holds its accounts, and each turn asks of all of them.
 def _context_tells(text: str) -> bool:
-    """Return whether Assist's account of the home holds what others can have written."""
+    """Return whether Assist's account of the home holds what others can have written; each is gone through once."""
+    digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+    if (tells := _accounts.get(digest)) is None:
+        tells = _accounts[digest] = _tells(text)
+        if len(_accounts) > _MAX_ACCOUNTS:
+            del _accounts[next(iter(_accounts))]
+    return tells
+
+
+def _tells(text: str) -> bool:
+    """Return whether an account holds what others can have written."""
     if _LIVE_MEDIA.search(text):
         return True
     for entity in _LIVE_ENTITY.split(text):

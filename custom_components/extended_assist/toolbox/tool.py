@@ -34,7 +34,7 @@ from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
 from .reason import could_tell
-from .unfinished import LONGEST, async_finish, async_watched
+from .unfinished import LONGEST, async_cut_off, async_finish, async_watched
 
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
@@ -94,6 +94,11 @@ class ExtendedTool(llm.Tool):
     def is_told(self) -> bool:
         """Whether others may know of its calls: not of what is remembered, nor of what is for later."""
         return self.family not in (MEMORY, WISHES)
+
+    @property
+    def checked_within(self) -> float:
+        """The seconds that the checks before a call may take; to plan a call can take as long as to make it."""
+        return max(self.deadline, DEADLINE)
 
     @classmethod
     async def async_available(cls, hass: HomeAssistant) -> bool:
@@ -164,7 +169,7 @@ class ExtendedTool(llm.Tool):
             agent=agent_of(hass, caller),
         )
         try:
-            async with asyncio.timeout(max(self.deadline, DEADLINE)):
+            async with asyncio.timeout(self.checked_within):
                 if asked := await self._async_asked(call, acts=acts):
                     return asked
         except TimeoutError as err:
@@ -174,16 +179,11 @@ class ExtendedTool(llm.Tool):
         if acts:
             work = self._async_begun(call)
             return await async_finish(call, self.name, work, self.deadline, reads_conversation=self.reads_conversation)
-        limit = asyncio.timeout(self.deadline)
-        try:
-            async with limit:
-                return await self.async_result(call)
-        except TimeoutError as err:
-            if not limit.expired():
-                raise  # What the tool waits for has limits of its own.
+        if (result := await async_cut_off(hass, self.async_result(call), self.deadline)) is None:
             raise ToolError(
                 f"{self.name} took longer than {self.deadline:g} seconds. Ask for less, such as a shorter span."
-            ) from err
+            )
+        return result
 
     async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
         """Return the result of a call that waits for somebody's word, or None where it may be made; both are told."""
@@ -256,8 +256,8 @@ class PolicedTool(ExtendedTool):
     """Anybody's tool, such as Assist's, under our rules; what others read of it, and of its results, stays as it is."""
 
     family = "others"
-    deadline = LONGEST
-    """As long as what acts is watched: what others do, such as asking a model, can take minutes, and its answer is waited for."""
+    deadline = LONGEST - 60
+    """What others do, such as asking a model, can take minutes, and its answer is waited for while it is watched."""
 
     def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
         """Take a tool as it declares itself."""
@@ -283,6 +283,12 @@ class PolicedTool(ExtendedTool):
         return type(other) is type(self) and self.tool == other.tool and self._options == other._options
 
     __hash__ = ExtendedTool.__hash__
+
+    @property
+    @override
+    def checked_within(self) -> float:
+        """The seconds that the checks before a call may take; nothing of the tool itself is asked."""
+        return DEADLINE
 
     @override
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:

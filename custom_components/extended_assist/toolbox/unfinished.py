@@ -23,6 +23,9 @@ from .outcome import OUTCOME, outcome_of
 LONGEST = 300.0
 """Seconds after which a call that does not end is watched no more."""
 
+_CLEANING_UP = 1.0
+"""Seconds in which what was cancelled may put its things in order."""
+
 _MAX_UNHEARD = 20
 
 
@@ -64,7 +67,7 @@ class BegunCall:
             is_ours = " failed: " not in reason and not exposure.names_hidden(reason)
             about += f" failed: {reason}" if is_ours else " failed"
         elif isinstance(result, UnseenResult):
-            about += f" was not over after {LONGEST:g} seconds, and is not watched any more"
+            about += f" was not over after {LONGEST:g} seconds; its end will not be told"
         else:
             about += " has ended"
         if outcome := outcome_of(self.call.hass, exposure, self.call.recording.acts):
@@ -124,7 +127,7 @@ async def async_finish(
     _keep(begun)
     about: dict[str, Any] = {
         "begun": call.recording.what or name,
-        "note": f"It has not finished after {deadline:g} seconds and goes on; do not call it again. When it ends, that "
+        "note": f"It has not finished after {deadline:g} seconds and goes on; do not call it again. What becomes of it "
         "is told with the next answer, and what it is seen to change can be undone.",
     }
     if outcome := outcome_of(call.hass, call.exposure, call.recording.acts):
@@ -181,15 +184,32 @@ def _add(hass: HomeAssistant, one: BegunCall | CutOffCall) -> None:
 
 async def async_watched(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult]) -> llm.ToolResult:
     """Return the result of what acts, or after LONGEST that it goes on unseen; a script of the user's is not cut in two."""
-    task = hass.async_create_background_task(work, f"{DOMAIN} call")
+    task = _begun(hass, work)
     try:
         done, _ = await asyncio.wait({task}, timeout=LONGEST)
     except asyncio.CancelledError:  # Home Assistant stops.
         task.cancel()
         raise
-    if done:
-        return task.result()
-    task.add_done_callback(lambda late: late.cancelled() or late.exception())
-    return UnseenResult(
-        data={"note": f"It was not over after {LONGEST:g} seconds. What it does from then on is not seen."}
-    )
+    return task.result() if done else UnseenResult(data={})
+
+
+async def async_cut_off(
+    hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult], deadline: float
+) -> llm.ToolResult | None:
+    """Return the result of what reads, or None after the deadline, whatever it does when it is cancelled."""
+    task = _begun(hass, work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=deadline)
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_CLEANING_UP)
+    # What it still returned when it was cancelled is no less of a result.
+    return task.result() if done or (task.done() and not task.cancelled() and not task.exception()) else None
+
+
+def _begun(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult]) -> asyncio.Task[llm.ToolResult]:
+    """Return the task of a call; what nobody waits for any more may fail."""
+    task = hass.async_create_background_task(work, f"{DOMAIN} call")
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    return task
