@@ -197,7 +197,8 @@ async def async_cut_off(
     hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult], deadline: float
 ) -> llm.ToolResult | None:
     """Return the result of what reads, or None after the deadline, whatever it does when it is cancelled."""
-    task = _begun(hass, work)
+    if (task := _begun(hass, work)).done():  # Most read what is there, and wait for nothing.
+        return task.result()
     try:
         done, _ = await asyncio.wait({task}, timeout=deadline)
     finally:
@@ -211,5 +212,6 @@ async def async_cut_off(
 def _begun(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult]) -> asyncio.Task[llm.ToolResult]:
     """Return the task of a call; what nobody waits for any more may fail."""
     task = hass.async_create_background_task(work, f"{DOMAIN} call")
-    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    if not task.done():
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
     return task
