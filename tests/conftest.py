@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 from zoneinfo import ZoneInfo
 
+from hypothesis import settings
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_test_config_dir
 
@@ -88,6 +89,8 @@ logging.getLogger().setLevel(logging.WARNING)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Copy Home Assistant's blueprints before processes begin: in the folder that they share they would race to do it."""
+    settings.register_profile("untimed", deadline=None)  # On a busy machine, any example can take long once.
+    settings.load_profile("untimed")
     collect_no_garbage()
     freeze_quickly()
     for component in (automation, script, template):
