@@ -206,6 +206,51 @@ async def test_what_is_neither_confirms_nothing(
     assert_append_only(claude_server.message_requests)
 
 
+@pytest.mark.parametrize(
+    ("name", "words", "language"),
+    [
+        *(
+            (None, words, language)
+            for words, language in (
+                ("¡Ya está bien!", "es"),
+                ("¡Vale ya!", "es"),
+                ("¡Venga ya!", "es"),
+                ("bueno", "es"),
+                ("得了吧", "zh-Hans"),
+                ("行了行了", "zh-Hans"),
+                ("好了好了", "zh-Hans"),
+                ("Na ja.", "de"),
+                ("Ja, ähm...", "de"),
+                ("Nou ja...", "nl"),
+                ("C'est bon, merci.", "fr"),
+                ("Já tá bom.", "pt-BR"),
+                ("Bene, grazie.", "it"),
+                ("Fine, thanks", "en"),
+                ("Why not", "en"),
+            )
+        ),
+        ("Guten Morgen Tür", "Ja, morgen", "de"),
+        ("Later Lock", "Yes, later", "en"),
+        ("Tomorrow Gate", "Yes, tomorrow", "en"),
+        ("Wait Here Door", "Yes, wait", "en"),
+        ("What If Room", "yes if", "en"),
+        ("But First Door", "yes but door", "en"),
+        ("Porte Demain", "oui, demain", "fr"),
+    ],
+)
+async def test_what_looks_like_a_yes_opens_nothing(
+    hass: HomeAssistant, say: Say, name: str | None, words: str, language: str
+) -> None:
+    """Enough, hesitation, thanks that decline and words of time, which the name of the lock may hold; a yes opens it."""
+    er.async_get(hass).async_update_entity(DOOR, name=name)
+    await hass.async_block_till_done()
+    assert speech(await say("Unlock the door", Turn([UNLOCK]), language=language)).endswith(("?", "\uff1f"))
+    await say(words, Turn([UNLOCK]), SO_BE_IT, language=language)
+    assert is_locked(hass)
+    await say("Yes", SO_BE_IT, language=language)
+    assert hass.states.is_state(DOOR, "unlocked")
+
+
 async def test_one_yes_for_all_calls(hass: HomeAssistant, say: Say, claude_server: ClaudeServer) -> None:
     """A clear yes is to all that was listed, once each, however often the model called."""
     await say("Get ready", Turn([ON, UNLOCK, UNLOCK]))

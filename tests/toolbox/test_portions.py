@@ -8,10 +8,11 @@ import re
 
 import pytest
 
-from custom_components.extended_assist.toolbox.hearing import LANGUAGES, Heard, hear, wants_more, words_for
+from custom_components.extended_assist.toolbox.localization import LANGUAGES, words_for
 from custom_components.extended_assist.toolbox.portions import MAX_HEARD, Item, PortionedQuestion, length, question_of
+from custom_components.extended_assist.toolbox.reply_parser import Reply, asks_for_more, parse_reply
 
-WORDS = json.loads(Path("custom_components/extended_assist/toolbox/words.json").read_text("utf-8"))
+LISTED = json.loads(Path("custom_components/extended_assist/toolbox/replies.json").read_text("utf-8"))
 UNLOCK = Item("unlock Front Door", matters=True)
 
 
@@ -94,16 +95,16 @@ def test_what_it_was_before_leaves_room() -> None:
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_more(language: str) -> None:
     """Asking for more is heard in each language, alone and with a yes, and never where something else is said."""
-    for words in (*WORDS[language]["hears"]["more"], "more", "go on"):
-        assert wants_more(words, language), words
-        assert wants_more(f"{words}!", language), words
-        assert hear(words, language) is not Heard.NO, words
-    yes = WORDS[language]["hears"]["yes"][0]
-    more = WORDS[language]["hears"]["more"][0]
-    assert wants_more(f"{yes}, {more}", language)
+    for words in (*LISTED[language]["more"], "more", "go on"):
+        assert asks_for_more(words, language), words
+        assert asks_for_more(f"{words}!", language), words
+        assert parse_reply(words, language) is not Reply.NO, words
+    yes = LISTED[language]["yes"][0]
+    more = LISTED[language]["more"][0]
+    assert asks_for_more(f"{yes}, {more}", language)
     for words, no in product((yes, "Front Door", ""), ("no", "stop", "")):
-        assert not wants_more(f"{no} {words}", language)
-    assert not wants_more(f"{more} Front Door", language)
+        assert not asks_for_more(f"{no} {words}", language)
+    assert not asks_for_more(f"{more} Front Door", language)
 
 
 @pytest.mark.parametrize("seed", range(60))

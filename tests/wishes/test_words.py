@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.toolbox.hearing import LANGUAGES
+from custom_components.extended_assist.toolbox.localization import LANGUAGES
 from custom_components.extended_assist.wishes.words import _WORDS, said_time, say
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util

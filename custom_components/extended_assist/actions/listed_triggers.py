@@ -19,7 +19,8 @@ from homeassistant.helpers.template import is_template_string
 
 from ..exposure import Exposure
 from ..results import ToolError
-from ..toolbox.hearing import LANGUAGES, Heard, hear
+from ..toolbox.localization import LANGUAGES
+from ..toolbox.reply_parser import Reply, parse_reply
 from ..walk import texts_in
 from .own_parts import OwnParts
 from .targets import texts
@@ -178,7 +179,7 @@ def _check_sentence(sentence: str, place: str) -> None:
     if len(ways) > _SENTENCES:
         raise ToolError(f"{place}: this can be said in more than {_SENTENCES} ways. Write fewer of them.")
     for way in ways:
-        if len(way.strip()) < _SHORTEST or any(hear(way, language) is not Heard.OTHER for language in LANGUAGES):
+        if len(way.strip()) < _SHORTEST or any(parse_reply(way, language) is not Reply.OTHER for language in LANGUAGES):
             raise ToolError(
                 f"{place}: '{way.strip()}' is heard as an answer to a question, or could be said by chance. Write a sentence "
                 "that says what is wanted."

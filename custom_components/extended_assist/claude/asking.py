@@ -10,8 +10,8 @@ from homeassistant.helpers import entity_registry as er
 from ..happened import Happening
 from ..toolbox.caller import Caller
 from ..toolbox.happening import tell
-from ..toolbox.hearing import Heard
 from ..toolbox.question import hearing_of
+from ..toolbox.reply_parser import Reply
 from .shown import as_words
 from .turn import AgentTurn
 
@@ -26,7 +26,7 @@ def heard(turn: AgentTurn) -> Iterator[None]:
     hass = turn.chat_log.hass
     registered = er.async_get(hass).async_get(turn.agent_id)
     with hearing_of(hass, caller, turn.language, registered.config_subentry_id if registered else None) as turn.hearing:
-        if turn.hearing.heard is Heard.NO:
+        if turn.hearing.heard is Reply.NO:
             for asked in turn.hearing.answered:
                 if asked.call is not None:
                     tell(asked.call, Happening.REFUSED)
@@ -45,9 +45,9 @@ async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
     Returns whether the user was asked anew, because what would be done has changed or there is more to tell of it.
     """
     hearing = turn.hearing
-    if hearing is None or hearing.heard not in (Heard.YES, Heard.MORE):
+    if hearing is None or hearing.heard not in (Reply.YES, Reply.MORE):
         return False
-    if hearing.heard is Heard.YES and (calls := hearing.agree(turn.chat_log.content)):
+    if hearing.heard is Reply.YES and (calls := hearing.agree(turn.chat_log.content)):
         if (request.get("thinking") or {}).get("type") == "enabled":
             # With manual thinking, the service goes on from calls only that the model has thought about.
             request.pop("thinking")

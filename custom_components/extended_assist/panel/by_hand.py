@@ -20,8 +20,8 @@ from ..exposure import Exposure
 from ..results import size
 from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller, in_conversation
-from ..toolbox.hearing import Heard
 from ..toolbox.question import ANSWER_TIME, Hearing, hearing_of
+from ..toolbox.reply_parser import Reply
 from ..toolbox.tool import ExtendedTool
 from .errors import GoneError
 
@@ -117,9 +117,9 @@ async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *
         in_conversation(call.chat_log),
         hearing_of(hass, call.caller, call.language) as hearing,
     ):
-        if hearing.heard is Heard.MORE:
+        if hearing.heard is Reply.MORE:
             return _asked(hass, call, hearing)
-        calls = hearing.agree(call.chat_log.content) if hearing.heard is Heard.YES else []
+        calls = hearing.agree(call.chat_log.content) if hearing.heard is Reply.YES else []
         if not calls:
             return {"done": False}
         return await _async_made(hass, call, hearing, calls[0])

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ..toolbox.hearing import say
+from ..toolbox.localization import say
 from .account import at_night
 from .past import RehearsalOutcome
 

@@ -30,7 +30,7 @@ from .call import ToolCall
 from .caller import Caller
 from .consent import PhoneAnswer, async_can_ask, async_first_answer, can_be_shown, has_room
 from .happening import only_tells, tell
-from .hearing import say
+from .localization import say
 from .outside import MEMORY, OwnResult
 from .plan import Plan
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker

@@ -15,7 +15,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from .hearing import say
+from .localization import say
 from .phones import (
     ANSWERED,
     Button,

@@ -22,12 +22,13 @@ from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
 from .consequential import leaves
-from .hearing import Heard, hear, repeatable_of, wants_more, words_for
+from .localization import words_for
 from .outside import OwnResult
 from .plan import Plan
 from .policy import NotAllowedError
 from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
 from .reason import async_reason_to_ask, items_of
+from .reply_parser import AskedWords, Reply, asked_words, asks_for_more, parse_reply
 from .telling import async_lines
 
 ANSWER_TIME = 300.0
@@ -94,19 +95,20 @@ class OpenQuestion:
         return ANSWER_TIME - (monotonic() - self.time)
 
     @property
-    def repeatable(self) -> frozenset[str]:
-        """Return the words that a yes may repeat, where one thing was asked: those of another would choose among several.
+    def asked_words(self) -> AskedWords:
+        """Return the words that a yes may repeat, where one action was asked about that would run now and always.
 
-        Free text, such as a message or a name that was given to an automation, may hold words that say when, or only what.
+        With several actions, the words of one could choose it alone; with a time or a condition, they could mean now. Free text,
+        such as a message or the name of a new automation, may hold words that say when, or only what.
         """
         steps = [step for asked in self.calls for step in asked.plan.steps]
-        if len(steps) != 1 or len(steps[0].entity_ids) > 1:
-            return frozenset()
+        if len(steps) != 1 or len(steps[0].entity_ids) > 1 or steps[0].frame:
+            return AskedWords()
         (step,) = steps
         if len(step.parts) > 1:
-            return repeatable_of(step.action, [step.title.partition("'")[0]])
+            return asked_words(step.action, [step.title.partition("'")[0]])
         free = [text for text, _ in texts_in(step.data) if len(text.split()) > 1]
-        return repeatable_of(step.action, [step.words.replace(f" ({step.action})", ""), *self.calls[0].lines], free)
+        return asked_words(step.action, [step.words.replace(f" ({step.action})", ""), *self.calls[0].lines], free)
 
     def is_open(self, caller: Caller) -> bool:
         """Return whether a message, the next one, answers it: in time, from who was asked where they were asked."""
@@ -116,13 +118,13 @@ class OpenQuestion:
             and monotonic() - self.time <= ANSWER_TIME
         )
 
-    def hear(self, message: str, language: str) -> Heard:
+    def reply(self, message: str, language: str) -> Reply:
         """Return the meaning of a message; a yes before all that matters was told asks for more."""
-        heard = hear(message, language, self.repeatable)
-        if heard is Heard.NO or self.question is None or self.told >= len(self.question.portions):
-            return heard
-        is_early = heard is Heard.YES and self.told < self.question.needed
-        return Heard.MORE if is_early or wants_more(message, language) else heard
+        reply = parse_reply(message, language, self.asked_words)
+        if reply is Reply.NO or self.question is None or self.told >= len(self.question.portions):
+            return reply
+        is_early = reply is Reply.YES and self.told < self.question.needed
+        return Reply.MORE if is_early or asks_for_more(message, language) else reply
 
 
 @dataclass(slots=True)
@@ -132,7 +134,7 @@ class Hearing:
     language: str
     room: int = MAX_READ
     """Characters that are told at once."""
-    heard: Heard = Heard.OTHER
+    heard: Reply = Reply.OTHER
     answered: list[AskedCall] = field(default_factory=list)
     """The calls that the message answers."""
     agreed: dict[str, AskedCall] = field(default_factory=dict)
@@ -150,10 +152,10 @@ class Hearing:
     @property
     def note(self) -> str | None:
         """Return the note to the model with a message that did not agree."""
-        if not self.answered or self.heard in (Heard.YES, Heard.MORE):
+        if not self.answered or self.heard in (Reply.YES, Reply.MORE):
             return None
         what = "; ".join(asked.plan.words.replace("\n", " ") for asked in self.answered)
-        return (_REFUSED if self.heard is Heard.NO else _DROPPED).format(what=what)
+        return (_REFUSED if self.heard is Reply.NO else _DROPPED).format(what=what)
 
     def next_words(self) -> str | None:
         """Return the next words of the question; None where the model has to word it."""
@@ -197,7 +199,7 @@ class Hearing:
 
     def refuses(self, hass: HomeAssistant, plan: Plan) -> bool:
         """Return whether the user has just said no to what a plan would do, or to a part of it."""
-        if self.heard is not Heard.NO:
+        if self.heard is not Reply.NO:
             return False
         return any(are_alike(hass, asked.plan, plan) for asked in self.answered)
 
@@ -220,8 +222,8 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | 
         hearing.answered = question.calls
         meant = hass.data.get(_MEANT, {}).get(caller.context.id if caller.context else "", question.id)
         if meant == question.id and question.is_open(caller):
-            hearing.heard = question.hear(caller.last_message or "", language)
-        if hearing.heard is Heard.MORE:
+            hearing.heard = question.reply(caller.last_message or "", language)
+        if hearing.heard is Reply.MORE:
             hearing.asked = {asked.call_id: asked for asked in question.calls}
             hearing.question, hearing.told = question.question, question.told
     outer = hearings.get(key)
@@ -333,7 +335,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
     if told is not None and (spoken != told.spoken + 1 or not _was_told(caller.chat_log, told)):
         told = None
     if told is not None:
-        if hear(caller.last_message or "", caller.llm_context.language) is Heard.NO:
+        if parse_reply(caller.last_message or "", caller.llm_context.language) is Reply.NO:
             raise NotAllowedError(SAID_NO)
         if told.plan.fingerprint() == plan.fingerprint():
             call.recording.is_agreed = True

@@ -12,7 +12,7 @@ from ..exposure import Exposure
 from ..groups import is_group, members_of
 from .call import ToolCall
 from .consequential import TRIGGER, leaves
-from .hearing import known_language, words_for
+from .localization import known_language, words_for
 from .plan import Frame, Plan, Step
 
 MAX_NAMED = 12

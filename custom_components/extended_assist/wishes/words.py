@@ -9,7 +9,7 @@ from typing import Any, Final
 from homeassistant.util import dt as dt_util
 
 from ..results import format_minute, round_second
-from ..toolbox.hearing import known_language, words_for
+from ..toolbox.localization import known_language, words_for
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = json.loads(
     (Path(__file__).parent / "words.json").read_text(encoding="utf-8")

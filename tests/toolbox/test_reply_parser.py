@@ -1,0 +1,336 @@
+"""The parser of replies: what is a yes, what is a no, and what is neither, in every language of the options."""
+
+from itertools import product
+import json
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.localization import LANGUAGES, words_for
+from custom_components.extended_assist.toolbox.plan import Plan, Step
+from custom_components.extended_assist.toolbox.question import AskedCall, OpenQuestion
+from custom_components.extended_assist.toolbox.reply_parser import AskedWords, Reply, asked_words, parse_reply
+from homeassistant.helpers import llm
+
+PACKAGE = Path("custom_components/extended_assist")
+HERE = Path(__file__).parent
+UNLOCK = {
+    "de": "Schloss entriegeln: Haustür",
+    "en": "Unlock: Front Door",
+    "es": "Desbloquear: Puerta principal",
+    "fr": "Déverrouiller: Porte d'entrée",
+    "it": "Sblocca: Porta d'ingresso",
+    "ko": "잠금 해제: 현관문",
+    "nl": "Ontgrendelen: Voordeur",
+    "pl": "Odblokuj: Drzwi wejściowe",
+    "pt-BR": "Destrancar: Porta da frente",
+    "zh-Hans": "解锁: 前门",
+}
+"""The line of a question about the front door."""
+
+MESSAGES: dict[str, dict[str, list[str]]] = json.loads((HERE / "replies.json").read_text("utf-8"))
+TABLE = [
+    (Reply(reply), language, message)
+    for reply, table in MESSAGES.items()
+    for language, messages in table.items()
+    for message in messages
+]
+LISTED: dict[str, dict[str, list[str]]] = json.loads((PACKAGE / "toolbox/replies.json").read_text("utf-8"))
+LOOK_LIKE_YES = [
+    ("¡Ya está bien!", "es"),
+    ("¡Vale ya!", "es"),
+    ("¡Venga ya!", "es"),
+    ("得了吧", "zh-Hans"),
+    ("行了行了", "zh-Hans"),
+    ("好了好了", "zh-Hans"),
+    ("Na ja.", "de"),
+    ("Ja, ähm...", "de"),
+    ("Nou ja...", "nl"),
+    ("C'est bon, merci.", "fr"),
+    ("Já tá bom.", "pt-BR"),
+    ("Bene, grazie.", "it"),
+    ("Fine, thanks", "en"),
+    ("Why not", "en"),
+    ("bueno", "es"),
+]
+IN_A_NAME = [
+    ("Guten Morgen Tür", "Ja, morgen", "de"),
+    ("Guten Morgen Tür", "Ja bitte, guten Morgen", "de"),
+    ("Later Lock", "Yes, later", "en"),
+    ("Tomorrow Gate", "Yes, tomorrow", "en"),
+    ("Wait Here Door", "Yes, wait", "en"),
+    ("What If Room", "yes if", "en"),
+    ("But First Door", "yes but door", "en"),
+    ("But First Door", "yes, unlock, but door", "en"),
+    ("Tomorrow Gate", "yes, unlock the gate tomorrow", "en"),
+    ("Porte Demain", "oui, demain", "fr"),
+]
+
+
+def phrases(language: str) -> dict[str, list[str]]:
+    """Return phrases that people wrote who did not know the parser."""
+    data: dict[str, list[str]] = json.loads((HERE / "phrases" / f"{language}.json").read_text("utf-8"))
+    return data
+
+
+def names(language: str) -> list[dict[str, str]]:
+    """Return names of devices that hold words which end a yes, each with an answer made of them."""
+    data: list[dict[str, str]] = json.loads((HERE / "phrases" / f"{language}.json").read_text("utf-8"))["names"]
+    return data
+
+
+def front_door(language: str) -> AskedWords:
+    """Return the words of a question about the front door."""
+    return asked_words("lock.unlock", [UNLOCK[language]])
+
+
+@pytest.mark.parametrize(("reply", "language", "message"), TABLE)
+def test_parse_reply(reply: Reply, language: str, message: str) -> None:
+    """A clear yes, a clear no, and everything else."""
+    assert parse_reply(message, language) is reply
+
+
+@pytest.mark.parametrize(("message", "language"), LOOK_LIKE_YES)
+def test_what_looks_like_a_yes(message: str, language: str) -> None:
+    """Enough, hesitation, thanks that decline: none of it opens a door."""
+    assert parse_reply(message, language, front_door(language)) is not Reply.YES
+
+
+@pytest.mark.parametrize(("name", "message", "language"), IN_A_NAME)
+def test_a_name_that_holds_such_a_word(name: str, message: str, language: str) -> None:
+    """Words of time, condition and contrast end a yes, even where the question holds them."""
+    title = UNLOCK[language].partition(":")[0]
+    assert parse_reply(message, language, asked_words("lock.unlock", [f"{title}: {name}"])) is not Reply.YES
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_no_false_yes(language: str) -> None:
+    """None of the phrases is a yes, whatever the lock is called."""
+    title, written = UNLOCK[language].partition(":")[0], phrases(language)
+    calm = [AskedWords(), front_door(language)]
+    odd = [asked_words("lock.unlock", [f"{title}: {one['name']}"]) for one in names(language)]
+    messages = [*written["not_yes"], *(one["answer"] for one in names(language))]
+    assert len(messages) > 120
+    wrong = {m for m in messages for asked in (*calm, *odd) if parse_reply(m, language, asked) is Reply.YES}
+    assert wrong == set()
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_most_yeses_are_parsed(language: str) -> None:
+    """A yes that is missed costs a second question, so few are: at most 15 of 100. None of them is a refusal."""
+    yes = phrases(language)["yes"]
+    replies = [parse_reply(message, language, front_door(language)) for message in yes]
+    assert len(yes) > 110
+    assert replies.count(Reply.YES) / len(yes) >= 0.85
+    assert replies.count(Reply.NO) <= 2
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_the_lists_agree(language: str) -> None:
+    """Each phrase that is listed as a yes is one by itself; what stands before or beside one is none alone."""
+    listed, asked = LISTED[language], AskedWords(kinds=frozenset({"unlock", "unlock_door"}))
+    yes, command = listed["yes"][0], listed["command"][0]
+    agree = [
+        *(one for kind in ("yes", "emphasis", "consent", "command", "unlock", "unlock_door") for one in listed[kind]),
+        *(f"{yes}, {one}" for kind in ("please", "thanks", "now") for one in listed[kind]),
+        *(f"{one}, {command}" for one in listed["opener"]),
+    ]
+    assert [message for message in agree if parse_reply(message, language, asked) is not Reply.YES] == []
+    beside = {one for kind in ("opener", "please", "thanks", "now", "article") for one in listed[kind]}
+    for message in (*listed["lookalike"], *sorted(beside - {*agree, *listed["yes_at_start"]})):
+        assert parse_reply(message, language, asked) is not Reply.YES, message
+    for kind in ("unlock", "unlock_door"):
+        assert [one for one in listed[kind] if parse_reply(one, language) is Reply.YES] == []
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_a_lookalike_ends_a_yes(language: str) -> None:
+    """Before a yes or after it, and where the question holds its words."""
+    listed = LISTED[language]
+    words = frozenset(word for one in listed["lookalike"] for word in one.casefold().split())
+    asked = AskedWords(words, words)
+    agree = [listed["yes"][0], listed["emphasis"][0], listed["consent"][0], listed["command"][0]]
+    longer = [phrase for kind in ("yes", "emphasis", "consent", "command", "opener") for phrase in listed[kind]]
+    for yes, lookalike in product(agree, listed["lookalike"]):
+        for message in (f"{yes} {lookalike}", f"{yes}, {lookalike}", f"{lookalike}, {yes}"):
+            plain = message.replace(",", "")
+            if not any(plain in phrase or phrase.startswith(lookalike) for phrase in (*longer, *LISTED["en"]["yes"])):
+                assert parse_reply(message, language, asked) is not Reply.YES, message
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_marks_that_end_a_yes(language: str) -> None:
+    """A question mark in any script, other marks that are more than a statement, and characters that cannot be seen."""
+    questions = "?\uff1f\u00bf\u061f\u037e\u203d\u2047\u2048\u2753\ufe56\u055e\u1367"
+    others = '\U0001f914\U0001f644:;()"/\u200b\u202e'
+    for yes, mark in product(MESSAGES["yes"][language][:3], questions + others):
+        assert parse_reply(f"{yes.rstrip('.!')}{mark}", language) is not Reply.YES, mark
+        assert parse_reply(f"{mark}{yes}", language) is not Reply.YES, mark
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_a_yes_that_is_broken_off(language: str) -> None:
+    """An ellipsis in any form, a comma and a dash at the end hesitate."""
+    ends = ["...", "..", ". . .", "\u2026", "\u22ef", "\u3002\u3002", ",", "\u3001", "-", " \u2014"]
+    for yes, end in product(MESSAGES["yes"][language][:3], ends):
+        assert parse_reply(f"{yes.rstrip('.!')}{end}", language) is not Reply.YES, end
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "reply"),
+    [
+        ("yesss", "en", Reply.YES),
+        ("yeeees", "en", Reply.OTHER),
+        ("Jaaa", "de", Reply.OTHER),
+        ("ouiii", "fr", Reply.OTHER),
+        ("好好好", "zh-Hans", Reply.OTHER),
+        ("네네네", "ko", Reply.OTHER),
+        ("nooooo", "en", Reply.NO),
+    ],
+)
+def test_drawn_out_letters(message: str, language: str, reply: Reply) -> None:
+    """A drawn-out vowel hesitates, and a syllable said three times may be ironic; a drawn-out no refuses."""
+    assert parse_reply(message, language) is reply
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "reply"),
+    [
+        ("Por favor, sí", "es", Reply.YES),
+        ("Por supuesto, sí", "es", Reply.YES),
+        ("Si, por favor", "es", Reply.YES),
+        ("Por supuesto, si", "es", Reply.OTHER),
+        ("Sí, si", "es", Reply.OTHER),
+        ("Certamente, sì", "it", Reply.YES),
+        ("Certamente, si", "it", Reply.OTHER),
+    ],
+)
+def test_an_accent_tells_a_yes_from_an_if(message: str, language: str, reply: Reply) -> None:
+    """Without its accent, it is a yes at the beginning alone."""
+    assert parse_reply(message, language) is reply
+
+
+def test_english_words_that_mean_something_else() -> None:
+    """English counts in every language, except for words of its own."""
+    for language in LANGUAGES:
+        assert parse_reply("Yes, please", language) is Reply.YES
+    assert parse_reply("sure", "en") is Reply.YES
+    assert parse_reply("Sûre", "fr") is not Reply.YES
+    assert parse_reply("Fine.", "it") is Reply.NO
+
+
+def test_the_languages_are_those_of_the_translations() -> None:
+    """Questions and replies know each language of the options."""
+    assert {path.stem for path in (PACKAGE / "translations").glob("*.json")} == LANGUAGES
+    assert LISTED.keys() == LANGUAGES
+    for language in LANGUAGES:
+        words = words_for(language)
+        assert words
+        assert words.keys() == (words_for("en") or {}).keys()
+        assert words["shall"].endswith(("?", "\uff1f"))
+        assert LISTED[language].keys() == LISTED["en"].keys()
+
+
+def test_no_word_is_a_yes_and_a_no() -> None:
+    """Whatever follows it, a refusal agrees to nothing, in any language together with English."""
+    for language, no in product(LANGUAGES, ("no", "stop", "cancel", "don't")):
+        assert parse_reply(no, language) is Reply.NO
+        for yes in MESSAGES["yes"][language][:3]:
+            assert parse_reply(f"{no}, {yes}", language) is not Reply.YES
+            assert parse_reply(f"{yes}, {no}", language) is not Reply.YES
+
+
+@pytest.mark.parametrize(
+    ("action", "line", "language", "message", "reply"),
+    [
+        ("lock.unlock", "Unlock: Front Door Lock", "en", "Yes, unlock the front door", Reply.YES),
+        ("lock.unlock", "Unlock: Front Door Lock", "en", "Yes, lock the front door", Reply.OTHER),
+        ("lock.unlock", "Unlock: Front Door Lock", "en", "Yes, open the front door", Reply.YES),
+        ("lock.unlock", "Unlock: Front Door Lock", "en", "Yes, open the back door", Reply.OTHER),
+        ("lock.unlock", "Unlock: Gun Cabinet", "en", "Yes, open it", Reply.YES),
+        ("lock.unlock", "Unlock: Gun Cabinet", "en", "Yes, open the door", Reply.OTHER),
+        ("lock.open", "Open: Front Door", "en", "yes, open it", Reply.YES),
+        ("lock.lock", "Lock: Front Door", "en", "yes, open it", Reply.OTHER),
+        ("cover.open_cover", "Open cover: Close-up blind", "en", "ok, close the blind", Reply.OTHER),
+        ("cover.open_cover", "Open cover: Hall Window", "en", "yes, open the door", Reply.OTHER),
+        ("light.turn_on", "Turn on: Good Night", "en", "Yes, good night", Reply.OTHER),
+        ("light.turn_on", "Turn on: Party Light", "en", "Yes, party light", Reply.OTHER),
+        ("light.turn_on", "Turn on: Party Light", "en", "Yes, turn on the party light", Reply.YES),
+        ("notify.send", "Send: Phone, message do not stop", "en", "yes, do not send it", Reply.OTHER),
+        ("lock.unlock", "解锁: 前门", "zh-Hans", "好 锁前门", Reply.OTHER),
+        ("lock.unlock", "解锁: 前门", "zh-Hans", "好 开门吧", Reply.YES),
+        ("lock.unlock", "잠금 해제: 문", "ko", "네, 문 잠금", Reply.OTHER),
+        ("lock.unlock", "Schloss entriegeln: Haustür", "de", "Ja, Haustür entriegeln", Reply.YES),
+        ("lock.unlock", "Schloss entriegeln: Haustür", "de", "Ja, mach die Tür auf", Reply.YES),
+        ("lock.unlock", "Schloss entriegeln: Haustür", "de", "Ja, sperr ab", Reply.OTHER),
+        ("lock.lock", "Schloss verriegeln: Haustür", "de", "Ja, mach auf", Reply.OTHER),
+    ],
+)
+def test_what_a_yes_may_repeat(action: str, line: str, language: str, message: str, reply: Reply) -> None:
+    """The words of the question with its action, but none that could say the opposite or mean something else."""
+    assert parse_reply(message, language, asked_words(action, [line])) is reply
+
+
+@pytest.mark.parametrize(
+    "words", ["yes ", "please ", "word ", "no problem ", "yes yes please ", "好啊", "a", "né", "的"]
+)
+def test_long_messages_are_parsed_at_once(words: str) -> None:
+    """They are no clear yes, and take no longer than short ones."""
+    begun = perf_counter()
+    asked = AskedWords(frozenset({"word"}), frozenset({"word"}))
+    assert parse_reply(words * 200_000, "zh-Hans", asked) is not Reply.YES
+    parse_reply(words * (9_000 // len(words)), "zh-Hans", asked)
+    parse_reply(words * (190 // len(words)), "zh-Hans", asked)
+    assert perf_counter() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("tag", "known"),
+    [("de-AT", True), ("pt", True), ("en_GB", True), ("zh-CN", True), ("zh-Hant", False), ("sv", False)],
+)
+def test_tags(tag: str, known: bool) -> None:
+    """A tag means its language; replies are parsed in traditional Chinese, questions are not asked in it."""
+    assert (words_for(tag) is not None) is known
+    assert parse_reply("好", "zh-Hant") is Reply.YES
+
+
+def question_about(step: Step) -> OpenQuestion:
+    """Return a question about one step."""
+    asked = AskedCall("1", Plan((step,), step.words), [step.words], [], "", [])
+    caller = Caller(llm.LLMContext("test", None, "en", "conversation", None))
+    return OpenQuestion([asked], caller, 1, 0.0, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("Yes, send it", Reply.YES),
+        ("Yes, send the message", Reply.YES),
+        ("Yes, but only tomorrow", Reply.OTHER),
+        ("Yes, after dinner", Reply.OTHER),
+        ("Yes, instead of Anna", Reply.OTHER),
+    ],
+)
+def test_free_text_is_not_repeated(message: str, reply: Reply) -> None:
+    """The words of a message say nothing of what a yes means, whoever chose them."""
+    text = "But dinner is only tomorrow, after six, instead of today. Anna"
+    words = f"Send message: Phone (notify.send_message), message {text}"
+    step = Step("notify.send_message", ("notify.phone",), {"message": text}, words)
+    assert question_about(step).reply(message, "en") is reply
+
+
+@pytest.mark.parametrize(
+    ("frame", "words", "message", "reply"),
+    [
+        ((), "Unlock: Front Door (lock.unlock)", "Yes, unlock the front door", Reply.YES),
+        ((("at", "23:00"),), "At 23:00: Unlock: Front Door (lock.unlock)", "Yes, unlock the front door", Reply.OTHER),
+        ((("at", "23:00"),), "At 23:00: Unlock: Front Door (lock.unlock)", "Yes, at 23:00", Reply.OTHER),
+        ((("at", "23:00"),), "At 23:00: Unlock: Front Door (lock.unlock)", "Yes, please", Reply.YES),
+    ],
+)
+def test_a_time_is_not_repeated(frame: tuple[tuple[str, str], ...], words: str, message: str, reply: Reply) -> None:
+    """Without the time that was asked about, a repetition could mean now."""
+    step = Step("lock.unlock", ("lock.front_door",), {}, words, frame)
+    assert question_about(step).reply(message, "en") is reply
