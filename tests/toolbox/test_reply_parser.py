@@ -70,7 +70,7 @@ IN_A_NAME = [
 
 
 def phrases(language: str) -> dict[str, list[str]]:
-    """Return phrases that people wrote who did not know the parser."""
+    """Return phrases that were written apart from the parser."""
     data: dict[str, list[str]] = json.loads((HERE / "phrases" / f"{language}.json").read_text("utf-8"))
     return data
 
