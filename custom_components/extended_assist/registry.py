@@ -10,7 +10,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN
 from .function_tool import TOOL_NAME, FunctionTool, PlainFunction, integration_of
-from .results import enforce
+from .results import ToolError, enforce
 from .toolbox.call import ToolCall
 from .toolbox.options import ToolboxOptions
 from .toolbox.tool import DEADLINE, PolicedTool
@@ -36,6 +36,16 @@ class RegisteredTool(PolicedTool):
         """Take a tool as it declares itself."""
         super().__init__(tool, options)
         self.integration = owner_of(tool)
+
+    @override
+    def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
+        """Return the options of now; raises ToolError where its integration has removed the tool."""
+        options = super().current_options(hass)
+        if not options.is_fixed and self.tool not in hass.data.get(_TOOLS, {}).values():
+            raise ToolError(
+                f"{self.name} was removed by the integration that brought it. Nothing was done; tell the user."
+            )
+        return options
 
     @override
     async def async_result(self, call: ToolCall) -> llm.ToolResult:

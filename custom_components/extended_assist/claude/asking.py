@@ -10,7 +10,7 @@ from homeassistant.helpers import entity_registry as er
 from ..happened import Happening
 from ..toolbox.caller import Caller
 from ..toolbox.happening import tell
-from ..toolbox.question import hearing_of
+from ..toolbox.question import hearing_of, without_tools
 from ..toolbox.reply_parser import Reply
 from .shown import as_words
 from .turn import AgentTurn
@@ -19,11 +19,12 @@ from .turn import AgentTurn
 @contextmanager
 def heard(turn: AgentTurn) -> Iterator[None]:
     """Hear what the message of a turn says to the last question, and take in what its calls ask."""
+    hass, conversation_id = turn.chat_log.hass, turn.chat_log.conversation_id
     if (instance := turn.chat_log.llm_api) is None:
+        turn.hearing = without_tools(hass, conversation_id, turn.language)
         yield
         return
-    caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
-    hass = turn.chat_log.hass
+    caller = Caller(instance.llm_context, turn.chat_log, conversation_id)
     registered = er.async_get(hass).async_get(turn.agent_id)
     with hearing_of(hass, caller, turn.language, registered.config_subentry_id if registered else None) as turn.hearing:
         if turn.hearing.heard is Reply.NO:

@@ -48,7 +48,7 @@ class LoadedFunction:
 
     def tool(self, options: ToolboxOptions) -> UserFunctionTool:
         """Return the function as a tool."""
-        return UserFunctionTool(self.definition, options, self.tier)
+        return UserFunctionTool(self.definition, options, self.tier, self.subentry)
 
 
 _LOADED: HassKey[dict[str, list[LoadedFunction]]] = HassKey(f"{DOMAIN}_functions")

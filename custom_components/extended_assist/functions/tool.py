@@ -6,12 +6,14 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 
+from homeassistant.config_entries import ConfigSubentry
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, json_loads
 
-from ..const import DOMAIN
+from ..const import CONF_ENABLED, CONF_FUNCTION, DOMAIN
 from ..results import ToolError, format_duration, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.options import ToolboxOptions
@@ -33,6 +35,10 @@ DEADLINE: Final = 30.0
 """Seconds of a function: its user knows that it takes long, and wrote it all the same."""
 SLOW_DEADLINE: Final = 60.0
 """Seconds where it does what a tool of ours needs so long for."""
+_CHANGED: Final = (
+    "The user has changed or removed the function {name}. Nothing was done. Tell the user; what it is now can be called in a new "
+    "conversation."
+)
 _SLOW = frozenset({"add_automation"})
 
 
@@ -40,10 +46,21 @@ class UserFunctionTool(ExtendedTool):
     """Runs a function that the user wrote."""
 
     family = "functions"
+    needs_family = False
 
-    def __init__(self, definition: Definition, options: ToolboxOptions | None = None, tier: Tier | None = None) -> None:
-        """Take a function, and the tier that its user chose; it cannot be below what the function does for certain."""
+    def __init__(
+        self,
+        definition: Definition,
+        options: ToolboxOptions | None = None,
+        tier: Tier | None = None,
+        subentry: ConfigSubentry | None = None,
+    ) -> None:
+        """Take a function, the tier that its user chose, and where it is stored.
+
+        The tier cannot be below what the function does for certain.
+        """
         super().__init__(options)
+        self._subentry = subentry
         function_type, settings = definition.type, definition.settings
         stands_for = function_type.stands_for(settings)
         self._definition = definition
@@ -63,6 +80,22 @@ class UserFunctionTool(ExtendedTool):
             idempotent=reads,
             open_world=self.brings_outside_text or self.sends or not reads,
         )
+
+    @override
+    def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
+        """Return the options of now; raises ToolError where the user has removed, disabled or changed the function."""
+        options = super().current_options(hass)
+        if (stored := self._subentry) is None or options.entry_id is None or options.is_fixed:
+            return options
+        entry = hass.config_entries.async_get_entry(options.entry_id)
+        now = entry.subentries.get(stored.subentry_id) if entry else None
+        if (
+            now is None
+            or not now.data.get(CONF_ENABLED, True)
+            or now.data.get(CONF_FUNCTION) != stored.data.get(CONF_FUNCTION)
+        ):
+            raise ToolError(_CHANGED.format(name=self.name))
+        return options
 
     @override
     def asks_first(self, call: ToolCall) -> bool:

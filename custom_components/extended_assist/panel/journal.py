@@ -198,6 +198,11 @@ class UndoChangeTool(ExtendedTool):
         return True
 
     @override
+    def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
+        """Return the options of now, also of an entry that is not loaded, or whose family is off: a change can be undone then, too."""
+        return self._options.as_of_now(hass)
+
+    @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Undo the change."""
         async with undo_lock(call.hass):

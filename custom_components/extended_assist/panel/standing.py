@@ -63,7 +63,9 @@ async def _async_lines(call: ToolCall, wish: Wish, language: str) -> list[str]:
 
 
 class EndWishTool(PendingTool):
-    """End a wish by hand, told as far as the user may read."""
+    """End a wish by hand, told as far as the user may read; what was made before its tools were turned off can be ended, too."""
+
+    needs_family = False
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:

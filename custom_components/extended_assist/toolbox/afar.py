@@ -6,17 +6,16 @@ it; nothing is kept over a restart.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextvars import Context as ContextVariables
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 
 import voluptuous as vol
 
 from homeassistant.auth.models import User
-from homeassistant.config_entries import ConfigEntryState
-from homeassistant.core import Context, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, llm
 from homeassistant.util.hass_dict import HassKey
 
@@ -31,11 +30,13 @@ from .caller import Caller
 from .consent import PhoneAnswer, async_can_ask, async_first_answer, can_be_shown, has_room
 from .happening import only_tells, tell
 from .localization import say
+from .options import ToolboxOptions
 from .outside import MEMORY, OwnResult
 from .plan import Plan
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
-from .question import SAID_NO, are_alike, has_said_no
+from .question import SAID_NO, has_said_no
 from .reason import matters
+from .recheck import are_alike, async_check_user, check_apis, current_options, digest, selected_apis
 from .satellites import async_announce
 from .telling import async_lines, names_of, spoken_list
 from .unfinished import BegunCall, tell_later
@@ -53,10 +54,19 @@ _ASKED: Final = (
 _TOO_MANY: Final = (
     "Those who may agree to this have too many questions open on their phones. Nothing was done; tell the user."
 )
-_GONE: Final = "These tools are not there any more."
 _CHANGED: Final = "It is not as it was asked any more."
 
-type Planner = Callable[[ToolCall], Awaitable[Plan]]
+
+class AskingTool(Protocol):
+    """A tool that asks somebody elsewhere."""
+
+    async def async_plan(self, call: ToolCall) -> Plan:
+        """Return all that a call would do, as of now."""
+
+    def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
+        """Return the options of now; raises ToolError where the tool is not served any more."""
+
+
 type Act = Callable[[ToolCall], Coroutine[None, None, llm.ToolResult]]
 
 
@@ -74,7 +84,7 @@ _OPEN: HassKey[dict[tuple[str | None, ...], str]] = HassKey(f"{DOMAIN}_open_call
 _REFUSED: HassKey[deque[_Refused]] = HassKey(f"{DOMAIN}_refused_calls")
 
 
-async def async_ask_others(call: ToolCall, refusal: NotHereError, planner: Planner, act: Act) -> llm.ToolResult:
+async def async_ask_others(call: ToolCall, refusal: NotHereError, tool: AskingTool, act: Act) -> llm.ToolResult:
     """Ask those whom the options name about a call that acts, and return at once whom; what comes of it is told later.
 
     Raises the refusal where none of them may agree or can be asked.
@@ -85,12 +95,12 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, planner: Plann
     if not approvers:
         raise refusal
     try:
-        plan = await planner(call)
+        plan = await tool.async_plan(call)
     except ToolError:
         if may_hear:
             raise
         raise refusal from None
-    call.recording.plan = plan
+    call.recording.plan, now = plan, digest(hass, plan)
     question = await async_question(call, plan, hass.config.language)
     # The answer would be told to whoever may not hear it.
     if only_tells(hass, plan) or not can_be_shown(question):
@@ -105,7 +115,11 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, planner: Plann
         if not users:
             raise ToolError(_TOO_MANY)
         open_calls[key] = spoken_list([str(user.name) for user in users])
-        waiting = _async_wait(_Asked(call, plan, act, planner, key, may_hear=may_hear), users, question)
+        waiting = _async_wait(
+            _Asked(call, plan, act, tool, key, may_hear=may_hear, digest=now, apis=selected_apis(hass, call.agent)),
+            users,
+            question,
+        )
         # What is done later is no part of the conversation in which it was asked for.
         ContextVariables().run(hass.async_create_background_task, waiting, f"{DOMAIN} asks from afar")
     return OwnResult(data={"done": False, "next": _ASKED.format(names=open_calls[key])})
@@ -128,14 +142,12 @@ async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
 
     Raises ToolError where the entry is not loaded any more, or they may not make it, or not agree to what others want.
     """
-    options = call.options.as_of_now(call.hass)
-    if options.entry_id is not None:
-        entry = call.hass.config_entries.async_get_entry(options.entry_id)
-        if entry is None or entry.state is not ConfigEntryState.LOADED:
-            raise ToolError(_GONE)
+    options = current_options(call.hass, call.options, call.family)
+    await async_check_user(call.hass, call.caller)
     if user_id != call.caller.user_id and user_id not in options.policy.ask_on_phones:
         raise NotAllowedError(_CHANGED)
     caller = _as_user(call.caller, user_id)
+    await async_check_user(call.hass, caller)
     await async_check_speaker(call.hass, options.policy, call.tier, caller)
     exposure = Exposure(call.hass, caller.assistant, options.external_statistics)
     recording = Recording(call.recording.what, is_told=call.recording.is_told)
@@ -179,10 +191,14 @@ class _Asked:
     call: ToolCall
     plan: Plan
     act: Act
-    planner: Planner
+    tool: AskingTool
     key: tuple[str | None, ...]
     may_hear: bool
     """Whether the asker may be told of the home."""
+    digest: str
+    """The digest of the plan as it was when somebody was asked."""
+    apis: frozenset[str]
+    """The APIs that the agent had which called."""
 
 
 async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
@@ -190,33 +206,34 @@ async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
     hass, language = asked.call.hass, asked.call.llm_context.language
     name = say("somebody", language)
     begun: BegunCall | None = None
+    reason = ""
     try:
         answer = await async_first_answer(hass, [user.id for user in users], question)
         name = next((str(user.name) for user in users if answer and user.id == answer.user_id), name)
-        key, begun = await _async_answered(asked, answer)
+        key, begun, reason = await _async_answered(asked, answer)
     except Exception:  # noqa: BLE001 - nobody waits for it
         log_unexpected("in what was asked from afar")
         key = "failed"
     finally:
         del hass.data[_OPEN][asked.key]
-    await _async_tell(asked, say(key, language, name=name), say(key, "en", name=name), begun)
+    await _async_tell(asked, say(key, language, name=name), say(key, "en", name=name), begun, reason)
 
 
-async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[str, BegunCall | None]:
-    """Do what an answer agrees to; return the key of what is said of it, and what was begun."""
+async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[str, BegunCall | None, str]:
+    """Do what an answer agrees to; return the key of what is said of it, what was begun, and why nothing was."""
     call = asked.call
     if answer is None:
-        return "silent", None
+        return "silent", None, ""
     if not answer.agreed:
         refused = call.hass.data.setdefault(_REFUSED, deque(maxlen=_MAX_REFUSED))
         refused.append(_Refused(call.caller.conversation_key, asked.plan, monotonic()))
         tell(call, Happening.REFUSED)
-        return "refused", None
+        return "refused", None, ""
     try:
         async with asyncio.timeout(WATCHED):
             agreed = await _async_released(asked, answer.user_id)
-    except ToolError, TimeoutError, vol.Invalid:
-        return "failed", None
+    except (ToolError, TimeoutError, vol.Invalid) as err:
+        return "outdated", None, str(err) or "it took too long to be checked."
     task = call.hass.async_create_background_task(asked.act(agreed), f"{DOMAIN} call")
     await asyncio.wait({task}, timeout=WATCHED)
     if task.done() and (task.cancelled() or task.result().error):
@@ -224,19 +241,22 @@ async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[st
     else:
         is_seen = task.done() and all(act.is_seen(call.hass) for act in agreed.recording.acts.values())
         key = "agreed" if is_seen else "unsure"
-    return key, BegunCall(agreed, _name(call), task)
+    return key, BegunCall(agreed, _name(call), task), ""
 
 
 async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
     """Return a call as that of the user who agreed; raises ToolError where it may not be made any more as it was asked."""
+    hass = asked.call.hass
+    asked.tool.current_options(hass)
+    check_apis(hass, asked.call.agent, asked.apis)
     agreed = await async_agreed(asked.call, user_id)
-    if (await asked.planner(agreed)).fingerprint() != asked.plan.fingerprint():
+    if digest(hass, await asked.tool.async_plan(agreed)) != asked.digest:
         raise ToolError(_CHANGED)
     agreed.recording.is_agreed, agreed.recording.plan = True, asked.plan
     return agreed
 
 
-async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall | None) -> None:
+async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall | None, reason: str) -> None:
     """Tell the asker what became of it: on the satellite that asked, or else with their next message."""
     call, caller = asked.call, asked.call.caller
     if await async_announce(call.hass, caller.device_id, spoken, Context(user_id=caller.user_id)):
@@ -247,6 +267,8 @@ async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall |
         steps = asked.plan.steps[:_MAX_NAMED] if asked.may_hear else ()
         names = [f"{step.action} {spoken_list(names_of(exposure, step.entity_ids))}".strip() for step in steps]
         more = f" {begun.told(exposure)}" if begun is not None and asked.may_hear else ""
+        if reason and asked.may_hear and not exposure.names_hidden(reason):
+            more = f" The reason: {reason}"
         return f"Somebody was asked about {'; '.join([_name(call), *names])}. Tell the user: {words}{more}"
 
     tell_later(call.hass, caller, told)

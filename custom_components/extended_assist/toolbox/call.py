@@ -33,6 +33,8 @@ class ToolCall:
     """Whether the tool sends its arguments out of the house."""
     asks_first: bool = False
     """Whether the options want the user's word before it."""
+    family: str | None = None
+    """The family of tools that must be on for the call; None for a call that depends on none."""
     agent: str | None = None
     """The agent of ours that calls, by its subentry; None for anybody else's."""
     recording: Recording = field(default_factory=Recording)

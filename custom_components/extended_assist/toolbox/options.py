@@ -53,6 +53,8 @@ class ToolboxOptions:
     """Hosts of the home's own network, as host or host:port, that may be fetched from."""
     web_ports: frozenset[int] = frozenset()
     """Ports that may be fetched from beside the usual ones."""
+    families: frozenset[str] | None = None
+    """The families of tools that are on; None where they were never chosen."""
     rehearses: bool = False
     """Whether the tool that rehearses automations is on."""
     has_memory: bool = True
@@ -106,6 +108,7 @@ class ToolboxOptions:
             database_files=frozenset(options.get(CONF_DATABASE_FILES, ())),
             web_hosts=frozenset(options.get(CONF_WEB_HOSTS, ())),
             web_ports=frozenset(map(int, options.get(CONF_WEB_PORTS, ()))),
+            families=frozenset(options[CONF_FAMILIES]) if CONF_FAMILIES in options else None,
             rehearses=REHEARSAL in options.get(CONF_FAMILIES, ()),
             has_memory=MEMORY in options.get(CONF_FAMILIES, ()),
             memory_guests=int(options.get(CONF_MEMORY_GUESTS, 0)),

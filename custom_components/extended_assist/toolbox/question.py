@@ -21,13 +21,13 @@ from ..const import DOMAIN
 from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
-from .consequential import leaves
 from .localization import words_for
 from .outside import OwnResult
 from .plan import Plan
 from .policy import NotAllowedError
 from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
 from .reason import async_reason_to_ask, items_of
+from .recheck import are_alike, digest
 from .reply_parser import AskedWords, Reply, asked_words, asks_for_more, parse_reply
 from .telling import async_lines
 
@@ -45,6 +45,7 @@ _CALL_AGAIN = (
     "message, call again with exactly the same arguments."
 )
 _CHANGED = "Since the user was asked, it has changed. It was: {before}"
+_NO_TOOLS = "(Before the user answered, the tools for what they were asked about were taken from you. It was not done: {what}. Tell them.)"
 _REFUSED = "(The user was asked and said no. It was not done, and must not be done: {what})"
 _DROPPED = "(The user was asked and has not clearly agreed, so it was not done: {what}. If they want it, call again; they are asked again.)"
 
@@ -66,6 +67,8 @@ class AskedCall:
     """The call itself, so that it can be told of a no what was not done."""
     remark: str = ""
     """One more sentence, in the user's language."""
+    digest: str = ""
+    """The digest of the plan as it was when the user was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,8 @@ class Hearing:
     """Whether the question has reached the user."""
     agent: str | None = None
     """Whose turn it is, by its subentry."""
+    has_tools: bool = True
+    """Whether the agent can call anything."""
 
     @property
     def note(self) -> str | None:
@@ -155,6 +160,8 @@ class Hearing:
         if not self.answered or self.heard in (Reply.YES, Reply.MORE):
             return None
         what = "; ".join(asked.plan.words.replace("\n", " ") for asked in self.answered)
+        if not self.has_tools:
+            return _NO_TOOLS.format(what=what)
         return (_REFUSED if self.heard is Reply.NO else _DROPPED).format(what=what)
 
     def next_words(self) -> str | None:
@@ -242,6 +249,13 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | 
 
 
 @callback
+def without_tools(hass: HomeAssistant, conversation_id: str, language: str) -> Hearing:
+    """Drop the question of a conversation whose agent has no tools any more; no answer can do what was asked."""
+    question = hass.data.get(_QUESTIONS, {}).pop(conversation_id, None)
+    return Hearing(language, answered=question.calls if question else [], has_tools=False)
+
+
+@callback
 def agent_of(hass: HomeAssistant, caller: Caller) -> str | None:
     """Return the agent of ours whose turn it is in a caller's conversation, by its subentry; None for anybody else's."""
     hearing = hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
@@ -290,21 +304,21 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
         return await _async_ask_elsewhere(call, plan)
     call_id = call.tool_input.id if call.tool_input else ""
     told = hearing.agreed.pop(call_id, None)
-    if told is not None and told.plan.fingerprint() == plan.fingerprint():
+    if told is not None and told.digest == digest(call.hass, plan):
         call.recording.is_agreed = True
         return None
     if hearing.refuses(call.hass, plan):
         raise NotAllowedError(SAID_NO)
     if told is None and await async_reason_to_ask(call, plan) is None:
         return None
-    is_read = hearing.room >= MAX_READ
+    now, is_read = digest(call.hass, plan), hearing.room >= MAX_READ
     lines = await async_lines(call.hass, call.exposure, plan, hearing.language, is_read=is_read)
     title = plan.steps[0].title if len(plan.steps) == 1 else plan.sentence
     before = told.lines if told else []
     is_spoken = words_for(hearing.language) is not None
     remark = await plan.remark(hearing.language) if plan.remark else ""
     hearing.asked[_key(call)] = AskedCall(
-        call_id, plan, lines, before, title, items_of(call, plan, lines), call, remark
+        call_id, plan, lines, before, title, items_of(call, plan, lines), call, remark, now
     )
     return _waiting(
         plan, told.plan if told else None, _SPOKEN if is_spoken else _TO_BE_WORDED, "" if is_spoken else remark
@@ -316,6 +330,7 @@ class _Told:
     """What another agent was told of a call that asks."""
 
     plan: Plan
+    digest: str
     call_id: str
     spoken: int
     time: float
@@ -337,12 +352,13 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
     if told is not None:
         if parse_reply(caller.last_message or "", caller.llm_context.language) is Reply.NO:
             raise NotAllowedError(SAID_NO)
-        if told.plan.fingerprint() == plan.fingerprint():
+        if told.digest == digest(call.hass, plan):
             call.recording.is_agreed = True
             return None
     elif await async_reason_to_ask(call, plan) is None:
         return None
-    told_calls[_key(call)] = _Told(plan, call.tool_input.id if call.tool_input else "", spoken, now)
+    call_id = call.tool_input.id if call.tool_input else ""
+    told_calls[_key(call)] = _Told(plan, digest(call.hass, plan), call_id, spoken, now)
     return _waiting(plan, told.plan if told else None, _CALL_AGAIN, await plan.remark("en") if plan.remark else "")
 
 
@@ -379,17 +395,3 @@ def _key(call: ToolCall) -> str:
     made = (call.tool_input.tool_name, call.tool_input.tool_args) if call.tool_input else ()
     whole = [*_speaker(call.caller), call.options.entry_id, *made]
     return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _acts(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
-    """Return the actions of a plan with their entities, through scripts, scenes and groups as well."""
-    return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
-
-
-@callback
-def are_alike(hass: HomeAssistant, plan: Plan, other: Plan) -> bool:
-    """Return whether two plans share an act, so that who said no to one said it to the other; a toggle may be any."""
-    some, others = _acts(hass, plan), _acts(hass, other)
-    toggled = {entity_id for action, entity_id in (*some, *others) if entity_id and action.endswith(".toggle")}
-    both = {entity_id for _, entity_id in some} & {entity_id for _, entity_id in others}
-    return plan == other or bool(some & others or toggled & both)

@@ -34,6 +34,7 @@ from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
 from .reason import could_tell
+from .recheck import async_check_user, current_options
 from .unfinished import LONGEST, async_cut_off, async_finish, async_watched
 
 DEADLINE = 10.0
@@ -66,6 +67,8 @@ class ExtendedTool(llm.Tool):
     """Whether those whom the options name may be asked, and shown, what the speaker may not do by themselves."""
     shows_success: bool = False
     """Whether a call can be seen to have done all that it was to do, by whoever does not read its result."""
+    needs_family: ClassVar[bool] = True
+    """Whether it can be called only while the options have its family on."""
     reads_conversation: bool = False
     """Whether it looks at Home Assistant's current conversation by itself, as tools of other integrations may."""
     happens: ClassVar[Happening] = Happening.ACTED
@@ -104,6 +107,10 @@ class ExtendedTool(llm.Tool):
     async def async_available(cls, hass: HomeAssistant) -> bool:
         """Return whether this home has what the tool is about; otherwise it is not offered."""
         return True
+
+    def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
+        """Return the options of now, under which it is called; raises ToolError where it is not served any more."""
+        return current_options(hass, self._options, self.family if self.needs_family else None)
 
     @abstractmethod
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -153,7 +160,8 @@ class ExtendedTool(llm.Tool):
         self, hass: HomeAssistant, tool_input: llm.ToolInput, caller: Caller, *, acts: bool
     ) -> llm.ToolResult:
         """Answer a call that is allowed."""
-        options = self._options.as_of_now(hass)
+        options = self.current_options(hass)
+        await async_check_user(hass, caller)
         arguments = self.validated(tool_input.tool_args)
         call = ToolCall(
             hass=hass,
@@ -166,6 +174,7 @@ class ExtendedTool(llm.Tool):
             is_open=self.annotations.open_world,
             sends=self.sends,
             recording=Recording(self.name, is_told=options.is_told and self.is_told),
+            family=self.family if self.needs_family else None,
             agent=agent_of(hass, caller),
         )
         try:
@@ -208,7 +217,7 @@ class ExtendedTool(llm.Tool):
         except NotHereError as refusal:
             if not acts or not self.asks_others:
                 raise
-            return await async_ask_others(call, refusal, self.async_plan, self._async_begun)
+            return await async_ask_others(call, refusal, self, self._async_begun)
         return None
 
     async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
@@ -256,6 +265,7 @@ class PolicedTool(ExtendedTool):
     """Anybody's tool, such as Assist's, under our rules; what others read of it, and of its results, stays as it is."""
 
     family = "others"
+    needs_family = False
     deadline = LONGEST - 60
     """What others do, such as asking a model, can take minutes, and its answer is waited for while it is watched."""
 

@@ -22,6 +22,7 @@ from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
+from ..toolbox.recheck import digest
 from ..toolbox.telling import step_for
 from .calling import HIDDEN, NotDoneError, async_valid_call, check_standing
 from .conditions import async_holds
@@ -165,6 +166,7 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | Non
         users = [user_id for user_id in users if user_id and await async_can_ask(hass, user_id)]
         if not users:
             raise NotDoneError("it needs somebody's word, and nobody can be asked.", "not_done_nobody_to_ask") from None
+        asked = digest(hass, plan)
         question = await async_question(call, plan, owner.language, names_asker=wish.is_household)
         try:
             answer = await async_first_answer(hass, users, question, patience=_PATIENCE, language=owner.language)
@@ -173,6 +175,8 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | Non
             raise NotDoneError(reason, "not_done_nobody_agreed") from None
         if answer is None or not answer.agreed:
             raise NotDoneError("it needs the user's word, who did not agree.", "not_done_nobody_agreed") from None
+        if digest(hass, plan) != asked:
+            raise NotDoneError(_CHANGED) from None
         try:
             return await async_agreed(call, answer.user_id)
         except ToolError as err:

@@ -1,0 +1,121 @@
+"""The conditions of a call, checked when it is made and again when somebody's yes arrives.
+
+Every way in which a yes arrives uses these functions: the conversation, the panel, phones, other agents and scheduled calls.
+"""
+
+from collections.abc import Iterable, Iterator
+import hashlib
+import json
+from typing import Any
+
+from homeassistant.config_entries import ConfigEntryState
+from homeassistant.const import CONF_LLM_HASS_API
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.entity_component import EntityComponent
+from homeassistant.helpers.template import Template
+
+from ..const import DOMAIN
+from ..results import ToolError
+from .caller import Caller
+from .consequential import leaves
+from .options import ToolboxOptions
+from .plan import Plan
+from .policy import NotAllowedError
+
+_SERVING = frozenset({ConfigEntryState.LOADED, ConfigEntryState.SETUP_IN_PROGRESS})
+_NOT_LOADED = "The entry of Extended Assist that has this tool is not loaded. Nothing was done; tell the user."
+_FAMILY_OFF = "This tool was turned off in the options of Extended Assist. Nothing was done; tell the user."
+_USER_GONE = "The user in whose name this was called was deactivated or removed. Nothing was done; tell the user."
+_TAKEN = "The tools that the agent had were taken from it meanwhile. Nothing was done; tell the user."
+
+
+@callback
+def current_options(hass: HomeAssistant, options: ToolboxOptions, family: str | None = None) -> ToolboxOptions:
+    """Return the options of an entry as they are now; raise ToolError where it does not serve a family of tools any more."""
+    options = options.as_of_now(hass)
+    if options.entry_id is None or options.is_fixed:
+        return options
+    entry = hass.config_entries.async_get_entry(options.entry_id)
+    if entry is None or entry.state not in _SERVING:
+        raise ToolError(_NOT_LOADED)
+    if family is not None and options.families is not None and family not in options.families:
+        raise ToolError(_FAMILY_OFF)
+    return options
+
+
+async def async_check_user(hass: HomeAssistant, caller: Caller) -> None:
+    """Raise NotAllowedError where the user of a caller was deactivated or removed."""
+    if caller.user_id is None:
+        return
+    user = await caller.async_user(hass)
+    if user is None or not user.is_active:
+        raise NotAllowedError(_USER_GONE)
+
+
+@callback
+def selected_apis(hass: HomeAssistant, agent: str | None) -> frozenset[str]:
+    """Return the ids of the APIs that an agent of ours was given, by its subentry; none for any other agent."""
+    for entry in hass.config_entries.async_entries(DOMAIN):
+        if agent in entry.subentries:
+            selected = entry.subentries[agent].data.get(CONF_LLM_HASS_API) or ()
+            return frozenset([selected] if isinstance(selected, str) else selected)
+    return frozenset()
+
+
+@callback
+def check_apis(hass: HomeAssistant, agent: str | None, before: frozenset[str]) -> None:
+    """Raise ToolError where an agent of ours does not have all APIs any more that it had before."""
+    if not before <= selected_apis(hass, agent):
+        raise ToolError(_TAKEN)
+
+
+@callback
+def digest(hass: HomeAssistant, plan: Plan) -> str:
+    """Return the SHA-256 of a plan and of all that it leads to.
+
+    It differs where the plan does, where an entity id belongs to another entity, and where a script, a scene, a group or an
+    automation of the plan was changed.
+    """
+    led = [list(leaf) for step in plan.steps for leaf in leaves(hass, step)]
+    ids = sorted({*(one for step in plan.steps for one in step.entity_ids), *(str(leaf[1]) for leaf in led)})
+    whole = [plan.fingerprint(), led, [*_registered(hass, ids)], [*_written(hass, ids)]]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
+
+
+def _plain(value: Any) -> str:
+    """Return a value as a text that stays the same as long as the value does."""
+    # The text of a template itself counts how often it was rendered.
+    return value.template if isinstance(value, Template) else str(value)
+
+
+def _registered(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the ids of entities with those that they keep when they are renamed."""
+    registry = er.async_get(hass)
+    for entity_id in ids:
+        if (entry := registry.async_get(entity_id)) is not None:
+            yield entity_id, entry.id
+
+
+def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield scripts and automations with their configuration."""
+    for entity_id in ids:
+        domain = entity_id.partition(".")[0]
+        if domain in ("automation", "script"):
+            component: EntityComponent[Any] | None = hass.data.get(domain)
+            entity = component.get_entity(entity_id) if component else None
+            yield entity_id, getattr(entity, "raw_config", None)
+
+
+def _acts(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
+    """Return the actions of a plan with their entities, through scripts, scenes and groups as well."""
+    return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
+
+
+@callback
+def are_alike(hass: HomeAssistant, plan: Plan, other: Plan) -> bool:
+    """Return whether two plans share an act, so that who said no to one said it to the other; a toggle may be any."""
+    some, others = _acts(hass, plan), _acts(hass, other)
+    toggled = {entity_id for action, entity_id in (*some, *others) if entity_id and action.endswith(".toggle")}
+    both = {entity_id for _, entity_id in some} & {entity_id for _, entity_id in others}
+    return plan == other or bool(some & others or toggled & both)
