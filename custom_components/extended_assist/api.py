@@ -5,6 +5,7 @@ from typing import override
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
 from .const import CONF_FAMILIES, DOMAIN
@@ -37,22 +38,40 @@ class ExtendedAssistAPI(llm.API):
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return Assist's instance with the toolbox added."""
+        instance, own = await self.async_get_tools(llm_context)
+        # Nothing is waited for between Assist's answer and this, so that the prompt tells of the home as it is now.
+        instance.api_prompt = await async_api_prompt(
+            self.hass, instance.api_prompt, own, Caller.of(llm_context), self._options
+        )
+        return instance
+
+    async def async_get_tools(self, llm_context: llm.LLMContext) -> tuple[ToolboxInstance, list[ExtendedTool]]:
+        """Return all tools, with the prompt of Assist alone, and those of them that are the toolbox's own.
+
+        For who shows or calls tools by hand: the prompt looks at the whole home.
+        """
         tools: list[ExtendedTool] = [
             tool(self._options)
             for tool in CATALOGUE
             if tool.family in self._families and await tool.async_available(self.hass)
         ]
-        # Nothing is waited for from here until the prompt is read, so that it tells of the home as it is now.
         assist = without_own(await llm.async_get_api(self.hass, llm.LLM_API_ASSIST, llm_context))
         taken = [tool.name for tool in (*assist.tools, *tools)]
         tools += (added := added_tools(self.hass, self._entry_id, self._options, taken))
-        return ToolboxInstance(
+        instance = ToolboxInstance(
             api=self,
-            api_prompt=await async_api_prompt(
-                self.hass, assist.api_prompt, tools, Caller.of(llm_context), self._options
-            ),
+            api_prompt=assist.api_prompt,
             llm_context=llm_context,
             # Assist's order is that in which things were loaded; another one after a restart would cost a cached prefix.
             tools=[*policed(sorted(assist.tools, key=attrgetter("name")), self._options), *tools],
             custom_serializer=as_written(assist.custom_serializer) if added else assist.custom_serializer,
         )
+        return instance, tools
+
+
+async def async_get_tools(hass: HomeAssistant, entry_id: str, llm_context: llm.LLMContext) -> llm.APIInstance:
+    """Return the tools that an entry serves; raises HomeAssistantError where it serves none."""
+    for api in llm.async_get_apis(hass):
+        if isinstance(api, ExtendedAssistAPI) and api.id == api_id(entry_id):
+            return (await api.async_get_tools(llm_context))[0]
+    raise HomeAssistantError(f"API {api_id(entry_id)} not found")

@@ -9,12 +9,15 @@ from .exposure import Exposure
 
 # Where entities tell which others they move: groups and scenes, groups of integrations, speakers that play together.
 _MEMBERS = ("entity_id", "group_entities", "group_members")
+_MEMBERS_SET = frozenset(_MEMBERS)
 
 
 @callback
 def members_of(hass: HomeAssistant, entity_id: str) -> list[str]:
     """Return all existing entities that an entity moves when it is acted on, through groups in groups."""
     members: dict[str, None] = {}
+    if (state := hass.states.get(entity_id)) is None or not moves_others(hass, state):
+        return []
     waiting = [entity_id]
     while waiting:
         for member in listed_members(hass, waiting.pop()):
@@ -27,6 +30,8 @@ def members_of(hass: HomeAssistant, entity_id: str) -> list[str]:
 @callback
 def is_group(hass: HomeAssistant, entity_id: str) -> bool:
     """Return whether an entity stands for its members, unlike a speaker that plays together with others."""
+    if (state := hass.states.get(entity_id)) is None or not moves_others(hass, state):
+        return False
     members = set(listed_members(hass, entity_id))
     return bool(members) and entity_id not in members
 
@@ -34,7 +39,7 @@ def is_group(hass: HomeAssistant, entity_id: str) -> bool:
 @callback
 def moves_others(hass: HomeAssistant, state: State) -> bool:
     """Return whether an entity may have members; a quick look, for many entities at once."""
-    return any(attribute in state.attributes for attribute in _MEMBERS) or (
+    return not _MEMBERS_SET.isdisjoint(state.attributes) or (
         (entity := group.get_group_entities(hass).get(state.entity_id)) is not None and entity.group is not None
     )
 

@@ -16,6 +16,16 @@ _TRY_AGAIN: Final = 0.1
 _GIVE_UP: Final = 50
 
 
+_MANY: Final = 100
+"""Entities that are looked at in one go while Home Assistant waits."""
+
+
+async def async_pause(count: int) -> None:
+    """Let Home Assistant do other things where what follows looks at many entities."""
+    if count > _MANY:
+        await asyncio.sleep(0)
+
+
 def ends_task(error: BaseException) -> bool:
     """Return whether an error ends the task that runs, rather than being that of something it waited for."""
     task = asyncio.current_task()

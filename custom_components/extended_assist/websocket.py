@@ -17,7 +17,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
-from .api import api_id
+from .api import async_get_tools
 from .claude.request import offered_tools
 from .const import DOMAIN
 from .panel.by_hand import async_call_by_hand, context_of
@@ -189,7 +189,7 @@ async def _async_tools(hass: HomeAssistant, connection: ActiveConnection, msg: d
     context = context_of(connection.context(msg), msg["language"])
     found = []
     for entry in _entries(hass):
-        instance = await llm.async_get_api(hass, api_id(entry.entry_id), context)
+        instance = await async_get_tools(hass, entry.entry_id, context)
         schemas = {tool["name"]: tool["input_schema"] for tool in offered_tools(instance).tools}
         found += [_told(entry, tool, schemas.get(tool.name, {})) for tool in instance.tools]
     return found
@@ -210,7 +210,7 @@ async def _async_call(hass: HomeAssistant, connection: ActiveConnection, msg: di
     if entry is None:
         raise GoneError
     context = connection.context(msg)
-    instance = await llm.async_get_api(hass, api_id(entry.entry_id), context_of(context, msg["language"]))
+    instance = await async_get_tools(hass, entry.entry_id, context_of(context, msg["language"]))
     tool = next((one for one in instance.tools if one.name == msg["tool"]), None)
     if not isinstance(tool, ExtendedTool):  # Whatever our API serves carries its rules.
         raise GoneError

@@ -2,22 +2,25 @@
 
 from collections.abc import Awaitable, Callable
 import json
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES
+from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.toolbox import question
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation, intent as intents
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 from homeassistant.setup import async_setup_component
 from tests.claude.sent import assert_append_only, blocks_of
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
-from tests.conftest import AGENT, ASSISTANT
+from tests.conftest import AGENT, ASSISTANT, MODEL
 from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations", "house")
@@ -440,3 +443,25 @@ async def test_later(hass: HomeAssistant, say: Say) -> None:
     assert "Cancel: " in speech(await say("Cancel that", Turn([cancel])))
     await say("yes", SO_BE_IT)
     assert (await async_get_wishes(hass)).standing == []
+
+
+async def test_another_agent_in_the_conversation(
+    hass: HomeAssistant, say: Say, claude_server: ClaudeServer, entry: MockConfigEntry, hass_admin_user: MockUser
+) -> None:
+    """A yes to another agent of ours, in the same conversation, is no yes to what the first one asked."""
+    second = {**default_agent([], MODEL), "title": "Second"}
+    hass.config_entries.async_add_subentry(
+        entry, ConfigSubentry(**{**second, "data": MappingProxyType(second["data"])})
+    )
+    await hass.async_block_till_done()
+    asked = await say("Unlock the door", Turn([UNLOCK]))
+    claude_server.responder = Scenario([SO_BE_IT])
+    context = Context(user_id=hass_admin_user.id)
+    await conversation.async_converse(
+        hass, "yes", asked.conversation_id, context, language="en", agent_id="conversation.second"
+    )
+    await hass.async_block_till_done()
+    assert is_locked(hass)
+    # Once the conversation has gone on, it is no yes for the first one either.
+    await say("yes", SO_BE_IT)
+    assert is_locked(hass)

@@ -244,8 +244,8 @@ class Scheduled(Way):
 async def async_press_yes(phone: CompanionApp) -> None:
     """Press the button, and let what it answers be done; the phone of a user who is gone answers nothing."""
     await phone.async_press("Yes, do it")
-    for _ in range(200):
-        await asyncio.sleep(0.001)
+    for _ in range(500):
+        await asyncio.sleep(0)  # Clocks stand still.
 
 
 async def async_shown(phone: CompanionApp) -> None:

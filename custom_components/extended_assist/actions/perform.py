@@ -8,6 +8,7 @@ from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import Exposure
+from ..interruptible import async_pause
 from ..responses import safe_reason, visible_response
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
@@ -38,6 +39,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
         answer["failures"] = {**ended}
     if changes:
         await call.recording.async_settle(call.hass)
+        await async_pause(len(before))
         asked = {name.removesuffix("_pct") for name in action.data}
         reports = {
             entity_id: describe_change(call.exposure, was, now, asked)

@@ -241,9 +241,9 @@ def status_of(before: State, now: State | None, wanted: Wanted | None) -> Status
     return Status.NOT_REACHED
 
 
-def is_settled(before: State, now: State | None, wanted: Wanted | None) -> bool:
-    """Return whether waiting longer would tell no more of an entity."""
-    match status_of(before, now, wanted):
+def is_settled(before: State, now: State | None, wanted: Wanted | None, status: Status | None = None) -> bool:
+    """Return whether waiting longer would tell no more of an entity, whose status may be known already."""
+    match status or status_of(before, now, wanted):
         case Status.UNDER_WAY:
             return before.domain in SLOW
         case Status.CANNOT_BE_KNOWN:
@@ -253,9 +253,9 @@ def is_settled(before: State, now: State | None, wanted: Wanted | None) -> bool:
             return status is Status.REACHED
 
 
-def is_seen(before: State, now: State | None, wanted: Wanted | None) -> bool:
+def is_seen(before: State, now: State | None, wanted: Wanted | None, status: Status | None = None) -> bool:
     """Return whether an entity itself tells that it is all that it was to be, so that nobody need look once more."""
-    if not wanted or now is None or status_of(before, now, wanted) is not Status.REACHED:
+    if not wanted or now is None or (status or status_of(before, now, wanted)) is not Status.REACHED:
         return False
     # What is off may be set, and does nothing.
     if now.state == STATE_OFF and STATE not in wanted:

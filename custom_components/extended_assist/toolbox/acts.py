@@ -12,12 +12,13 @@ from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, Event, HomeAssist
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.json import json_bytes
-from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
+from homeassistant.helpers.target import SelectedEntities, TargetSelection, async_extract_referenced_entity_ids
 
 from ..domains import ONLY_RUN
 from ..effects.aims import (
     ANOTHER,
     SLOW,
+    TARGETS,
     Status,
     Wanted,
     is_all_known,
@@ -37,6 +38,7 @@ from .plan import Plan
 SETTLE_TIME = 2.0
 """Seconds in which a state may follow an action; slower devices are reported as not there yet."""
 
+_PLACES = frozenset(TARGETS) - {ATTR_ENTITY_ID}
 _TURNS = frozenset({"turn_on", "turn_off", "toggle"})
 
 
@@ -54,14 +56,26 @@ class Act:
     """What of it cannot be taken back."""
     is_all_known: bool = True
     """Whether what it is to be is all that was asked for."""
+    _known: tuple[State | None, State, Wanted | None, Status] | None = None
+    """The status that was computed last, with all that it depends on: several ask for it, of many entities."""
 
     def status(self, hass: HomeAssistant) -> Status:
         """Return the status of the entity."""
-        return status_of(self.since, hass.states.get(self.before.entity_id), self.wanted)
+        now = hass.states.get(self.before.entity_id)
+        if (known := self._known) and known[0] is now and known[1] is self.since and known[2] is self.wanted:
+            return known[3]
+        status = status_of(self.since, now, self.wanted)
+        self._known = now, self.since, self.wanted, status
+        return status
+
+    def is_settled(self, hass: HomeAssistant) -> bool:
+        """Return whether waiting longer would tell no more of the entity."""
+        return is_settled(self.since, hass.states.get(self.before.entity_id), self.wanted, self.status(hass))
 
     def is_seen(self, hass: HomeAssistant) -> bool:
         """Return whether the entity itself tells that all of it was done."""
-        return self.is_all_known and is_seen(self.since, hass.states.get(self.before.entity_id), self.wanted)
+        now = hass.states.get(self.before.entity_id)
+        return self.is_all_known and is_seen(self.since, now, self.wanted, self.status(hass))
 
 
 @dataclass(slots=True)
@@ -88,12 +102,17 @@ class Recording:
         """Wait until it is known what became of each entity, at most SETTLE_TIME in all."""
         if self._until is None:
             self._until = hass.loop.time() + SETTLE_TIME
-        await async_until(hass, self.acts, lambda: all(map(self._is_settled(hass), self.acts.items())), self._until)
+        waiting = list(self.acts.values())
 
-    @staticmethod
-    def _is_settled(hass: HomeAssistant) -> Callable[[tuple[str, Act]], bool]:
-        """Return the test whether waiting longer would tell no more of an act."""
-        return lambda item: is_settled(item[1].since, hass.states.get(item[0]), item[1].wanted)
+        def are_settled() -> bool:
+            # Each new state is looked at: those that were settled before are looked at again only when all are.
+            while waiting and waiting[-1].is_settled(hass):
+                waiting.pop()
+            if not waiting:
+                waiting.extend(act for act in self.acts.values() if not act.is_settled(hass))
+            return not waiting
+
+        await async_until(hass, self.acts, are_settled, self._until)
 
 
 async def async_until(
@@ -148,11 +167,13 @@ class _Listener:
             return
         if self._hass.services.supports_response(domain, service) is SupportsResponse.ONLY:
             return
+        action = f"{domain}.{service}"
+        is_known = is_all_known(action, data)
         for entity_id in self._targets(domain, service, data):
-            self._add(entity_id, f"{domain}.{service}", data)
+            self._add(entity_id, action, data, is_known=is_known)
             for member in members_of(self._hass, entity_id) if is_group(self._hass, entity_id) else ():
                 if member.startswith(f"{domain}."):
-                    self._add(member, f"{domain}.{service}", data)
+                    self._add(member, action, data, is_known=is_known)
 
     def _targets(self, domain: str, service: str, data: Mapping[str, Any]) -> set[str]:
         """Return the entities that an action means."""
@@ -161,7 +182,11 @@ class _Listener:
             return {er.async_get(hass).async_get_entity_id(domain, domain, service) or f"{domain}.{service}"}
         if data.get(ATTR_ENTITY_ID) == ENTITY_MATCH_ALL:
             return set(hass.states.async_entity_ids(domain))
-        found = async_extract_referenced_entity_ids(hass, TargetSelection(dict(data)))
+        named = data.get(ATTR_ENTITY_ID)
+        if isinstance(named, list) and data.keys().isdisjoint(_PLACES) and all(isinstance(one, str) for one in named):
+            found = SelectedEntities(referenced=set(named))  # As our own actions name them: nothing has to be found.
+        else:
+            found = async_extract_referenced_entity_ids(hass, TargetSelection(dict(data)))
         registry = er.async_get(hass)
         # What an area or a device holds is acted on where it is of the action's own kind.
         inner = {
@@ -175,11 +200,11 @@ class _Listener:
             entity_id for entity_id in (joined if isinstance(joined, list) else ()) if isinstance(entity_id, str)
         }
 
-    def _add(self, entity_id: str, action: str, data: Mapping[str, Any]) -> None:
+    def _add(self, entity_id: str, action: str, data: Mapping[str, Any], *, is_known: bool) -> None:
         """Take note of one entity; what is acted on twice was what it was at first, and is to be what it was told last."""
         if (now := self._hass.states.get(entity_id)) is None:
             return
-        wanted, lasting, is_known = wanted_of(action, data, now), lasting_of(action, now), is_all_known(action, data)
+        wanted, lasting = wanted_of(action, data, now), lasting_of(action, now)
         if (act := self._acts.get(entity_id)) is None:
             self._acts[entity_id] = Act(now, now, wanted, lasting, is_known)
             return

@@ -70,6 +70,11 @@ class Plan:
             return lines[0]
         return "\n".join([self.sentence, *(f"- {line}" for line in lines)])
 
+    @property
+    def size(self) -> int:
+        """Return how many entities its steps name."""
+        return sum(len(step.entity_ids) for step in self.steps)
+
     def fingerprint(self) -> str:
         """Return the SHA-256 of the steps: what was told is what is done."""
         steps = [[step.action, step.entity_ids, step.data, step.written] for step in self.steps]

@@ -83,6 +83,8 @@ class OpenQuestion:
     question: PortionedQuestion | None
     told: int
     """How many portions of it were told."""
+    agent: str | None = None
+    """The agent that asked, by its subentry: of two in one conversation, each answers for its own question."""
     id: str = field(default_factory=ulid_now)
 
     @property
@@ -113,10 +115,11 @@ class OpenQuestion:
         free = [text for text, _ in texts_in(step.data) if len(text.split()) > 1]
         return asked_words(step.action, [step.words.replace(f" ({step.action})", ""), *self.calls[0].lines], free)
 
-    def is_open(self, caller: Caller) -> bool:
-        """Return whether a message, the next one, answers it: in time, from who was asked where they were asked."""
+    def is_open(self, caller: Caller, agent: str | None) -> bool:
+        """Return whether a message, the next one, answers it: in time, to who asked, from who was asked where they were asked."""
         return (
-            _speaker(self.caller) == _speaker(caller)
+            self.agent == agent
+            and _speaker(self.caller) == _speaker(caller)
             and _messages(caller.chat_log) == self.spoken + 1
             and monotonic() - self.time <= ANSWER_TIME
         )
@@ -228,7 +231,7 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | 
     if (question := questions.pop(key, None)) is not None:
         hearing.answered = question.calls
         meant = hass.data.get(_MEANT, {}).get(caller.context.id if caller.context else "", question.id)
-        if meant == question.id and question.is_open(caller):
+        if meant == question.id and question.is_open(caller, agent):
             hearing.heard = question.reply(caller.last_message or "", language)
         if hearing.heard is Reply.MORE:
             hearing.asked = {asked.call_id: asked for asked in question.calls}
@@ -244,7 +247,7 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | 
         if hearing.is_told and hearing.asked:
             spoken = _messages(caller.chat_log)
             questions[key] = OpenQuestion(
-                [*hearing.asked.values()], caller, spoken, monotonic(), hearing.question, hearing.told
+                [*hearing.asked.values()], caller, spoken, monotonic(), hearing.question, hearing.told, agent
             )
 
 

@@ -18,6 +18,7 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN
 from ..exposure import Exposure, async_told
 from ..happened import Happening
+from ..interruptible import async_pause
 from ..results import ToolError, enforce
 from ..silence import log_unexpected
 from .acts import Recording, recording
@@ -213,7 +214,10 @@ class ExtendedTool(llm.Tool):
                 call = replace(call, asks_first=True)
             if acts or call.asks_first or could_tell(call):
                 call.recording.plan = plan = await self.async_plan(call)
-                return await async_ask(call, plan)
+                await async_pause(plan.size)
+                asked = await async_ask(call, plan)
+                await async_pause(plan.size)
+                return asked
         except NotHereError as refusal:
             if not acts or not self.asks_others:
                 raise
@@ -258,7 +262,13 @@ class ExtendedTool(llm.Tool):
             call.recording.failed = result.error
             if not result.error:
                 await call.recording.async_settle(call.hass)
-        return result if result.error else as_seen(call, with_outcome(call, result))
+            await async_pause(len(call.recording.acts))
+        if result.error:
+            return result
+        await async_pause(len(call.recording.acts))
+        result = with_outcome(call, result)
+        await async_pause(len(call.recording.acts))
+        return as_seen(call, result)
 
 
 class PolicedTool(ExtendedTool):

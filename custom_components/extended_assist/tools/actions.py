@@ -11,6 +11,7 @@ from homeassistant.util.json import JsonObjectType
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
 from ..happened import Happening
+from ..interruptible import async_pause
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import PRIVATE, Change, async_get_journal
@@ -62,6 +63,7 @@ class PerformActionTool(ExtendedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return the action on the entities that the target means now."""
         action = await _async_checked(call)
+        await async_pause(len(action.entity_ids))
         step = step_for(call, action.name, action.entity_ids, action.data)
         return Plan((step,), step.words)
 
