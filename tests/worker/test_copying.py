@@ -41,7 +41,7 @@ def recorder_file(folder: Path, more: str = "", name: str = "home-assistant_v2.d
 
 def copied(path: Path) -> Databases:
     """Return what holds a copy of what is exposed of a file."""
-    databases = Databases()
+    databases = Databases(lambda: None)
     lamp = [("light.lamp", "Lamp", "Hall")]
     databases.begin(
         time_zone="UTC", utc_offset=0, entities=lamp, statistics=lamp, exposed=["light.lamp"], hidden=["light.hidden"]

@@ -1,6 +1,9 @@
 """Tests of asking a private database for more than SQLite sorts in memory where it may open files."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
+import resource
 from typing import Any
 
 import pytest
@@ -14,10 +17,21 @@ ROWS = 60_000
 BOUNDS = {"seconds": 20.0, "most_rows": 2_000, "most_characters": 400_000, "longest": 2_000}
 
 
+@contextmanager
+def no_new_files() -> Iterator[None]:
+    """Let nothing be opened for a while, as the worker does for good."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 @pytest.fixture(scope="module")
 def databases() -> Databases:
     """Return what holds many states that differ."""
-    found = Databases()
+    found = Databases(lambda: None)
     lamp = [("light.lamp", "Lamp", "Hall")]
     found.begin(time_zone="UTC", utc_offset=0, entities=lamp, statistics=lamp, exposed=["light.lamp"], hidden=[])
     found.add("states_meta", [[7, "light.lamp"]])
@@ -44,7 +58,8 @@ def test_large_sorts(
 
     def ask_and_note(*given: Any, seconds: float, **bounds: Any) -> dict[str, Any]:
         asked.append(seconds)
-        return ask(*given, seconds=seconds, **bounds)
+        with no_new_files():
+            return ask(*given, seconds=seconds, **bounds)
 
     monkeypatch.setattr(database_module, "ask", ask_and_note)
     assert databases.query("key", query, {}, **BOUNDS)["rows"] == [[expected]]
@@ -68,7 +83,8 @@ def test_nothing_is_set_for_what_needs_no_file(databases: Databases) -> None:
     large = "SELECT count(*) FROM (SELECT DISTINCT state FROM states)"
     try:
         for query in ("SELECT 1", large, "SELECT 1"):
-            databases.query("key", query, {}, **BOUNDS)
+            with no_new_files():
+                databases.query("key", query, {}, **BOUNDS)
     finally:
         databases._filled.connection.set_trace_callback(None)
     asked = [each for each in ran if not each.startswith("--")]
@@ -77,7 +93,7 @@ def test_nothing_is_set_for_what_needs_no_file(databases: Databases) -> None:
 
 def test_jobs_out_of_order() -> None:
     """What was not begun cannot be filled, what was not filled cannot be asked, and what is begun anew holds nothing."""
-    found = Databases()
+    found = Databases(lambda: None)
     with pytest.raises(JobError, match="nothing is being filled"):
         found.add("states_meta", [[7, "light.lamp"]])
     with pytest.raises(JobError, match="nothing was filled"):
@@ -93,7 +109,7 @@ def test_jobs_out_of_order() -> None:
 
 def test_unknown_time_zone() -> None:
     """Where the system does not know the home's zone, its offset of today is taken."""
-    found = Databases()
+    found = Databases(lambda: None)
     try:
         for offset, local in ((19_800, "05:30:00"), (-12_600, "20:30:00")):
             found.begin(time_zone="Nowhere/Home", utc_offset=offset, entities=[], statistics=[], exposed=[], hidden=[])
@@ -106,7 +122,7 @@ def test_unknown_time_zone() -> None:
 
 def test_what_is_added() -> None:
     """Attributes are kept without what is hidden; a column that is twice there is an error in the words of the query."""
-    found = Databases()
+    found = Databases(lambda: None)
     lamp = [("light.lamp", "Lamp", "Hall")]
     found.begin(time_zone="UTC", utc_offset=0, entities=lamp, statistics=lamp, exposed=["light.lamp"], hidden=[])
     found.add("states_meta", [[7, "light.lamp"]])

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from pathlib import Path
+import re
 import signal
 import subprocess
 import sys
@@ -29,9 +30,16 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 
 async def filled(worker: Worker) -> None:
-    """Give a process an empty database."""
-    await worker.request("begin", 5.0, **SEEN)
-    await worker.request("finish", 5.0, key="empty")
+    """Give a process an empty database, unless it has one: it is filled once only."""
+    if worker.holds != "empty":
+        await worker.request("begin", 5.0, **SEEN)
+        await worker.request("finish", 5.0, key="empty")
+        worker.holds = "empty"
+
+
+def is_filled(held: object) -> bool:
+    """Return whether a process holds that database."""
+    return held == "empty"
 
 
 async def ask(worker: Worker, query: str = "SELECT 1", limit: float = 6.0) -> Any:
@@ -58,7 +66,7 @@ async def gone(pid: int) -> bool:
 
 async def works(hass: HomeAssistant) -> int:
     """Ask something, and return which process answered."""
-    async with workers(hass).lease() as worker:
+    async with workers(hass).lease(is_filled) as worker:
         await filled(worker)
         assert await ask(worker) == [[1]]
         return worker.pid
@@ -75,7 +83,7 @@ async def ended(hass: HomeAssistant) -> Any:
 async def test_bounds(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
     """The operating system bounds a process, and nothing of Home Assistant is in it."""
     monkeypatch.setenv("SUPERVISOR_TOKEN", "s3cret")
-    async with workers(hass).lease() as worker:
+    async with workers(hass).lease(is_filled) as worker:
         await filled(worker)
         folder = Path(f"/proc/{worker.pid}")
         lines = (folder / "limits").read_text(encoding="utf-8").splitlines()[1:]
@@ -91,12 +99,27 @@ async def test_bounds(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> N
         assert "site-packages" not in (folder / "maps").read_text(encoding="utf-8")
         assert "(deleted)" in str((folder / "cwd").readlink())
         opened = [str(each.readlink()) for each in (folder / "fd").iterdir()]
-        assert len(opened) == 4
+        # Python's ctypes may keep the library open that it was loaded with.
+        assert all(re.search(r"^pipe:|^/dev/null$|\(deleted\)$|/libffi[^/]*$", each) for each in opened), opened
         assert sum("pipe" in each for each in opened) == 2
         assert sum("(deleted)" in each for each in opened) == 1  # The file that large data goes to.
         assert (
             int((folder / "stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[16]) > 0
         )  # Gives way to others.
+
+
+async def test_filled_once(hass: HomeAssistant) -> None:
+    """A process that was filled serves who asks the same; others get a fresh one, since it can open nothing any more."""
+    first = await works(hass)
+    async with workers(hass).lease(lambda held: held == "something else") as worker:
+        assert worker.pid != first
+        assert worker.holds is None
+        with pytest.raises(JobFailedError, match="nothing is being filled"):
+            await worker.request("finish", 5.0, key="empty")
+        empty = worker.pid
+    assert await works(hass) == first
+    async with workers(hass).lease(lambda held: held == "something else") as worker:
+        assert worker.pid == empty, "one that holds nothing is as good as a new one"
 
 
 async def test_kept_for_a_while(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,10 +145,10 @@ async def test_refusals_end_nothing(hass: HomeAssistant) -> None:
     """A job that cannot be done is an answer; the process goes on."""
     pid = await works(hass)
     with pytest.raises(JobFailedError, match="syntax error"):
-        async with workers(hass).lease() as worker:
+        async with workers(hass).lease(is_filled) as worker:
             await ask(worker, "nonsense")
     with pytest.raises(JobFailedError, match="nothing was filled"):
-        async with workers(hass).lease() as worker:
+        async with workers(hass).lease(is_filled) as worker:
             await worker.request("query", 1.0, key="another", text="SELECT 1", **BOUNDS)
     assert await works(hass) == pid
 
@@ -153,7 +176,7 @@ async def test_killed_at_work(hass: HomeAssistant, job: str) -> None:
     """So is one that is ended in the midst of a job."""
 
     async def work() -> None:
-        async with workers(hass).lease() as worker:
+        async with workers(hass).lease(is_filled) as worker:
             if job != "begin":
                 await worker.request("begin", 5.0, **SEEN)
             if job == "query":
@@ -175,7 +198,7 @@ async def test_never_answers(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatc
     pid = await works(hass)
 
     async def work() -> None:
-        async with workers(hass).lease() as worker:
+        async with workers(hass).lease(is_filled) as worker:
             os.kill(worker.pid, signal.SIGSTOP)
             await ask(worker, limit=0.2)
 
@@ -191,7 +214,7 @@ async def test_ends_itself(hass: HomeAssistant) -> None:
     pid = await works(hass)
 
     async def work() -> None:
-        async with workers(hass).lease() as worker:
+        async with workers(hass).lease(is_filled) as worker:
             await worker.request("query", 0.5, key="empty", text=long, **BOUNDS)
 
     with pytest.raises(TimeoutError):
@@ -238,7 +261,7 @@ async def test_cancelled(hass: HomeAssistant) -> None:
     pids: list[int] = []
 
     async def run() -> None:
-        async with workers(hass).lease() as worker:
+        async with workers(hass).lease(is_filled) as worker:
             await filled(worker)
             pids.append(worker.pid)
             await ask(worker, ENDLESS)
@@ -284,7 +307,7 @@ async def test_home_assistant_stops(hass: HomeAssistant) -> None:
     pids: list[int] = [await works(hass)]
 
     async def run() -> None:
-        async with found.lease() as worker:
+        async with found.lease(is_filled) as worker:
             pids.append(worker.pid)
             await filled(worker)
             started.set()
@@ -306,10 +329,10 @@ async def test_home_assistant_is_killed(hass: HomeAssistant, tmp_path: Path) -> 
     script.write_text(
         "import asyncio, os\n"
         "from types import SimpleNamespace\n"
-        "from tests.worker.test_host import ENDLESS, ask, filled\n"
+        "from tests.worker.test_host import ENDLESS, ask, filled, is_filled\n"
         "from custom_components.extended_assist.worker.host import Workers\n"
         "async def main():\n"
-        "    async with Workers(SimpleNamespace(loop=asyncio.get_running_loop())).lease() as worker:\n"
+        "    async with Workers(SimpleNamespace(loop=asyncio.get_running_loop())).lease(is_filled) as worker:\n"
         "        await filled(worker)\n"
         "        print(worker.pid, flush=True)\n"
         "        asyncio.get_running_loop().call_later(0.2, os._exit, 9)\n"
@@ -359,7 +382,7 @@ async def test_no_folder_for_temporary_files(hass: HomeAssistant, monkeypatch: p
 
 async def test_half_a_character(hass: HomeAssistant) -> None:
     """A text that is no text is the asker's mistake, and takes nothing with it."""
-    async with workers(hass).lease() as worker:
+    async with workers(hass).lease(is_filled) as worker:
         await filled(worker)
         with pytest.raises(JobFailedError, match="surrogates"):
             await ask(worker, "SELECT '\ud800'")
@@ -376,15 +399,3 @@ def test_no_module_of_home_assistant(tmp_path: Path) -> None:
         [sys.executable, "-I", "-S", "-c", code, host._PACKAGE], check=True, capture_output=True, text=True
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_nothing_can_be_opened() -> None:
-    """While a query runs, the operating system refuses every file."""
-    code = host._PROGRAM.replace("import main; main()", "import main").replace(
-        "process import main", "limits import no_new_files"
-    )
-    code += "\nwith no_new_files():\n    try: open('/etc/passwd')\n    except OSError as err: print(err.errno)\nprint(len(open('/etc/passwd').read()) > 0)"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, host._PACKAGE], check=True, capture_output=True, text=True
-    )
-    assert done.stdout.split() == ["24", "True"]

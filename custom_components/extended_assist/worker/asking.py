@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Any, Final
 
 from .errors import JobError
-from .limits import no_new_files
 
 _PROGRESS_STEPS: Final = 20_000
 """Steps of SQLite's virtual machine, well below a millisecond, between two looks at the clock."""
@@ -146,20 +145,19 @@ def ask(
     end = monotonic() + seconds
     interrupt_when(connection, lambda: monotonic() > end)
     try:
-        with no_new_files():
-            cursor = connection.execute(text, dict(parameters))
-            if cursor.description is None:
-                raise JobError("it has no result; write one SELECT")
-            columns = [column[0] for column in cursor.description]
-            rows: list[list[Any]] = []
-            room = most_characters
-            for row in cursor:
-                values = [_plain(value, longest) for value in row]
-                room -= sum(len(value) if isinstance(value, str) else 8 for value in values)
-                if len(rows) == most_rows or room < 0:
-                    return {"columns": columns, "rows": rows, "complete": False}
-                rows.append(values)
-            return {"columns": columns, "rows": rows, "complete": True}
+        cursor = connection.execute(text, dict(parameters))
+        if cursor.description is None:
+            raise JobError("it has no result; write one SELECT")
+        columns = [column[0] for column in cursor.description]
+        rows: list[list[Any]] = []
+        complete, room = True, most_characters
+        for row in cursor:
+            values = [_plain(value, longest) for value in row]
+            room -= sum(len(value) if isinstance(value, str) else 8 for value in values)
+            if len(rows) == most_rows or room < 0:
+                complete = False
+                break
+            rows.append(values)
     except sqlite3.OperationalError as err:
         if str(err) == "interrupted":
             raise JobError(f"stopped after {seconds:g} seconds") from err
@@ -170,6 +168,7 @@ def ask(
         raise JobError(str(err)) from err
     finally:
         connection.set_progress_handler(None, 0)
+    return {"columns": columns, "rows": rows, "complete": complete}
 
 
 def _plain(value: Any, longest: int) -> Any:

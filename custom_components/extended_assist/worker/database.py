@@ -1,6 +1,6 @@
 """The jobs about databases: fill one with exposed rows, ask it, and ask one file that the user named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 import os
 import sqlite3
@@ -12,7 +12,6 @@ from .asking import Authorizer, NeedsFileError, ask, interrupt_when, lock, sorti
 from .attributes import Attributes
 from .copying import copy_file
 from .errors import JobError
-from .limits import no_new_files
 from .private import PrivateDatabase, memory_limit
 from .tables import ATTRIBUTES, PLAIN_VIEWS, ROW_TABLES, Share
 
@@ -29,8 +28,9 @@ class _Filled(NamedTuple):
 class Databases:
     """Holds at most one private database."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, shut_off: Callable[[], None]) -> None:
+        """Begin with none; take what shuts this process off from all other files, before a query runs."""
+        self._shut_off = shut_off
         self._filling: PrivateDatabase | None = None
         self._filled: _Filled | None = None
 
@@ -61,10 +61,11 @@ class Databases:
             database.add_rows(ROW_TABLES[table], rows)
 
     def finish(self, key: str) -> int:
-        """Lock the database; from here on it can only be asked. Returns how many rows it has."""
+        """Lock the database; from here on this process can only ask it. Returns how many rows it has."""
         database, self._filling = self._begun(), None
         rows = database.finish()
         self._filled = _Filled(database.connection, lock(database.connection), key)
+        self._shut_off()
         return rows
 
     def query(self, key: str, text: str, parameters: Mapping[str, Any], *, seconds: float, **bounds: Any) -> Any:
@@ -91,7 +92,7 @@ class Databases:
         utc_offset: int,
         **bounds: Any,
     ) -> dict[str, Any]:
-        """Ask one file, behind views where there are any; nothing else can be opened."""
+        """Ask one file, behind views where there are any; this process can open nothing else any more."""
         _set_time_zone(time_zone, utc_offset)
         try:
             with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=1)) as connection:
@@ -100,13 +101,13 @@ class Databases:
                 connection.execute("SELECT count(*) FROM sqlite_schema")
                 clean = Attributes(hidden, lambda *_: None, lambda _: None).visible
                 connection.create_function("visible_attributes", 1, lambda value: value and clean(value))
-                with no_new_files():
-                    connection.execute("PRAGMA temp_store = MEMORY")
-                    for view in views:
-                        connection.execute(view)
-                    names = {row[0] for row in connection.execute("SELECT name FROM pragma_function_list")}
-                    lock(connection, own_functions=names)
-                    return ask(connection, text, parameters, **bounds)
+                self._shut_off()
+                connection.execute("PRAGMA temp_store = MEMORY")
+                for view in views:
+                    connection.execute(view)
+                names = {row[0] for row in connection.execute("SELECT name FROM pragma_function_list")}
+                lock(connection, own_functions=names)
+                return ask(connection, text, parameters, **bounds)
         except sqlite3.Error as err:
             raise JobError(str(err)) from err
 

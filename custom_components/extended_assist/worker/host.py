@@ -66,7 +66,7 @@ class Worker:
         self._sent = sent
         self._received = received
         self.holds: object = None
-        """What its user filled it with."""
+        """What its user filled it with; None only where it was not filled to the end."""
         self.idle_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -161,7 +161,7 @@ class Workers:
     async def lease(
         self, suits: Callable[[object], bool] = lambda _: False, *, keep: bool = True
     ) -> AsyncIterator[Worker]:
-        """Yield a process for some jobs: one that holds what suits, another that is idle, or a new one.
+        """Yield a process for some jobs: one that holds what suits, one that holds nothing, or a new one.
 
         A process is not kept when it is not to be, and never when anything but an honest answer came out.
         """
@@ -195,12 +195,13 @@ class Workers:
             self._turns.release()
 
     def _take(self, suits: Callable[[object], bool]) -> Worker | None:
-        """Take the idle process that holds what suits, or the one that has been idle longest."""
+        """Take an idle process that holds what suits, or one that holds nothing yet: each is filled once only."""
         for worker in [worker for worker in self._idle if not worker.alive]:
             self._end(worker)
-        if not self._idle:
+        usable = [worker for worker in self._idle if worker.holds is None or suits(worker.holds)]
+        if not usable:
             return None
-        worker = next((worker for worker in self._idle if suits(worker.holds)), self._idle[0])
+        worker = max(usable, key=lambda worker: worker.holds is not None)
         self._idle.remove(worker)
         if worker.idle_timer:
             worker.idle_timer.cancel()

@@ -1,7 +1,8 @@
 """What the operating system allows the worker: memory, time, files, and no other process."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 import math
 import os
 from pathlib import Path
@@ -17,10 +18,15 @@ _OPEN_FILES: Final = 32
 _GRACE: Final = 1.0
 """Seconds after which the process is ended that has not given up by itself."""
 _LOW_PRIORITY: Final = 10
+_NOBODY: Final = 65534
+"""The user and the group that own nothing."""
 
 
-def confine() -> None:
-    """Bound this process for good; raises OSError or ValueError where the system cannot do that."""
+def confine() -> Callable[[], None]:
+    """Bound this process for good, and return what shuts it off from all files that are not open, before a query runs.
+
+    Raises OSError or ValueError where the system cannot do that.
+    """
     for kind, limit in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_FSIZE, FILE),
@@ -32,6 +38,33 @@ def confine() -> None:
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0), _LOW_PRIORITY))
     _go_nowhere()
+    try:
+        # Some kernels have no filters, and some Pythons no ctypes.
+        from .system_calls import refuse_others  # noqa: PLC0415
+
+        refuse_others(files=True)
+    except ImportError, OSError, AttributeError:
+        return _confine_without_filter()
+    return partial(refuse_others, files=False)
+
+
+def _confine_without_filter() -> Callable[[], None]:
+    """Make sure that the limits will bind, and return what shuts the process off: they bind every user but root.
+
+    Root stays able to read the recorder's file until then. Raises OSError where it may not become another user.
+    """
+    if is_root := os.getuid() == 0:
+        os.setresgid(_NOBODY, 0, 0)
+        os.setresuid(_NOBODY, 0, 0)
+
+    def shut_off() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+        if is_root:
+            os.setgroups([])
+            os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+            os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+
+    return shut_off
 
 
 @contextmanager
@@ -46,17 +79,6 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-@contextmanager
-def no_new_files() -> Iterator[None]:
-    """Let the operating system refuse to open anything, whatever asks for it."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _go_nowhere() -> None:

@@ -17,12 +17,12 @@ def main() -> None:
     """Bound this process, then do what is asked until the other side is gone."""
     sent, received = sys.stdout.buffer, sys.stdin.buffer
     try:
-        confine()
+        shut_off = confine()
     except (OSError, ValueError) as err:
         write_message(sent, {"error": f"the operating system sets no bounds here ({err})"})
         return
     write_message(sent, {"result": READY})
-    databases = Databases()
+    databases = Databases(shut_off)
     jobs: Mapping[str, Callable[..., Any]] = {
         "copy": databases.copy,
         "begin": databases.begin,
