@@ -11,6 +11,7 @@ from homeassistant.helpers.json import json_encoder_default
 from .exposure import Exposure, is_secret_text
 from .walk import texts_in
 
+_NOT_SUPPORTED = "the entity does not support it. Choose another entity or action"
 _NOT_TOLD = "(not told: it names something that is not exposed, or is secret)"
 
 
@@ -39,6 +40,8 @@ def visible_response(exposure: Exposure, response: Any) -> Any:
 
 def safe_reason(exposure: Exposure, error: Exception) -> str:
     """Return the text of an error unless it names something hidden."""
+    if isinstance(error, NotImplementedError):
+        return _NOT_SUPPORTED  # What Home Assistant's entities raise where an integration does not override a method.
     text = str(error) or type(error).__name__
     return "the reason names something that is not exposed" if exposure.names_hidden(text) else text
 

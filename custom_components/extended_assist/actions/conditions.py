@@ -138,8 +138,8 @@ class ConditionWalker:
             return self._with_target(part, kind, self._described[is_trigger][kind], base, place)
         if not isinstance(kind, str) or kind not in known:
             what = "triggers" if is_trigger else "conditions"
-            if is_trigger and kind in REFUSED:
-                raise ToolError(f"{place}: assistants cannot use a trigger of the type '{kind}': {REFUSED[str(kind)]}.")
+            if is_trigger and isinstance(kind, str) and kind in REFUSED:
+                raise ToolError(f"{place}: assistants cannot use a trigger of the type '{kind}': {REFUSED[kind]}.")
             raise ToolError(f"{place}: {what} of type {kind!r} cannot be checked. Use {', '.join(sorted(known))}.")
         if isinstance(options := part.get("options"), dict):
             # Home Assistant puts both ways of writing into one.

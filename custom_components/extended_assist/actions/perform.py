@@ -76,5 +76,5 @@ async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response
         ) from err
     except Unauthorized as err:
         raise ToolError(_NOT_ALLOWED) from err
-    except HomeAssistantError as err:
+    except (HomeAssistantError, NotImplementedError) as err:
         raise ToolError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err

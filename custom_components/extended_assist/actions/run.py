@@ -140,7 +140,7 @@ class SequenceRun:
             if (error := task.exception()) is None:
                 result, reason = task.result()
                 answer = {"ended": self._ended(reason), **_response(self._run, result)}
-            elif isinstance(error, HomeAssistantError | vol.Invalid):
+            elif isinstance(error, HomeAssistantError | NotImplementedError | vol.Invalid):
                 answer["ended"] = f"failed at {self._script.last_place}"
                 failures = failures or [safe_reason(call.exposure, error)]
             else:

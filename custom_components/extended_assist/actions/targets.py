@@ -36,6 +36,7 @@ REFERENCES = frozenset({ATTR_ENTITY_ID, *PLACES})
 """The keys that hold references to entities, wherever they occur."""
 
 _MAX_NAMED = 6
+_MAX_PARTS = 100
 _GROUP_DOMAIN = "group"
 # What moves one speaker alone, even while it plays together with others.
 _ALONE = frozenset(
@@ -123,7 +124,10 @@ class Expander:
                 self._add_all((state.entity_id for state in self._hass.states.async_all(domains)), found)
             return
         if "," in text and not self._exposure.is_exposed(text.strip().lower()):
-            for part in filter(None, map(str.strip, text.split(","))):
+            parts = dict.fromkeys(filter(None, map(str.strip, text.split(","))))
+            if len(parts) > _MAX_PARTS:
+                raise ToolError(f"{len(parts):,} entities in one text; at most {_MAX_PARTS} are allowed. Name an area.")
+            for part in parts:
                 self._add_named(part, found)
             return
         entity_id = self._find(text)
@@ -280,12 +284,12 @@ def check_device(hass: HomeAssistant, exposure: Exposure, device_id: str, place:
 
 
 def texts(value: Any, place: str) -> list[str]:
-    """Return one or several references as a list; raises ToolError for anything but texts."""
+    """Return one or several references as a list, each once; raises ToolError for anything but texts."""
     values = value if isinstance(value, list) else [] if value is None else [value]
     for item in values:
         if not isinstance(item, str) or not item.strip():
             raise ToolError(f"{place}: this must be a name or id, or a list of them. Write it so.")
-    return values
+    return list(dict.fromkeys(values))
 
 
 def count(entity_ids: set[str]) -> str:

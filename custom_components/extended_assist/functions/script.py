@@ -85,7 +85,7 @@ class ScriptType(FunctionType):
             return f"It has not finished after {WAIT:g} seconds and goes on."
         try:
             result, reason = task.result()
-        except (vol.Invalid, HomeAssistantError) as err:
+        except (vol.Invalid, HomeAssistantError, NotImplementedError) as err:
             why = script.failures(exposure) or [safe_reason(exposure, err)]
             raise ToolError(f"The script of this function failed: {'; '.join(why)}") from err
         if result is None:

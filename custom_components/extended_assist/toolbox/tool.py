@@ -23,6 +23,7 @@ from ..results import ToolError, enforce
 from ..silence import log_unexpected
 from .acts import Recording, recording
 from .afar import async_ask_others
+from .arguments import check_arguments
 from .call import ToolCall
 from .caller import Caller
 from .happening import tell
@@ -163,6 +164,7 @@ class ExtendedTool(llm.Tool):
         """Answer a call that is allowed."""
         options = self.current_options(hass)
         await async_check_user(hass, caller)
+        check_arguments(tool_input.tool_args)
         arguments = self.validated(tool_input.tool_args)
         call = ToolCall(
             hass=hass,

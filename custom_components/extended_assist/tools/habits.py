@@ -26,7 +26,7 @@ from ..habits.find import FoundHabits, Sought, find_habits, read_home
 from ..habits.habit import LEFT_ON, TIME, Habit
 from ..habits.kinds import SETTABLE, action, is_leading, states_of
 from ..habits.left_on import was_left_on
-from ..recorder import async_read
+from ..recorder import async_read, ready_recorder
 from ..rehearsal.past import NotReplayableError, RehearsalOutcome
 from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from ..results import ToolError, format_minute, size
@@ -85,6 +85,9 @@ class FindHabitsTool(ExtendedTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Find them, rehearse the best, and tell these."""
+        ready_recorder(
+            call.hass
+        )  # Raises before the recorder's settings are asked for, which are not there without it.
         await call.exposure.async_prepare()
         end = dt_util.utcnow().timestamp()
         # Of the first and the last day only a part is known, which is no whole day.
