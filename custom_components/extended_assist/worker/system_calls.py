@@ -31,8 +31,8 @@ _F_GETFD, _F_SETFD, _F_GETFL, _F_GETLK, _F_SETLK = 1, 2, 3, 5, 6
 _THIS_PROCESS: Final = 0
 _RLIMIT_CPU: Final = 0
 
-_ARCHITECTURES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-"""The names that uname gives, with AUDIT_ARCH_* of linux/audit.h and the place of the numbers in the tables below."""
+_ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+"""AUDIT_ARCH_* of linux/audit.h, by the names that uname gives."""
 
 
 class _Call(NamedTuple):
@@ -142,12 +142,11 @@ def refuse_others(*, files: bool) -> None:
 
 def _program(architecture: str, calls: dict[str, _Call]) -> bytes:
     """Return the program that allows some system calls: instructions of struct sock_filter, linux/filter.h."""
-    identifier, place = _ARCHITECTURES[architecture]
     # A 64-bit process can make calls of 32 bits, under other numbers.
-    code = [_load(_ARCHITECTURE), _if_equal(identifier, 1, 0), _end(_REFUSE), _load(_NUMBER)]
+    code = [_load(_ARCHITECTURE), _if_equal(_ARCHITECTURES[architecture], 1, 0), _end(_REFUSE), _load(_NUMBER)]
     for call in calls.values():
-        if (number := call[place]) is not None:
-            allowed = [part for place_, values in call.conditions for part in _one_of(place_, values)] + [_end(_ALLOW)]
+        if (number := call.x86_64 if architecture == "x86_64" else call.aarch64) is not None:
+            allowed = [part for place, values in call.conditions for part in _one_of(place, values)] + [_end(_ALLOW)]
             code += [_if_equal(number, 0, len(allowed)), *allowed]
     return b"".join([*code, _end(_REFUSE)])
 
