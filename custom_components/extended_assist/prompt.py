@@ -12,6 +12,7 @@ from .exposure import ExposedEntity, Exposure
 from .memory.telling import async_told_facts
 from .name_index import aliases_of
 from .toolbox.caller import Caller
+from .toolbox.fixed_values import is_fixed_name
 from .toolbox.options import ToolboxOptions
 
 MAX_LISTED = 300
@@ -34,6 +35,9 @@ _WANT_IDS = ("__add_automation", "__execute_script", "__query_database", "__rend
 _OVERVIEW = (
     "There are {count} entities, too many to list: [area], then how many of each domain. "
     "To learn names, call {finder} with area, domain or name; a name that the user said may be tried as it is.\n"
+)
+_OTHERS = (
+    "{count} more entities have names that others may have chosen: call {finder} with their domain to read them.\n"
 )
 _NO_AREA = "no area"
 _MARKS = re.compile(r"[;:=()\[\]]")
@@ -133,11 +137,14 @@ class Overview:
     def describe(self, entities: list[ExposedEntity]) -> str:
         """Return the names of entities, area by area, or how many there are where they are too many."""
         is_listed = len(entities) <= MAX_LISTED
+        named = [entity for entity in entities if is_fixed_name(self.hass, entity.state)] if is_listed else entities
         # What has no area comes last, and the same home is always said in the same words, so that it is found in caches.
-        floors = self._on_floors(in_areas(entities))
+        floors = self._on_floors(in_areas(named))
         legend = _LEGEND if is_listed else _OVERVIEW.format(count=len(entities), finder=self.finder)
         legend += _IDS if is_listed and self.tells_ids else ""
         legend += _FLOORS if any(floors) else ""
+        if others := len(entities) - len(named):
+            legend += _OTHERS.format(count=others, finder=self.finder)
         return legend + "".join(
             (f"[[{floor or _NO_FLOOR}]]\n" if any(floors) else "")
             + "".join(

@@ -42,7 +42,7 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
         await async_pause(len(before))
         asked = {name.removesuffix("_pct") for name in action.data}
         reports = {
-            entity_id: describe_change(call.exposure, was, now, asked)
+            entity_id: describe_change(call.hass, call.exposure, was, now, asked)
             for entity_id, was in before.items()
             # An unchanged one says nothing where an answer says more.
             if (now := call.hass.states.get(entity_id)) is not was or (now and not asks)

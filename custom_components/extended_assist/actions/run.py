@@ -24,6 +24,7 @@ from ..results import ToolError
 from ..silence import QUIET, UnloggedText
 from ..templates.bound import TemplateRun
 from ..toolbox.call import ToolCall
+from ..toolbox.fixed_values import has_free_text
 from ..toolbox.outcome import describe_change, fitting
 from .binding import Asked, Binder
 from .check import ActionChecker, ResolvedAction
@@ -160,6 +161,11 @@ class SequenceRun:
             answer["left_out"] = f"{left_out} more in its targets not touched: not exposed, or moving what is not."
         return answer
 
+    def has_free_text(self, answer: JsonObjectType) -> bool:
+        """Return whether an answer of this run holds free text; what the sequence says by itself, the model wrote."""
+        told = [answer.get("response"), answer.get("to_say")]
+        return any(told) and (self._run.has_free_text or (bool(self._run.responses) and has_free_text(told)))
+
     async def _async_end(self) -> asyncio.Task[Outcome]:
         """Return the task of the run when it is over, or when its time is; nothing of it goes on after that."""
         hass = self._call.hass
@@ -223,7 +229,7 @@ def changes(call: ToolCall, before: Mapping[str, State], acted: Iterable[str]) -
     # Groups follow their members.
     touched = {*acted} | {entity_id for entity_id in call.recording.acts if not is_group(call.hass, entity_id)}
     reports = {
-        entity_id: describe_change(call.exposure, before.get(entity_id), call.hass.states.get(entity_id))
+        entity_id: describe_change(call.hass, call.exposure, before.get(entity_id), call.hass.states.get(entity_id))
         for entity_id in sorted(filter(call.exposure.is_exposed, touched))
     }
     told = fitting(reports, call.budget // 2)

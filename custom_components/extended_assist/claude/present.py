@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 import re
-from typing import Any, Final
+from typing import Final
 
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import llm
@@ -19,7 +19,7 @@ from ..const import DOMAIN
 from ..exposure import ExposedEntity, Exposure, is_secret_key
 from ..prompt import in_areas, place, spoken_name
 from ..results import format_minute, number, shown
-from ..toolbox.outside import FREE_STATES, STRANGERS_NAMES, has_words
+from ..toolbox.fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit
 
 DEFAULT_PRESENT: Final = 40
 """Exposed entities up to which the present is told; docs/cost.md has the measurement that it comes from."""
@@ -45,31 +45,8 @@ _NO_STATE: Final = frozenset(
     }
 )
 """Domains whose states are no answer to a question, beside those that have tools of their own."""
-_VOCABULARY: Final = frozenset(
-    {
-        *("alarm_control_panel", "automation", "binary_sensor", "climate", "cover", "fan", "group", "humidifier"),
-        *(
-            "input_boolean",
-            "lawn_mower",
-            "light",
-            "lock",
-            "media_player",
-            "plant",
-            "remote",
-            "schedule",
-            "siren",
-            "sun",
-        ),
-        *("switch", "timer", "update", "vacuum", "valve", "water_heater", "weather"),
-    }
-)
-"""Domains whose states Home Assistant's own components choose."""
 _NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d|(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?", re.ASCII)
-_WORD: Final = re.compile(r"[a-z]{1,20}(?:[-_][a-z]{1,20})?|armed_custom_bypass")
-_PLAIN: Final = re.compile(r"[^\W_][\w .-]{0,29}")
-_MAX_UNIT: Final = 16
-"""Characters of a unit; those in use are shorter."""
 _UNAVAILABLE: Final = ("unavailable", "unknown")
 _MEANT: Final[Mapping[str, Mapping[str, str]]] = {
     **{kind: {"on": "open", "off": "closed"} for kind in ("door", "garage_door", "opening", "window")},
@@ -175,7 +152,7 @@ def describe_present(hass: HomeAssistant, assistant: str, limit: int) -> Present
     exposure = Exposure(hass, assistant)
     if not 0 < len(exposure.ids) <= limit:
         return None
-    entities = [entity for entity in exposure.entities.values() if _has_part(entity)]
+    entities = [entity for entity in exposure.entities.values() if _has_part(hass, entity)]
     states: dict[str, dict[str, str | None]] = {}
     for names, members in in_areas(entities):
         told = states.setdefault(place(names), {})
@@ -185,10 +162,9 @@ def describe_present(hass: HomeAssistant, assistant: str, limit: int) -> Present
     return Present(states) if is_any else None
 
 
-def _has_part(entity: ExposedEntity) -> bool:
-    """Return whether an entity is one to tell of: its state answers something, and no stranger's device has named it."""
-    is_guest = str(entity.state.attributes.get("source_type")) in STRANGERS_NAMES and has_words(entity.name)
-    return entity.domain not in _NO_STATE and not is_guest
+def _has_part(hass: HomeAssistant, entity: ExposedEntity) -> bool:
+    """Return whether an entity is listed: its state answers something, and nobody outside can have named it."""
+    return entity.domain not in _NO_STATE and is_fixed_name(hass, entity.state)
 
 
 def _distinct(hass: HomeAssistant, entities: Collection[ExposedEntity]) -> dict[str, ExposedEntity]:
@@ -235,8 +211,8 @@ def _meant(state: State) -> str | None:
 
 def _value(hass: HomeAssistant, exposure: Exposure, state: State) -> str | None:
     """Return a state that nobody else can have worded, or None."""
-    domain, value = state.domain, state.state
-    if domain in FREE_STATES:
+    value = state.state
+    if not is_fixed_state(hass, state):
         return None
     if _NUMBER.fullmatch(value):
         unit = state.attributes.get("unit_of_measurement")
@@ -245,15 +221,13 @@ def _value(hass: HomeAssistant, exposure: Exposure, state: State) -> str | None:
         return value
     if (moment := _moment(value)) is not None:
         return format_minute(moment)
-    if domain in _VOCABULARY:
-        return value if _WORD.fullmatch(value) else None
-    return value if value in _choices(hass, state) and _PLAIN.fullmatch(value) and not has_words(value) else None
+    return value
 
 
 def _unit(state: State) -> str:
     """Return the unit of a number, behind a space where it is a word."""
     unit = state.attributes.get("unit_of_measurement")
-    if not isinstance(unit, str) or not unit.isprintable() or len(unit) > _MAX_UNIT or has_words(unit):
+    if not isinstance(unit, str) or not is_fixed_unit(unit):
         return ""
     return unit if unit in ("%", "°") else f" {unit}"
 
@@ -265,11 +239,3 @@ def _moment(value: str) -> datetime | None:
     except ValueError:
         return None
     return moment if moment and moment.tzinfo else None
-
-
-def _choices(hass: HomeAssistant, state: State) -> Collection[Any]:
-    """Return the states that an entity can have besides numbers and times."""
-    if state.domain in ("person", "device_tracker"):
-        return {"home", "not_home", *(zone.name for zone in hass.states.async_all("zone"))}
-    options = state.attributes.get("options")
-    return options if isinstance(options, list | tuple) else ()

@@ -12,8 +12,8 @@ from homeassistant.core import HomeAssistant, callback
 from ..exposure import Exposure
 from ..results import format_minute
 from ..toolbox.caller import Caller
+from ..toolbox.fixed_values import has_free_text
 from ..toolbox.journal import ASPECTS, STATES, Change, Journal
-from ..toolbox.outside import has_words
 
 MAX_RECAP_HOURS: Final = 24
 _MAX_CHANGES: Final = 6
@@ -90,7 +90,7 @@ def _changed(kept: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether a value is a number or a word."""
+    """Return whether a value is a number or a word of Home Assistant's sets."""
     if isinstance(value, bool | int | float):
         return True
-    return isinstance(value, str) and 0 < len(value) <= _MAX_VALUE and not has_words(value)
+    return isinstance(value, str) and 0 < len(value) <= _MAX_VALUE and not has_free_text(value)

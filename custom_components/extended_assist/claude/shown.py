@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
 from homeassistant.helpers.json import json_dumps
 
+from ..toolbox.fixed_values import free_texts
 from ..toolbox.named import folded
-from ..toolbox.outside import marks, outside_texts
+from ..toolbox.outside import marks
 
 _HELD: Final = 2_000
 """Characters that wait for the end of a link, at most."""
@@ -168,7 +169,7 @@ def read_links(chat_log: ChatLog) -> frozenset[str]:
     if computed := _links(*(text for text, is_computed in results if is_computed)) - found:
         # What the model has computed, it may have put together.
         found |= computed & _links(
-            *(text for state in chat_log.hass.states.async_all() for text in outside_texts(state))
+            *(text for state in chat_log.hass.states.async_all() for text in free_texts(chat_log.hass, state))
         )
     return found
 

@@ -11,7 +11,7 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import has_words
+from ..toolbox.fixed_values import fixed_names, has_free_text
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from .yaml_source import PartError
@@ -24,6 +24,8 @@ class FunctionRun:
     call: ToolCall
     variables: dict[str, Any]
     """The arguments, and in a composite function the results of earlier steps."""
+    has_free_text: bool = False
+    """Whether a template of the run has read a value that somebody outside can have written."""
     enum_texts: frozenset[str] = frozenset()
     """Texts of the function's own enums: the user's words, though a model chose one of them."""
 
@@ -65,7 +67,7 @@ class FunctionType(ABC):
 
     def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
         """Whether a result holds words that strangers can have written."""
-        return has_words(result)
+        return run.has_free_text or has_free_text(result, fixed_names(run.hass, run.call.exposure.entities.values()))
 
     def sends(self, settings: Mapping[str, Any]) -> bool:
         """Whether what its arguments say goes out of the house."""

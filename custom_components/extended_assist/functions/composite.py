@@ -75,12 +75,15 @@ class CompositeType(FunctionType):
     @override
     async def async_run(self, run: FunctionRun, settings: Mapping[str, Any]) -> Any:
         """Run the steps."""
-        run = replace(run, variables=dict(run.variables))
+        inner = replace(run, variables=dict(run.variables))
         result = None
-        for step in _steps(settings):
-            result = await step.type.async_run(run, step.settings)
-            if step.response_variable:
-                run.variables[step.response_variable] = result
+        try:
+            for step in _steps(settings):
+                result = await step.type.async_run(inner, step.settings)
+                if step.response_variable:
+                    inner.variables[step.response_variable] = result
+        finally:
+            run.has_free_text = inner.has_free_text
         return result
 
     @override

@@ -14,13 +14,11 @@ from ..actions.perform import async_perform
 from ..actions.targets import PLACES
 from ..exposure import async_told
 from ..results import ToolError
-from ..toolbox.outside import has_words, may_hold_words, repeats
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
 from ..toolbox.tool import ExtendedTool
 from ..tools.automation_changes import AddAutomationTool
-from ..walk import texts_in
 from .base import FunctionRun, FunctionType
 from .legacy_history import async_legacy_energy, async_legacy_history, async_legacy_statistics
 from .yaml_source import FunctionError, parse_yaml
@@ -201,14 +199,6 @@ class NativeType(FunctionType):
     def tier(self, settings: Mapping[str, Any]) -> Tier:
         """Return the tier of the built-in function."""
         return _NATIVES[settings["name"]].tier
-
-    @override
-    def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
-        """Whether what is read tells of entities with states that anybody may have written."""
-        if self.tier(settings) > Tier.READ:
-            return has_words(result)
-        states, told = run.call.exposure.states(), {text for text, _ in texts_in(result)}
-        return repeats(result, states) or any(may_hold_words(one) for one in states if one.entity_id in told)
 
     @override
     def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:

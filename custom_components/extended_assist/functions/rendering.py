@@ -25,7 +25,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, json_loads
 
-from ..exposure import Exposure
 from ..interruptible import async_run_interruptible
 from ..responses import AnswerExposure
 from ..results import ToolError
@@ -34,6 +33,7 @@ from ..templates.limits import Budget, TooLongError
 from ..templates.named import named_entities
 from ..templates.render import environment, nearest_known
 from ..templates.state_proxies import TemplateHome
+from ..toolbox.fixed_values import is_fixed_name, is_fixed_state
 from .base import FunctionRun
 from .yaml_source import PartError, YamlPath
 
@@ -294,7 +294,7 @@ async def _async_render(
     """Render in a thread that is ended when it takes too long."""
     hass, assistant = run.hass, str(run.call.llm_context.assistant)
     # What comes in is as large as it is; what is made of it is measured.
-    given = {**_helpers(run.call.exposure, source), **run.variables, **(variables or {})}
+    given = {**_helpers(run, source), **run.variables, **(variables or {})}
 
     def render() -> str:
         if values:
@@ -302,7 +302,10 @@ async def _async_render(
         code, named = _compiled(source, apart=values is not None)
         home = TemplateHome(hass, AnswerExposure(hass, assistant, named), Budget(TIME_LIMIT))
         here = (_pieces_environment() if values else environment()).for_rendering(home)
-        return jinja2.Template.from_code(here, code, here.globals).render(given).strip()
+        try:
+            return jinja2.Template.from_code(here, code, here.globals).render(given).strip()
+        finally:
+            run.has_free_text = run.has_free_text or home.has_free_text
 
     try:
         return await async_run_interruptible(hass, "function", TIME_LIMIT, render)
@@ -315,8 +318,9 @@ async def _async_render(
         raise ToolError(f"A template of this function failed: {reason}") from err
 
 
-def _helpers(exposure: Exposure, source: str) -> dict[str, Any]:
+def _helpers(run: FunctionRun, source: str) -> dict[str, Any]:
     """Return the functions that templates of functions have beyond those of others; they answer as of this call."""
+    exposure = run.call.exposure
 
     def is_exposed_entity_in_query(query: str) -> bool:
         return any(f"'{state.entity_id}'" in query for state in exposure.states())
@@ -327,6 +331,9 @@ def _helpers(exposure: Exposure, source: str) -> dict[str, Any]:
         "raise": _raise,
     }
     if "exposed_entities" in source:
+        run.has_free_text = run.has_free_text or any(
+            not (is_fixed_state(run.hass, state) and is_fixed_name(run.hass, state)) for state in exposure.states()
+        )
         helpers["exposed_entities"] = [
             {
                 "entity_id": entity.entity_id,

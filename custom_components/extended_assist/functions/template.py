@@ -9,7 +9,6 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 
-from ..toolbox.outside import repeats
 from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render
 
@@ -34,8 +33,8 @@ class TemplateType(FunctionType):
 
     @override
     def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
-        """Whether the user's own words repeat those of states."""
-        return repeats(result, run.call.exposure.states())
+        """Whether the template read such words; its own are the user's."""
+        return run.has_free_text
 
 
 def parse_result(text: str) -> Any:

@@ -81,6 +81,8 @@ class Answer:
     rows: list[list[Any]]
     complete: bool
     """Whether there are no more rows."""
+    functions: frozenset[str] = frozenset()
+    """The functions that the query used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,9 @@ async def async_query(
     rows = found["rows"]
     if as_text:
         rows = _shown_rows(rows) if len(rows) <= _FEW else await hass.async_add_executor_job(_shown_rows, rows)
-    return Answer(header=tuple(found["columns"]), rows=rows, complete=found["complete"])
+    return Answer(
+        header=tuple(found["columns"]), rows=rows, complete=found["complete"], functions=frozenset(found["functions"])
+    )
 
 
 def bounds(longest: int = _MAX_TEXT) -> dict[str, Any]:

@@ -73,6 +73,8 @@ class TemplateRun:
         self.hass = hass
         self.responses: set[str] = set()
         """The names of variables that hold what actions answered."""
+        self.has_free_text = False
+        """Whether a template of this run has read a value that somebody outside can have written."""
         self.computed: dict[str, Any] = {}
         """What variables were set to last by the templates of this run, which can make only what may be seen."""
         self._assistant = assistant
@@ -184,6 +186,7 @@ class BoundTemplate(Unlogged, Template):
         finally:
             self._compiled = None
             self._run.spend(thread_time() - started)
+            self._run.has_free_text = self._run.has_free_text or home.has_free_text
             if (info := render_info_cv.get()) is not None and info.collecting:
                 info.entities = {*info.entities, *home.read}
 

@@ -27,6 +27,8 @@ _ATTRIBUTES = frozenset(
         "via_device_id",
     }
 )
+_FIXED_ATTRIBUTES = frozenset({"entry_type", "id", "name_by_user"})
+"""Attributes that Home Assistant or an administrator sets."""
 _ENTRY_ATTRIBUTES = frozenset({"disabled_by", "domain", "pref_disable_polling", "source", "state", "title"})
 
 
@@ -73,7 +75,7 @@ def _device(home: Home, lookup_value: Any) -> dr.AnyDeviceEntry | None:
 def device_name(home: Home, lookup_value: Any) -> str | None:
     """Return the name of a device, or of the device of an entity."""
     device = _device(home, lookup_value)
-    return _name(device) if device else None
+    return home.read_text(_name(device), is_fixed=device.name_by_user is not None) if device else None
 
 
 @callback
@@ -91,7 +93,7 @@ def device_attr(home: Home, device_or_entity_id: Any, attr_name: Any) -> Any:
         return value if home.device(value) else None
     if attr_name == "labels":
         return {label_id for label_id in device.labels if home.label(label_id)}
-    return value
+    return home.read_text(value, is_fixed=attr_name in _FIXED_ATTRIBUTES)
 
 
 def is_device_attr(home: Home, device_or_entity_id: Any, attr_name: Any, attr_value: Any) -> bool:
@@ -135,7 +137,7 @@ def config_entry_attr(home: Home, config_entry_id: Any, attr_name: Any) -> Any:
     if entry is None or not home.exposed(entity.entity_id for entity in entities):
         return None
     value = getattr(entry, attr_name)
-    return value.value if isinstance(value, Enum) else value
+    return value.value if isinstance(value, Enum) else home.read_text(value, is_fixed=attr_name != "title")
 
 
 FUNCTIONS = (

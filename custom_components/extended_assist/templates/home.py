@@ -17,6 +17,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.async_ import run_callback_threadsafe
 
 from ..exposure import Exposure
+from ..toolbox.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_plain
 
 PLAIN_TYPES = (str, int, float, type(None))
 
@@ -32,6 +33,8 @@ class Home:
         self.exposure = exposure
         self.moment = dt_util.utcnow()
         """The one moment of the rendering."""
+        self.has_free_text = False
+        """Whether the rendering has read a value that somebody outside can have written."""
         self.decided: dict[str, State | None] = {}
         self._answers: dict[tuple[Any, ...], Any] = {}
         self._areas: dict[str, list[str]] = {}
@@ -55,6 +58,26 @@ class Home:
             on_loop = get_ident() == self.hass.loop_thread_id
             self._answers[key] = question() if on_loop else run_callback_threadsafe(self.hass.loop, question).result()
         return self._answers[key]
+
+    def read_state(self, state: State) -> str:
+        """Return a state, and note whether it is free text."""
+        self.has_free_text = self.has_free_text or not is_fixed_state(self.hass, state)
+        return state.state
+
+    def read_name(self, state: State) -> None:
+        """Note whether the name of an entity is free text."""
+        self.has_free_text = self.has_free_text or not is_fixed_name(self.hass, state)
+
+    def read_text[T](self, value: T, *, is_fixed: bool) -> T:
+        """Return a value of a registry, and note whether it is free text."""
+        self.has_free_text = self.has_free_text or not (is_fixed or is_plain(value))
+        return value
+
+    def read_attribute(self, state: State, name: str) -> Any:
+        """Return an attribute that may be seen, and note whether it is free text."""
+        value = self.exposure.visible_attribute(state, name)
+        self.has_free_text = self.has_free_text or not is_fixed_attribute(self.hass, state, name, value)
+        return value
 
     @callback
     def state(self, entity_id: str) -> State | None:

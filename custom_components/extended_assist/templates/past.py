@@ -157,6 +157,17 @@ class PastHome(TemplateHome):
         return proxy.attributes.get(name) if proxy else None
 
     @override
+    def members(self, proxy: TemplateState, name: str) -> tuple[str, ...]:
+        """Return the entities that an attribute of a group or zone listed at the moment."""
+        return tuple(proxy.attributes.get(name) or ())
+
+    @override
+    def number(self, proxy: TemplateState, name: str) -> float | None:
+        """Return an attribute that was a number at the moment."""
+        value = proxy.attributes.get(name)
+        return value if isinstance(value, int | float) else None
+
+    @override
     def all(self, domain: str | None = None) -> list[TemplateState]:
         """Refuse: what was exposed then is not known, and all of it would have to be read."""
         raise NotOfThePastError(f"all states{f' of {domain}' if domain else ''}, in a template")

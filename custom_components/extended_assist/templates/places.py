@@ -72,8 +72,8 @@ def _place(home: TemplateHome, value: Any) -> _Place | None:
     """Return where an entity is."""
     if (state := _state(home, value)) is None:
         return None
-    latitude, longitude = (state.attributes.get(name) for name in ("latitude", "longitude"))
-    return (latitude, longitude) if isinstance(latitude, int | float) and isinstance(longitude, int | float) else None
+    latitude, longitude = (home.number(state, name) for name in ("latitude", "longitude"))
+    return None if latitude is None or longitude is None else (latitude, longitude)
 
 
 def _point(latitude: Any, longitude: Any) -> _Place | None:

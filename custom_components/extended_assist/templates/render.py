@@ -51,6 +51,8 @@ class Rendered:
     text: str
     undefined: tuple[str, ...]
     """Jinja's messages about undefined names, which were rendered as nothing."""
+    has_free_text: bool = False
+    """Whether the template read a value that somebody outside can have written, whatever it made of it."""
 
 
 @cache
@@ -84,10 +86,11 @@ async def async_render_with_notes(
         budget = Budget(TIME_LIMIT)
         undefined: dict[str, None] = {}
         undefined_names.set(undefined)
-        here = environment().for_rendering(TemplateHome(hass, exposure, budget))
+        home = TemplateHome(hass, exposure, budget)
+        here = environment().for_rendering(home)
         given = dict(budget.check(dict(variables or {})))
         text = jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given)
-        return Rendered(text.strip(), tuple(undefined))
+        return Rendered(text.strip(), tuple(undefined), home.has_free_text)
 
     # Renderings share the interpreter, and so do they with the event loop: side by side they would only be in the way.
     async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):

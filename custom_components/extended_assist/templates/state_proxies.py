@@ -12,6 +12,7 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.util.read_only_dict import ReadOnlyDict
 
 from ..exposure import Exposure
+from ..toolbox.fixed_values import is_fixed_attribute
 from .home import Home
 from .limits import Budget
 
@@ -56,13 +57,13 @@ class TemplateState:
     @property
     def state(self) -> str:
         """Return the state."""
-        return self._state.state
+        return self._home.read_state(self._state)
 
     @property
     def attributes(self) -> ReadOnlyDict[str, Any]:
         """Return the attributes that may be seen."""
         if self._attributes is None:
-            self._attributes = ReadOnlyDict(self._home.exposure.visible_attributes(self._state))
+            self._attributes = ReadOnlyDict(self._home.read_attributes(self._state))
         return self._attributes
 
     @property
@@ -88,7 +89,8 @@ class TemplateState:
 
     @property
     def entity_id(self) -> str:
-        """Return the entity id."""
+        """Return the entity id, which Home Assistant makes of the name."""
+        self._home.read_name(self._state)
         return self._state.entity_id
 
     @property
@@ -99,11 +101,13 @@ class TemplateState:
     @property
     def object_id(self) -> str:
         """Return the second part of the entity id."""
+        self._home.read_name(self._state)
         return self._state.object_id
 
     @property
     def name(self) -> str:
         """Return the name shown to the user."""
+        self._home.read_name(self._state)
         return self._state.name
 
     @property
@@ -178,7 +182,9 @@ class TemplateHome(Home):
     def users(self) -> frozenset[str]:
         """The users who are exposed persons."""
         return frozenset(
-            user_id for person in self.all("person") if (user_id := person.attributes.get("user_id")) is not None
+            user_id
+            for person in self.exposure.states("person")
+            if (user_id := self.exposure.visible_attribute(person, "user_id")) is not None
         )
 
     def all(self, domain: str | None = None) -> list[TemplateState]:
@@ -195,7 +201,8 @@ class TemplateHome(Home):
     def format_state(self, state: State, *, rounded: bool, with_unit: bool) -> str:
         """Return a state as it is displayed."""
         text = self.ask(_display_state, state.entity_id) if rounded and state.domain == SENSOR_DOMAIN else state.state
-        unit = self.exposure.visible_attribute(state, "unit_of_measurement") if with_unit else None
+        self.read_state(state)
+        unit = self.read_attribute(state, "unit_of_measurement") if with_unit else None
         return f"{text} {unit}" if unit else text
 
     def state_text(self, entity_id: Any, rounded: bool | None, with_unit: bool) -> str:  # noqa: FBT001 - as templates call it
@@ -208,10 +215,27 @@ class TemplateHome(Home):
             return proxy.state
         return self.format_state(proxy._state, rounded=rounded, with_unit=with_unit)  # noqa: SLF001 - of this file
 
+    def members(self, proxy: TemplateState, name: str) -> tuple[str, ...]:
+        """Return the entities that an attribute of a group or zone lists."""
+        return tuple(self.exposure.visible_attribute(proxy._state, name) or ())  # noqa: SLF001 - of this file
+
+    def number(self, proxy: TemplateState, name: str) -> float | None:
+        """Return an attribute that is a number."""
+        value = self.exposure.visible_attribute(proxy._state, name)  # noqa: SLF001 - of this file
+        return value if isinstance(value, int | float) else None
+
+    def read_attributes(self, state: State) -> dict[str, Any]:
+        """Return the attributes that may be seen, and note whether one of them is free text."""
+        visible = self.exposure.visible_attributes(state)
+        self.has_free_text = self.has_free_text or not all(
+            is_fixed_attribute(self.hass, state, name, value) for name, value in visible.items()
+        )
+        return visible
+
     def attribute(self, entity_id: Any, name: Any) -> Any:
         """Return an attribute of an entity, or None."""
         proxy = self.find(entity_id)
-        return self.exposure.visible_attribute(proxy._state, name) if proxy else None  # noqa: SLF001 - of this file
+        return self.read_attribute(proxy._state, name) if proxy else None  # noqa: SLF001 - of this file
 
 
 @callback

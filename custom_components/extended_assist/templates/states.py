@@ -55,20 +55,21 @@ def expand(home: TemplateHome, *args: Any) -> list[TemplateState]:
             item = home.find(item)
         elif not isinstance(item, TemplateState) and isinstance(item, Iterable):
             search += item
-        if not isinstance(item, TemplateState) or item.entity_id in found:
+        # Not by its property: an id that is not passed on is not read.
+        if not isinstance(item, TemplateState) or (entity_id := item._state.entity_id) in found:  # noqa: SLF001
             continue
         if groups is None:
             groups = home.ask(_groups)
-        if item.domain == "group" or item.entity_id in groups:
+        if item.domain == "group" or entity_id in groups:
             members = "entity_id"
         elif item.domain == "zone":
             members = "persons"
         else:
-            found[item.entity_id] = item
+            found[entity_id] = item
             continue
-        if item.entity_id not in opened:
-            opened.add(item.entity_id)
-            search += item.attributes.get(members) or ()
+        if entity_id not in opened:
+            opened.add(entity_id)
+            search += home.members(item, members)
     return list(found.values())
 
 
@@ -86,6 +87,7 @@ def state_translated(home: Home, entity_id: Any) -> str:
     state = home.state(entity_id)
     if state is None:
         return STATE_UNKNOWN
+    home.read_state(state)
     entry = er.async_get(home.hass).async_get(state.entity_id)
     return async_translate_state(
         home.hass,
@@ -101,7 +103,7 @@ def state_translated(home: Home, entity_id: Any) -> str:
 def state_attr_translated(home: Home, entity_id: Any, attribute: Any) -> Any:
     """Return an attribute of an entity in the language of the user interface, or None."""
     state = home.state(entity_id)
-    value = home.exposure.visible_attribute(state, attribute) if state else None
+    value = home.read_attribute(state, attribute) if state else None
     if state is None or not isinstance(value, str | Enum):
         return value
     entry = er.async_get(home.hass).async_get(state.entity_id)
@@ -119,8 +121,9 @@ def state_attr_translated(home: Home, entity_id: Any, attribute: Any) -> Any:
 @callback
 def entity_name(home: Home, entity_id: Any, **options: bool) -> str | None:
     """Return the name of an entity without that of its device, as this version of Home Assistant has it."""
-    if not isinstance(entity_id, str) or not home.state(entity_id):
+    if not isinstance(entity_id, str) or (state := home.state(entity_id)) is None:
         return None
+    home.read_name(state)
     # It looks at nothing of its extension but the home.
     named: Callable[..., str | None] = EntityExtension.entity_name
     return named(home, entity_id, **options)

@@ -18,7 +18,7 @@ from ..groups import is_group, members_of
 from ..results import shown, size
 from .acts import Act
 from .call import ToolCall
-from .outside import is_outside
+from .fixed_values import is_fixed_attribute, is_fixed_state
 
 OUTCOME = "outcome"
 COUNTS = 100
@@ -32,6 +32,8 @@ _COLOR_MODE = "color_mode"
 """Says no more than the colour beside it."""
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
+_FREE = "a text"
+"""Stands for a state that somebody outside can have written."""
 
 
 class DoneResult(llm.ToolResult):
@@ -86,7 +88,7 @@ def outcome_of(
         now = hass.states.get(entity_id)
         name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
         status = act.status(hass)
-        found[status][name if name not in found[status] else entity_id] = _as_it_is(exposure, now, act, status)
+        found[status][name if name not in found[status] else entity_id] = _as_it_is(hass, exposure, now, act, status)
     told: JsonObjectType = {}
     for status in (Status.NOT_REACHED, Status.UNDER_WAY, Status.CANNOT_BE_KNOWN, Status.REACHED):
         if not (entities := found.get(status)):
@@ -108,7 +110,7 @@ def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[s
     )
 
 
-def _as_it_is(exposure: Exposure, now: State | None, act: Act, status: Status) -> str:
+def _as_it_is(hass: HomeAssistant, exposure: Exposure, now: State | None, act: Act, status: Status) -> str:
     """Return how an entity is, with what was to be set of it."""
     if now is None:
         return "removed"
@@ -116,11 +118,13 @@ def _as_it_is(exposure: Exposure, now: State | None, act: Act, status: Status) -
     set_now = [
         f"{name} {_short(visible[name])}"
         for name in (act.wanted or {})
-        if name not in (STATE, _COLOR_MODE) and visible.get(name) is not None
+        if name not in (STATE, _COLOR_MODE)
+        and visible.get(name) is not None
+        and is_fixed_attribute(hass, now, name, visible[name])
     ]
     if status is Status.UNDER_WAY and (measured := visible.get("current_temperature")) is not None:
         set_now.append(f"measured {measured}")
-    return ", ".join([state_text(now), *set_now])
+    return ", ".join([_state_text(hass, now), *set_now])
 
 
 def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
@@ -134,31 +138,35 @@ def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
 
 
 def describe_change(
-    exposure: Exposure, before: State | None, after: State | None, asked: Container[str] = frozenset()
+    hass: HomeAssistant,
+    exposure: Exposure,
+    before: State | None,
+    after: State | None,
+    asked: Container[str] = frozenset(),
 ) -> str:
     """Return the old and the new values of an entity, such as 'off → on, brightness 128', first those that were asked for."""
     if after is None:
         return "removed"
-    was = state_text(before) if before else "nothing"
-    parts = [state_text(after) if was == state_text(after) else f"{was} → {state_text(after)}"]
+    was, now = _state_text(hass, before) if before else "nothing", _state_text(hass, after)
+    parts = [now if was == now and was != _FREE else f"{was} → {now}"]
     old = before.attributes if before else {}
     changed = [
         (name, value)
         for name, value in exposure.visible_attributes(after).items()
         if old.get(name) != value
         and value is not None
-        and (
-            name in asked
-            or (name != _COLOR_MODE and isinstance(value, str | int | float) and not is_outside(name, value))
-        )
+        and (name in asked or (name != _COLOR_MODE and isinstance(value, str | int | float)))
+        and is_fixed_attribute(hass, after, name, value)
     ]
     changed.sort(key=lambda item: item[0] not in asked)
     parts += [f"{name} {_short(value)}" for name, value in changed[:_MAX_ATTRIBUTES]]
     return ", ".join(parts) + (", as before" if after is before else "")
 
 
-def state_text(state: State) -> str:
-    """Return a state with its unit."""
+def _state_text(hass: HomeAssistant, state: State) -> str:
+    """Return a fixed state with its unit."""
+    if not is_fixed_state(hass, state):
+        return _FREE
     unit = unit_of(state)
     return f"{state.state if unit is None else shown(state.state, unit)} {unit or ''}".strip()
 

@@ -31,7 +31,7 @@ from .intents import is_complete, plan_of
 from .journal import async_get_journal
 from .options import MEMORY, WISHES, ToolboxOptions
 from .outcome import COUNTS, as_seen, with_outcome
-from .outside import has_words, is_from_outside, marked, remember, unwrapped
+from .outside import checked, is_from_outside, marked, remember, unwrapped
 from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
@@ -338,13 +338,14 @@ class PolicedTool(ExtendedTool):
         except HomeAssistantError as err:
             told = str(err) or type(err).__name__
             # What an intent says of its own is Home Assistant's; the rest can be of devices and their services.
-            by_others = not isinstance(err, intent.IntentError) and not self.annotations.read_only and has_words(told)
+            by_others = not isinstance(err, intent.IntentError) and not self.annotations.read_only
             return llm.ToolResult(data=marked({"error": told}, when=by_others), error=True)
         if not isinstance(result, llm.ToolResult):
             result = llm.ToolResult(data=result)
         data: Any = result.data
         if not isinstance(data, dict):
             result = llm.ToolResult(data={"result": data}, error=result.error)
+        result = checked(call.hass, call.caller.assistant, unwrapped(self.tool), result)
         call.recording.is_complete = is_complete(call, unwrapped(self.tool), result)
         json_dumps(data)  # What cannot be told raises here, where it becomes a result, and not in the request.
         return result

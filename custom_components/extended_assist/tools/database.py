@@ -10,12 +10,13 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity, Exposure
+from ..exposure import ExposedEntity
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
 from ..results import ToolError, fit_rows, format_time, to_csv
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import has_words, marked
+from ..toolbox.fixed_values import fixed_names, has_free_text
+from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
@@ -25,6 +26,19 @@ _NOTES = 250
 _MAX_PARAMETER = 1_000
 _MAX_INTEGER = 2**63
 _AHEAD = timedelta(minutes=1)
+_PLAIN_FUNCTIONS = frozenset(
+    {
+        *("abs", "acos", "asin", "atan", "atan2", "avg", "ceil", "ceiling", "coalesce", "cos", "count", "cume_dist"),
+        *("current_date", "current_time", "current_timestamp", "date", "datetime", "degrees", "dense_rank", "exp"),
+        *("first_value", "floor", "glob", "ifnull", "iif", "if", "json", "json_extract", "->", "->>", "json_type"),
+        *("julianday", "lag", "last_value", "lead", "like", "ln", "log", "log10", "log2", "lower", "max", "median"),
+        *("min", "mod", "nth_value", "ntile", "nullif", "percent_rank", "pi", "pow", "power", "printf", "radians"),
+        *("rank", "replace", "round", "row_number", "sign", "sin", "sqrt", "strftime", "substr", "substring", "sum"),
+        *("tan", "time", "timediff", "total", "trim", "ltrim", "rtrim", "trunc", "typeof", "unixepoch", "upper"),
+        *("group_concat", "string_agg", "concat", "concat_ws", "format", "instr", "length"),
+    }
+)
+"""Functions that make no numbers of the letters of a text: what they make of free text is a text that is not fixed."""
 _SPAN = frozenset({"start", "end", "hours"})
 
 
@@ -87,8 +101,8 @@ class QueryDatabaseTool(ExtendedTool):
         if not answer.rows:
             return told | {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
         rows = fit_rows(answer.rows, call.budget - _NOTES - sum(map(len, answer.header)))
-        words = {cell for row in rows for cell in row if has_words(cell)}
-        tells = bool(words) and not words <= _names(call.exposure)
+        names = fixed_names(call.hass, call.exposure.entities.values())
+        tells = not answer.functions <= _PLAIN_FUNCTIONS or has_free_text(rows, names)
         data = marked(told | {"result": to_csv(answer.header, rows)}, when=tells)
         if left_out := len(answer.rows) - len(rows):
             least = "" if answer.complete else "more than "
@@ -125,11 +139,6 @@ def _visible(call: ToolCall, start: datetime, end: datetime) -> Visible:
         end=end.timestamp(),
         scope=json_dumps([span, call.caller.conversation_key]),
     )
-
-
-def _names(exposure: Exposure) -> set[str]:
-    """Return all names of what is exposed and of its areas."""
-    return {name for entity in exposure.entities.values() for name in (*entity.names, *entity.area_names)}
 
 
 def _named(call: ToolCall) -> tuple[list[ExposedEntity], list[str]]:

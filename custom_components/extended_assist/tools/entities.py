@@ -1,17 +1,19 @@
 """Find exposed entities."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import override
+from typing import Any, override
 
 import voluptuous as vol
 
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity, Exposure
+from ..exposure import ExposedEntity
 from ..results import fit_rows, size, to_csv
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import has_free_state, marked, repeats
+from ..toolbox.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_fixed_unit
+from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
@@ -22,10 +24,22 @@ _NOTES = 300
 """Characters kept free for what is said beside the table."""
 
 
-def _row(exposure: Exposure, entity: ExposedEntity, *, is_asked_for: bool) -> list[str]:
-    """Return the row of an entity, without attributes; text that anybody may have written only where it is asked for."""
-    state = _LEFT_OUT if not is_asked_for and has_free_state(entity.state) else str(exposure.shown(entity))
-    return [entity.entity_id, entity.name, entity.area, state, entity.unit or ""]
+def _row(call: ToolCall, entity: ExposedEntity, *, is_asked_for: bool) -> list[str]:
+    """Return the row of an entity, without attributes; free text only where it is asked for."""
+    is_told = is_asked_for or is_fixed_state(call.hass, entity.state)
+    state = str(call.exposure.shown(entity)) if is_told else _LEFT_OUT
+    unit = entity.unit or ""
+    return [entity.entity_id, entity.name, entity.area, state, unit if is_asked_for or is_fixed_unit(unit) else ""]
+
+
+def _has_free_text(call: ToolCall, entity: ExposedEntity, attributes: Mapping[str, Any], *, is_asked_for: bool) -> bool:
+    """Return whether the row or the attributes of an entity hold free text."""
+    hass, state = call.hass, entity.state
+    if not is_fixed_name(hass, state) or (is_asked_for and not is_fixed_state(hass, state)):
+        return True
+    if is_asked_for and not is_fixed_unit(entity.unit or ""):
+        return True
+    return not all(is_fixed_attribute(hass, state, name, value) for name, value in attributes.items())
 
 
 class GetEntitiesTool(ExtendedTool):
@@ -68,10 +82,14 @@ class GetEntitiesTool(ExtendedTool):
         if not found:
             return {"count": 0, "note": "No exposed entity matches all filters. Try fewer filters."}
 
+        is_asked_for = bool({"name", "domain"} & arguments.keys())
+        unnamed = [] if is_asked_for else [entity for entity in found if not is_fixed_name(call.hass, entity.state)]
+        found = [entity for entity in found if entity not in unnamed]
         offset = arguments.get("offset", 0)
         wanted = found[offset:]
         data: JsonObjectType = {"count": len(found)}
-        to_row = partial(_row, exposure, is_asked_for=bool({"name", "domain"} & arguments.keys()))
+        to_row = partial(_row, call, is_asked_for=is_asked_for)
+        attributes: dict[str, JsonObjectType] = {}
         if "attributes" in arguments:
             attributes = {entity.entity_id: self._attributes(call, entity) for entity in wanted}
             rows = fit_rows(
@@ -85,8 +103,14 @@ class GetEntitiesTool(ExtendedTool):
             data["entities"] = to_csv(_COLUMNS, rows)
         if left_out := len(wanted) - len(rows):
             data["note"] = f"{left_out} more; narrow the filters, or call again with offset {offset + len(rows)}."
-        told = [data.get("entities"), data.get("attributes")]
-        return marked(data, when=repeats(told, [entity.state for entity in wanted[: len(rows)]]))
+        if unnamed:
+            domains = ", ".join(sorted({entity.domain for entity in unnamed}))
+            data["others"] = f"{len(unnamed)} more whose names others may have chosen; ask by domain: {domains}."
+        tells = any(
+            _has_free_text(call, entity, attributes.get(entity.entity_id, {}), is_asked_for=is_asked_for)
+            for entity in wanted[: len(rows)]
+        )
+        return marked(data, when=tells)
 
     @staticmethod
     def _attributes(call: ToolCall, entity: ExposedEntity) -> JsonObjectType:

@@ -21,7 +21,7 @@ from ..recorder.states import as_number
 from ..results import ToolError, format_time, size
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import is_outside, marked, may_hold_words
+from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .charts import async_chart_history
@@ -113,7 +113,12 @@ class GetHistoryTool(ExtendedTool):
         if len(errors) == len(entities):
             raise ToolError(" ".join(errors.values()))
         wording = Wording(
-            call.exposure, question, max(_MIN_SHARE, (call.budget - _NOTES) // len(entities)), ongoing=end == now
+            hass,
+            call.exposure,
+            question,
+            max(_MIN_SHARE, (call.budget - _NOTES) // len(entities)),
+            ongoing=end == now,
+            is_named="area" not in arguments,
         )
         data: JsonObjectType = {"start": format_time(start), "end": format_time(end)}
         if oldest is not None:
@@ -131,10 +136,9 @@ class GetHistoryTool(ExtendedTool):
                 data["note"] = f"{len(left_out)} entities are left out; ask for them apart, from {left_out[0]} on."
                 break
             accounts[entity.entity_id] = account
-        tells = attribute is not None and is_outside(attribute, "any text")
         data["entities"] = accounts
         data |= await async_chart_history(call, by_id, subjects, answers, wording)
-        return marked(data, when=tells or any(may_hold_words(entity.state) for entity in entities))
+        return marked(data, when=bool(wording.free))
 
 
 def _entities(call: ToolCall) -> list[ExposedEntity]:

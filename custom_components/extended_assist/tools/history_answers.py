@@ -1,8 +1,9 @@
 """Put the past of an entity into words, within a budget."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from homeassistant.const import PERCENTAGE
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType, json_loads
 
@@ -12,7 +13,10 @@ from ..recorder.numbers import Numbers, Reading
 from ..recorder.state_durations import GAP, OTHER, StateAccount, StateCodes
 from ..recorder.state_durations_sql import LastTime
 from ..results import duration, fit_rows, format_minute, format_number, format_time, number, size, to_csv
+from ..toolbox.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state
 
+LEFT_OUT = "(text: name the entity to read it)"
+"""Stands for free text of an entity that was not named."""
 _NO_VALUE = "unknown or unavailable"
 _RESERVE = 250
 """Characters kept free for the span, quotes and what is said about rows left out."""
@@ -24,16 +28,23 @@ CIRCULAR = "measurement_angle"
 class Wording:
     """How the answers to one question are put."""
 
+    hass: HomeAssistant
     exposure: Exposure
     question: Question
     budget: int
     """Characters for one entity."""
     ongoing: bool
     """Whether the span ends now."""
+    is_named: bool
+    """Whether the entities were named: only then free text is answered."""
+    free: set[str] = field(default_factory=set)
+    """The entities of which free text was answered."""
 
     def account(self, entity: ExposedEntity, answer: EntityHistory) -> JsonObjectType:
         """Say what happened to one entity."""
-        said: JsonObjectType = {"name": entity.name, "now": self.exposure.shown(entity)}
+        said: JsonObjectType = {"name": entity.name, "now": self._now(entity)}
+        if not is_fixed_name(self.hass, entity.state):
+            self.free.add(entity.entity_id)
         if self.question.attribute is not None:
             said["attribute"] = self.question.attribute
         elif entity.unit:
@@ -61,12 +72,27 @@ class Wording:
         """Return a state, or an attribute's value, as it is shown."""
         if not value:
             return "removed"
-        if self.question.attribute is None:
-            return self.exposure.shown(entity, value)
+        attribute = self.question.attribute
+        if attribute is None:
+            is_fixed = is_fixed_state(self.hass, entity.state, value)
+            return self.exposure.shown(entity, value) if self._may_answer(entity, is_fixed=is_fixed) else LEFT_OUT
         visible = self.exposure.visible_value(json_loads(value))
+        if not self._may_answer(entity, is_fixed=is_fixed_attribute(self.hass, entity.state, attribute, visible)):
+            return LEFT_OUT
         if isinstance(visible, float):
             return number(visible)
         return visible if isinstance(visible, str) else "" if visible is None else json_dumps(visible)
+
+    def _now(self, entity: ExposedEntity) -> str | float:
+        """Return the state that an entity has."""
+        is_fixed = is_fixed_state(self.hass, entity.state)
+        return self.exposure.shown(entity) if self._may_answer(entity, is_fixed=is_fixed) else LEFT_OUT
+
+    def _may_answer(self, entity: ExposedEntity, *, is_fixed: bool) -> bool:
+        """Return whether a value is answered, and note free text that is."""
+        if not is_fixed and self.is_named:
+            self.free.add(entity.entity_id)
+        return is_fixed or self.is_named
 
     def _number(self, entity: ExposedEntity, value: float) -> float:
         """Return a number as precise as the entity's own are."""

@@ -12,13 +12,14 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity, Exposure
+from ..exposure import ExposedEntity
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
 from ..results import ToolError, fit_rows, format_time, size, to_csv
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked, may_hold_words
+from ..toolbox.fixed_values import is_fixed_name, is_fixed_state
+from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .causes import async_causes
@@ -77,15 +78,19 @@ class GetLogbookTool(ExtendedTool):
         if found.recorded_since is not None:
             data["recorded_since"] = format_time(found.recorded_since)
         entries, before = found.entries, found.before
-        free = {one for one, entity in entities.items() if may_hold_words(entity.state)}
         told = [*entries[:count], *before]
-        tells = bool(call.arguments.get("entities")) and any(entry.entity_id in free for entry in told)
+        is_named = bool(call.arguments.get("entities"))
+        has_free_name = any(not is_fixed_name(call.hass, entities[entry.entity_id].state) for entry in told)
+        has_free_state = any(
+            entry.state is not None and not is_fixed_state(call.hass, entities[entry.entity_id].state, entry.state)
+            for entry in told
+        )
         causes = await async_causes(call.hass, call.exposure, told, found.origins)
         lines = [
             [
                 format_time(entry.moment),
                 entities[entry.entity_id].name,
-                _what(call.exposure, entities[entry.entity_id], entry, is_told=tells or entry.entity_id not in free),
+                _what(call, entities[entry.entity_id], entry, is_named=is_named),
                 cause,
             ]
             for entry, cause in zip(told, causes, strict=True)
@@ -103,7 +108,7 @@ class GetLogbookTool(ExtendedTool):
             # To the microsecond, so that none of the same second is told twice or never.
             until = dt_util.as_local(dt_util.utc_from_timestamp(entries[len(rows) - 1].moment)).isoformat(sep=" ")
             data["note"] = f"Earlier entries are left out; call again with end '{until}' to list them."
-        return marked(data, when=tells)
+        return marked(data, when=has_free_name or (is_named and has_free_state))
 
 
 def _entities(call: ToolCall) -> Iterable[ExposedEntity]:
@@ -145,11 +150,11 @@ def _latest(entity: ExposedEntity) -> Latest:
     )
 
 
-def _what(exposure: Exposure, entity: ExposedEntity, entry: Entry, *, is_told: bool) -> str:
-    """Say what happened; of entities whose states are free text, only that, unless it is to be told."""
-    if not is_told:
-        return "changed (name it to read it)"
+def _what(call: ToolCall, entity: ExposedEntity, entry: Entry, *, is_named: bool) -> str:
+    """Say what happened; a state that is free text is left out unless the entity was named."""
     if entry.state is not None:
-        state = str(exposure.shown(entity, entry.state))
+        if not is_named and not is_fixed_state(call.hass, entity.state, entry.state):
+            return "changed (name it to read it)"
+        state = str(call.exposure.shown(entity, entry.state))
         return state if entry.is_change else f"{state}, at least since then"
     return "triggered" if entry.entity_id.startswith("automation.") else "started"

@@ -15,7 +15,8 @@ from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes
 from ..actions.sequences import SequenceWalker
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import has_words, marked
+from ..toolbox.fixed_values import has_free_text
+from ..toolbox.outside import marked
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
@@ -63,12 +64,14 @@ class ExecuteScriptTool(ExtendedTool):
             walker = SequenceWalker(call)
             run = await SequenceRun.async_create(call, walker, await walker.async_actions(sequence))
             call.recording.what = "running a sequence"
-            return _cuttable(call, await run.async_run())
+            answer = await run.async_run()
+            return _cuttable(call, marked(answer, when=run.has_free_text(answer)))
         action = await _async_script(call)
         before = {state.entity_id: state for state in call.hass.states.async_all()}
         answer = await async_perform(call, action)
         call = as_of_now(call)
-        return _cuttable(call, answer | {"entities": changes(call, before, action.entity_ids)})
+        answer |= {"entities": changes(call, before, action.entity_ids)}
+        return _cuttable(call, marked(answer, when=has_free_text([answer.get("response"), answer.get("to_say")])))
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
@@ -88,7 +91,6 @@ class ExecuteScriptTool(ExtendedTool):
 
 def _cuttable(call: ToolCall, answer: JsonObjectType) -> JsonObjectType:
     """Return an answer whose response, where it is too long, is a text: this can be cut, and the rest be told."""
-    answer = marked(answer, when=has_words([answer.get("response"), answer.get("to_say")]))
     if "response" not in answer or size(answer) <= call.budget:
         return answer
     return answer | {"response": json_dumps(answer["response"])}

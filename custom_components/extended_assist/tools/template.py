@@ -9,7 +9,7 @@ from homeassistant.util.json import JsonObjectType
 
 from ..templates import async_render_with_notes, nearest_known
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked, repeats
+from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
@@ -43,7 +43,7 @@ class RenderTemplateTool(ExtendedTool):
         rendered = await async_render_with_notes(
             call.hass, call.exposure, call.arguments["template"], call.arguments.get("variables")
         )
-        data = marked({"result": rendered.text}, when=repeats(rendered.text, call.exposure.states()))
+        data = marked({"result": rendered.text}, when=rendered.has_free_text)
         if rendered.undefined:
             data["note"] = "Rendered as nothing: " + "; ".join(
                 f"{message}.{nearest_known(message)}" for message in rendered.undefined

@@ -8,7 +8,7 @@ from homeassistant.util.json import JsonObjectType
 from ..results import format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import COUNTS
-from ..toolbox.outside import has_words, marked
+from ..toolbox.outside import marked
 from ..wishes.account import (
     async_prepare,
     is_told,
@@ -84,7 +84,7 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
         answer["ended"] = [*past]
     said = [wish.progress.result or "" for wish in [*standing, *ended]]
     # What a device said when it failed is told here, too, and what the assistant answered of what others wrote.
-    asked = any(wish.what.ask and has_words(wish.progress.result) for wish in [*standing, *ended])
+    asked = any(wish.what.ask and wish.progress.result for wish in [*standing, *ended])
     return marked(answer, when=asked or any(" failed: " in result for result in said))
 
 

@@ -197,7 +197,7 @@ async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
         return
     failures = await _async_set_back(call, start, todo)
     now = call.hass.states.get(entity.entity_id)
-    report = describe_change(call.exposure, start, now)
+    report = describe_change(call.hass, call.exposure, start, now)
     if failures:
         entity.reports["cannot_be_undone"] = "; ".join(dict.fromkeys(reason for reason, _ in failures.values()))
         entity.left = {name for name, (_, is_final) in failures.items() if not is_final}

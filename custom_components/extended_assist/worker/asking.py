@@ -51,7 +51,32 @@ class NeedsFileError(JobError):
     """What a query sorts or groups does not fit into the memory that SQLite takes before it opens a temporary file."""
 
 
-type Authorizer = Callable[..., int]
+class Authorizer:
+    """Decides what a statement may do, for SQLite, which asks while it compiles one; keeps which functions were used."""
+
+    def __init__(self, tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> None:
+        """Take the names that may be read and called; no function of a module may be read like a table."""
+        self.used: set[str] = set()
+        self._tables = tables
+        self._modules = modules
+        self._functions = functions
+
+    def __call__(
+        self, action: int, first: str | None, second: str | None, schema: str | None, source: str | None
+    ) -> int:
+        """Return whether SQLite may go on."""
+        match action:
+            case sqlite3.SQLITE_READ:
+                # Where rows are counted and no column is read, a subquery's name stands for a table's.
+                allowed = first in self._tables or (not second and str(first).lower() not in self._modules)
+            case sqlite3.SQLITE_FUNCTION:
+                self.used.add(str(second).lower())
+                allowed = str(second).lower() in self._functions
+            case sqlite3.SQLITE_PRAGMA:
+                allowed = str(first).lower() in _PRAGMAS
+            case _:
+                allowed = action in _READING
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
 def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ()) -> Authorizer:
@@ -70,7 +95,7 @@ def lock(connection: sqlite3.Connection, *, own_functions: Collection[str] = ())
     for limit, value in _LIMITS.items():
         connection.setlimit(limit, value)
     connection.text_factory = lambda text: text.decode(errors="replace")
-    allows = _authorizer(
+    allows = Authorizer(
         tables | _VIRTUAL_TABLES | _SCHEMA_TABLES, modules, (functions | set(own_functions)) - _REFUSED_FUNCTIONS
     )
     connection.set_authorizer(allows)
@@ -110,25 +135,6 @@ def with_views(text: str, views: Mapping[str, str]) -> str:
     if match is None:
         return f"WITH {before} {text}"
     return f"WITH{match[1] or ''} {before}, {text[match.end() :]}"
-
-
-def _authorizer(tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> Authorizer:
-    """Return the authorizer that SQLite asks while it compiles a statement."""
-
-    def allows(action: int, first: str | None, second: str | None, schema: str | None, source: str | None) -> int:
-        match action:
-            case sqlite3.SQLITE_READ:
-                # Where rows are counted and no column is read, a subquery's name stands for a table's.
-                allowed = first in tables or (not second and str(first).lower() not in modules)
-            case sqlite3.SQLITE_FUNCTION:
-                allowed = str(second).lower() in functions
-            case sqlite3.SQLITE_PRAGMA:
-                allowed = str(first).lower() in _PRAGMAS
-            case _:
-                allowed = action in _READING
-        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-    return allows
 
 
 def ask(
@@ -176,7 +182,7 @@ def _plain(value: Any, longest: int) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, bytes):
-        value = value.hex()
+        value = f"x'{value.hex()}'"
     if isinstance(value, str) and len(value) > longest:
         return f"{value[:longest]} … [{len(value) - longest} more characters]"
     return value

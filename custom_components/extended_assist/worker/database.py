@@ -74,11 +74,15 @@ class Databases:
             raise JobError("nothing was filled for this question")
         connection, authorizer, _ = self._filled
         end = monotonic() + seconds
+        authorizer.used.clear()
+        # Set again, so that SQLite compiles what it has compiled before and asks which functions are used.
+        connection.set_authorizer(authorizer)
         try:
-            return _ask(connection, text, parameters, seconds=seconds, **bounds)
+            found = _ask(connection, text, parameters, seconds=seconds, **bounds)
         except NeedsFileError:
             with sorting_in_memory(connection, authorizer):
-                return _ask(connection, text, parameters, seconds=end - monotonic(), **bounds)
+                found = _ask(connection, text, parameters, seconds=end - monotonic(), **bounds)
+        return found | {"functions": sorted(authorizer.used)}
 
     def read(
         self,

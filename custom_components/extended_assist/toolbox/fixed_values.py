@@ -1,0 +1,247 @@
+"""Which values of the home nobody outside can word: the table of fixed values, and the rules that use it.
+
+A value is fixed if it is a number, a time, a word of a set that Home Assistant or the integration's own translation defines
+for that kind of entity, or a name that an administrator gave. Every other text is free, whatever it looks like.
+`fixed_values.json` has Home Assistant's sets: per domain the states, the attributes with their values, and the device
+classes, as `entity_component` of its translations names them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import cache
+import json
+from pathlib import Path
+import re
+from typing import Any, Final
+
+from homeassistant import const
+from homeassistant.components.sensor.const import DEVICE_CLASS_UNITS
+from homeassistant.const import ATTR_FRIENDLY_NAME, ATTR_UNIT_OF_MEASUREMENT, EntityStateAttribute
+from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
+from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers.translation import async_get_cached_translations
+
+from ..exposure import ExposedEntity
+
+_TABLE: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
+    (Path(__file__).parent / "fixed_values.json").read_text(encoding="utf-8")
+)
+_NUMBER: Final = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d{1,3})?", re.ASCII)
+_TIME: Final = re.compile(
+    r"(?:\d{4}-\d\d-\d\d)?(?:(?:^|[T ])\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|[-+]\d\d:?\d\d))?)?"
+    r"|\d{1,6} days?, \d{1,2}:\d\d:\d\d",
+    re.ASCII,
+)
+_NO_VALUE: Final = frozenset({"", "unknown", "unavailable", "none", "None", "null", "true", "false", "True", "False"})
+_PLAIN_TYPES: Final = (bool, int, float, Decimal, date, time, timedelta, type(None))
+_MORE_ATTRIBUTES: Final[Mapping[str, frozenset[str]]] = {
+    "climate": frozenset({"hvac_mode"}),
+    "cover": frozenset({"is_closed"}),
+    "light": frozenset({"color_temp", "hs_color", "rgb_color", "rgbw_color", "rgbww_color", "xy_color"}),
+    "sun": frozenset(
+        {
+            *("azimuth", "elevation", "next_dawn", "next_dusk", "next_midnight", "next_noon", "next_rising"),
+            *("next_setting", "rising"),
+        }
+    ),
+    "vacuum": frozenset({"battery_level", "fan_speed", "fan_speed_list"}),
+    "zone": frozenset({"passive", "persons", "radius"}),
+}
+"""Attributes that Home Assistant's components set and their translations do not name."""
+_SHARED_ATTRIBUTES: Final = frozenset({*EntityStateAttribute, "editable", "entity_id", "group_members", "state_class"})
+_IDS: Final = frozenset({"entity_id", "group_members", "persons", "device_trackers"})
+"""Attributes that list entities."""
+_STATES_IN: Final = {"hvac_mode", "hvac_modes", "current_operation", "operation_list"}
+"""Attributes whose values are states of the same domain."""
+_LISTS: Final = {
+    "available_modes": "mode",
+    "event_types": "event_type",
+    "fan_modes": "fan_mode",
+    "preset_modes": "preset_mode",
+    "swing_horizontal_modes": "swing_horizontal_mode",
+    "swing_modes": "swing_mode",
+}
+"""Attributes that list the values that another one can have."""
+_UNITS_BESIDE: Final = frozenset(
+    {"precipitation_unit", "pressure_unit", "temperature_unit", "visibility_unit", "wind_speed_unit"}
+)
+_WEATHER: Final = frozenset({"condition", "datetime", "is_daytime", "templow", "wind_bearing"})
+NAMED_BY_OTHERS: Final = frozenset({"device_tracker", "geo_location", "media_player"})
+"""Domains whose entities can appear by themselves, under a name that somebody outside has chosen."""
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether a value is a number, a time, a truth value or none, as such or as text."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return value in _NO_VALUE or _NUMBER.fullmatch(value) is not None or _TIME.fullmatch(value) is not None
+    return isinstance(value, _PLAIN_TYPES)
+
+
+def is_fixed_word(domain: str, value: str) -> bool:
+    """Return whether a state of a domain is fixed for every entity of it."""
+    return is_plain(value) or value in _states_of(domain)
+
+
+@callback
+def is_fixed_state(hass: HomeAssistant, state: State, value: str | None = None) -> bool:
+    """Return whether a state of an entity, by default the one that it has, is fixed."""
+    value = state.state if value is None else value
+    if is_fixed_word(state.domain, value):
+        return True
+    if state.domain in ("device_tracker", "person"):
+        return any(zone.name == value for zone in hass.states.async_all("zone"))
+    return _is_translated(hass, state, f"state.{value}")
+
+
+@callback
+def is_fixed_attribute(hass: HomeAssistant, state: State, name: str, value: Any) -> bool:
+    """Return whether the name of an attribute and a value of it are fixed."""
+    domain = state.domain
+    if name not in _SHARED_ATTRIBUTES and name not in _attributes_of(domain):
+        return False
+    if isinstance(value, list | tuple | set | frozenset):
+        single = _LISTS.get(name, name)
+        return all(is_fixed_attribute(hass, state, single, one) for one in value)
+    if isinstance(value, Enum) and isinstance(value, str):
+        value = value.value
+    if is_plain(value):
+        return True
+    if not isinstance(value, str):
+        return False
+    if name == ATTR_FRIENDLY_NAME:
+        return is_fixed_name(hass, state)
+    if name == ATTR_UNIT_OF_MEASUREMENT or name in _UNITS_BESIDE:
+        return is_fixed_unit(value)
+    if name == EntityStateAttribute.DEVICE_CLASS:
+        return value in _TABLE.get(domain, {}).get("device_classes", ())
+    if name in _IDS:
+        return valid_entity_id(value) and hass.states.get(value) is not None
+    if name in _STATES_IN and value in _states_of(domain):
+        return True
+    if name == "options":
+        return is_fixed_state(hass, state, value)
+    known = _TABLE.get(domain, {}).get("attributes", {}).get(name, ())
+    return value in known or _is_translated(hass, state, f"state_attributes.{name}.state.{value}")
+
+
+@callback
+def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
+    """Return whether an administrator gave an entity its name, or set up what has it.
+
+    Players and trackers can appear without an administrator: their names count once one has named them, or has put them
+    into an area.
+    """
+    if state.domain not in NAMED_BY_OTHERS:
+        return True
+    if (entry := er.async_get(hass).async_get(state.entity_id)) is None:
+        return False
+    if entry.name is not None or entry.area_id is not None:
+        return True
+    device = dr.async_get(hass).async_get(entry.device_id) if entry.device_id else None
+    return device is not None and (device.name_by_user is not None or device.area_id is not None)
+
+
+def is_fixed_unit(unit: str) -> bool:
+    """Return whether a unit is one of Home Assistant's, or a currency for such a unit."""
+    first, _, second = unit.partition("/")
+    is_currency = len(first) == 3 and first.isascii() and first.isupper()
+    return unit in _units() or first in "€$£¥" or (is_currency and (not second or second in _units()))
+
+
+@callback
+def fixed_names(hass: HomeAssistant, entities: Iterable[ExposedEntity]) -> set[str]:
+    """Return the ids and names of entities and their areas, as far as they are fixed."""
+    return {
+        name
+        for entity in entities
+        for name in (
+            *entity.area_names,
+            *((entity.entity_id, *entity.names) if is_fixed_name(hass, entity.state) else ()),
+        )
+    }
+
+
+@callback
+def free_texts(hass: HomeAssistant, state: State) -> Iterator[str]:
+    """Yield the values of an entity that are not fixed, as texts."""
+    if not is_fixed_state(hass, state):
+        yield state.state
+    for name, value in state.attributes.items():
+        if not is_fixed_attribute(hass, state, name, value):
+            yield f"{name}: {value}"
+
+
+def has_free_text(value: Any, names: Iterable[str] = ()) -> bool:
+    """Return whether data that no entity explains, such as the response of an action, holds any free text.
+
+    Names are texts that are fixed beside numbers, times and words of Home Assistant's sets: those of entities and areas.
+    """
+    known = _words() | {*names}
+    return any(not (is_plain(text) or text in known) for text in _texts(value))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts in data; a key is one too, but where it is of Home Assistant's own."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if str(key) not in _keys():
+                yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _texts(item)
+    elif not isinstance(value, _PLAIN_TYPES):
+        yield str(value)
+
+
+@cache
+def _states_of(domain: str) -> frozenset[str]:
+    """Return the states that Home Assistant defines for a domain."""
+    states: Iterable[str] = _TABLE.get(domain, {}).get("states", ())
+    return frozenset(states)
+
+
+@cache
+def _attributes_of(domain: str) -> frozenset[str]:
+    """Return the names of the attributes that Home Assistant defines for a domain."""
+    known: Iterable[str] = _TABLE.get(domain, {}).get("attributes", ())
+    return frozenset(known) | _MORE_ATTRIBUTES.get(domain, frozenset())
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Return all states and values of attributes that Home Assistant defines."""
+    rows = _TABLE.values()
+    values = (value for row in rows for known in row["attributes"].values() for value in known)
+    return frozenset({*(state for row in rows for state in row["states"]), *values, *_units()})
+
+
+@cache
+def _keys() -> frozenset[str]:
+    """Return the keys of responses and attributes that Home Assistant defines."""
+    names = (name for domain in _TABLE for name in _attributes_of(domain))
+    return frozenset(
+        {*names, *_SHARED_ATTRIBUTES, *_WEATHER, "forecast", "events", "items", "result", "state", "start", "end"}
+    )
+
+
+@cache
+def _units() -> frozenset[str]:
+    """Return the units that Home Assistant defines."""
+    found = {str(unit) for units in DEVICE_CLASS_UNITS.values() for unit in units if unit}
+    for name, value in vars(const).items():
+        if name.startswith("UnitOf"):
+            found |= {str(unit) for unit in value}
+    return frozenset({*found, const.DEGREE, const.PERCENTAGE, const.REVOLUTIONS_PER_MINUTE, const.UV_INDEX})
+
+
+@callback
+def _is_translated(hass: HomeAssistant, state: State, key: str) -> bool:
+    """Return whether the integration of an entity has a text for a state or the value of an attribute of it."""
+    entry = er.async_get(hass).async_get(state.entity_id)
+    if entry is None or entry.translation_key is None:
+        return False
+    texts = async_get_cached_translations(hass, hass.config.language, "entity", entry.platform)
+    return f"component.{entry.platform}.entity.{state.domain}.{entry.translation_key}.{key}" in texts
