@@ -76,7 +76,8 @@ class Home:
     def read_attribute(self, state: State, name: str) -> Any:
         """Return an attribute that may be seen, and note whether it is free text."""
         value = self.exposure.visible_attribute(state, name)
-        self.has_free_text = self.has_free_text or not is_fixed_attribute(self.hass, state, name, value)
+        if name in state.attributes and not is_fixed_attribute(self.hass, state, name, value):
+            self.has_free_text = True
         return value
 
     @callback

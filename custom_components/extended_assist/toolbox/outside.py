@@ -130,7 +130,10 @@ def _is_free(hass: HomeAssistant, state: State) -> bool:
     return (
         not is_fixed_state(hass, state)
         or not is_fixed_name(hass, state)
-        or any(not is_fixed_attribute(hass, state, name, state.attributes.get(name)) for name in _TOLD_ATTRIBUTES)
+        or not all(
+            is_fixed_attribute(hass, state, name, state.attributes[name])
+            for name in _TOLD_ATTRIBUTES & state.attributes.keys()
+        )
     )
 
 
