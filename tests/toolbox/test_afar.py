@@ -312,7 +312,7 @@ async def test_otherwise_meanwhile(
     await home.async_over()
     assert calls == []
     (news,) = home.news()
-    assert "Anna agreed, but it could not be done." in news
+    assert "Anna agreed, but something that it depends on has changed meanwhile. It was not done." in news
     assert ("front" in news.lower()) is (change is not hide)
 
 

@@ -19,6 +19,7 @@ from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import PolicedTool, policed
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
@@ -297,6 +298,7 @@ async def test_a_word_for_one_toolbox_is_none_for_another(hass: HomeAssistant, l
 
         entry = MockConfigEntry(domain=DOMAIN, title=title, options={"ask_first": ["others__do"]})
         entry.add_to_hass(hass)
+        entry.mock_state(hass, ConfigEntryState.LOADED)
         return PolicedTool(OthersTool(run), ToolboxOptions.of(entry.options, entry.entry_id))
 
     gate, door = tool("gate"), tool("door")

@@ -368,7 +368,7 @@ def _cases() -> Iterator[tuple[str, str]]:
 
 
 REASONS: dict[str, tuple[str, ...]] = {
-    "family off": ("turned off in the options",),
+    "family off": ("turned off in the options", "There is no tool named", "not loaded"),
     "option": ("administrator", "may not be done any more"),
     "hidden": ("not exposed", "exposed any more", "has changed meanwhile"),
     "another of that id": ("has changed", "something has changed", "not as it was asked"),

@@ -18,6 +18,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from ..const import DOMAIN
+from ..interruptible import async_pause
 from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
@@ -314,6 +315,7 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
         raise NotAllowedError(SAID_NO)
     if told is None and await async_reason_to_ask(call, plan) is None:
         return None
+    await async_pause(plan.size)
     now, is_read = digest(call.hass, plan), hearing.room >= MAX_READ
     lines = await async_lines(call.hass, call.exposure, plan, hearing.language, is_read=is_read)
     title = plan.steps[0].title if len(plan.steps) == 1 else plan.sentence

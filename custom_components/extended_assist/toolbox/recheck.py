@@ -57,7 +57,7 @@ async def async_check_user(hass: HomeAssistant, caller: Caller) -> None:
 def selected_apis(hass: HomeAssistant, agent: str | None) -> frozenset[str]:
     """Return the ids of the APIs that an agent of ours was given, by its subentry; none for any other agent."""
     for entry in hass.config_entries.async_entries(DOMAIN):
-        if agent in entry.subentries:
+        if agent is not None and agent in entry.subentries:
             selected = entry.subentries[agent].data.get(CONF_LLM_HASS_API) or ()
             return frozenset([selected] if isinstance(selected, str) else selected)
     return frozenset()
