@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
 import json
+from types import MappingProxyType
 from typing import Any, override
 from unittest.mock import patch
 
@@ -19,6 +20,7 @@ from custom_components.extended_assist.panel.errors import PanelError
 from custom_components.extended_assist.panel.questions import async_answer, open_rows
 from custom_components.extended_assist.toolbox.caller import Caller, in_conversation
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.toolbox.unfinished import unheard
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
@@ -27,6 +29,7 @@ from homeassistant.auth.models import User
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, ChatLog, ToolResultContent, UserContent
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from tests.claude.sent import blocks_of
@@ -63,6 +66,8 @@ async def async_load_script(hass: HomeAssistant, entity_id: str) -> None:
 
 class Way(ABC):
     """One way in which a question is asked, and its yes arrives."""
+
+    tool = ACT
 
     def __init__(
         self, hass: HomeAssistant, entry: MockConfigEntry, server: ClaudeServer, user: User, phone: CompanionApp
@@ -145,7 +150,8 @@ class ByHand(Way):
     @override
     async def async_ask(self, arguments: dict[str, Any]) -> None:
         instance = await llm.async_get_api(self.hass, api_id(self.entry.entry_id), self.llm_context)
-        (tool,) = [tool for tool in instance.tools if isinstance(tool, PerformActionTool)]
+        (tool,) = [tool for tool in instance.tools if tool.name == self.tool]
+        assert isinstance(tool, ExtendedTool)
         context = Context(user_id=self.user.id)
         assert "question" in await async_call_by_hand(self.hass, tool, arguments, context, "en")
 
@@ -172,18 +178,18 @@ class OtherAgent(Way):
     @override
     async def async_ask(self, arguments: dict[str, Any]) -> None:
         self.log, self.arguments = ChatLog(self.hass, "elsewhere"), arguments
-        self.tool = PerformActionTool(ToolboxOptions.of(self.entry.options, self.entry.entry_id))
+        self.acting = PerformActionTool(ToolboxOptions.of(self.entry.options, self.entry.entry_id))
         assert "would" in await self.async_call("Unlock the door", "1")
 
     async def async_call(self, words: str, call_id: str) -> dict[str, Any]:
         """Call the tool after a message."""
         self.log.content.append(UserContent(content=words))
-        made = llm.ToolInput(self.tool.name, self.arguments, id=call_id)
+        made = llm.ToolInput(self.tool, self.arguments, id=call_id)
         self.log.content.append(AssistantContent(agent_id="other", content=None, tool_calls=[made]))
         with in_conversation(self.log):
-            result = await self.tool.async_call(self.hass, made, self.llm_context)
+            result = await self.acting.async_call(self.hass, made, self.llm_context)
         self.log.content.append(
-            ToolResultContent(agent_id="other", tool_call_id=call_id, tool_name=self.tool.name, result=result)
+            ToolResultContent(agent_id="other", tool_call_id=call_id, tool_name=self.tool, result=result)
         )
         return result.data
 
@@ -202,7 +208,7 @@ class Phone(Way):
         self.asker = await self.hass.auth.async_create_user("Ben", group_ids=["system-users"])
         self.context = llm.LLMContext("mcp_server", Context(user_id=self.asker.id), "en", "conversation", None)
         instance = await llm.async_get_api(self.hass, api_id(self.entry.entry_id), self.context)
-        result = await instance.async_call_tool(llm.ToolInput(ACT, arguments))
+        result = await instance.async_call_tool(llm.ToolInput(self.tool, arguments))
         assert "Asked on the phone" in result.data.get("next", ""), result.data
         await async_shown(self.phone)
 
@@ -437,3 +443,36 @@ async def test_nothing_is_done(
     said = await way.async_agree()
     assert {state.entity_id: state.state for state in hass.states.async_all(("lock", "cover"))} == before
     assert any(reason in said for reason in REASONS[change]), said
+
+
+FUNCTION = """
+spec: {{name: open_up, description: Opens}}
+function:
+  type: script
+  sequence: [{{action: lock.unlock, target: {{entity_id: {}}}}}]
+"""
+
+
+@pytest.mark.parametrize("change", ["removed", "disabled", "edited", "kept"])
+@pytest.mark.parametrize("name", ["by hand", "phone"])
+async def test_function(hass: HomeAssistant, make_way: Callable[[str], Awaitable[Way]], name: str, change: str) -> None:
+    """A function that its user has removed, disabled or changed since is not called."""
+    way = await make_way(name)
+    _set(way, ask_first=["open_up"])
+    data = {"function": FUNCTION.format(DOOR), "tier": "control"}
+    function = ConfigSubentry(data=MappingProxyType(data), subentry_type="function", title="Open up", unique_id=None)
+    hass.config_entries.async_add_subentry(way.entry, function)
+    await hass.async_block_till_done()
+    way.tool = "open_up"
+    await way.async_ask({})
+    assert hass.states.is_state(DOOR, "locked")
+    if change == "removed":
+        hass.config_entries.async_remove_subentry(way.entry, function.subentry_id)
+    elif change != "kept":
+        new = {**data, "enabled": False} if change == "disabled" else {**data, "function": FUNCTION.format(OTHER)}
+        hass.config_entries.async_update_subentry(way.entry, function, data=new)
+    await hass.async_block_till_done()
+    said = await way.async_agree()
+    is_kept = change == "kept"
+    assert [hass.states.is_state(door, "unlocked") for door in (DOOR, OTHER)] == [is_kept, False], said
+    assert is_kept or "changed or removed the function open_up" in said

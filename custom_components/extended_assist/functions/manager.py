@@ -45,10 +45,12 @@ class LoadedFunction:
     subentry: ConfigSubentry
     definition: Definition
     tier: Tier | None
+    text: str
+    """The text that it was read from: a subentry changes in place."""
 
     def tool(self, options: ToolboxOptions) -> UserFunctionTool:
         """Return the function as a tool."""
-        return UserFunctionTool(self.definition, options, self.tier, self.subentry)
+        return UserFunctionTool(self.definition, options, self.tier, (self.subentry.subentry_id, self.text))
 
 
 _LOADED: HassKey[dict[str, list[LoadedFunction]]] = HassKey(f"{DOMAIN}_functions")
@@ -77,7 +79,8 @@ async def _async_read(hass: HomeAssistant, entry: ConfigEntry) -> list[LoadedFun
             async_resolve_issue(hass, NOT_SERVED, subentry.subentry_id)
             continue
         try:
-            definition = await hass.async_add_executor_job(read_definition, subentry.data[CONF_FUNCTION])
+            text = subentry.data[CONF_FUNCTION]
+            definition = await hass.async_add_executor_job(read_definition, text)
             _check_name(definition.name, served)
         except FunctionError as err:
             _report(hass, entry.entry_id, subentry, str(err))
@@ -85,7 +88,7 @@ async def _async_read(hass: HomeAssistant, entry: ConfigEntry) -> list[LoadedFun
         # Whether its name is free, the next turn will tell.
         async_resolve_unless_ignored(hass, subentry.subentry_id, NOT_SERVED)
         tier = tier_of(subentry.data)
-        served[definition.name] = LoadedFunction(subentry, definition, tier)
+        served[definition.name] = LoadedFunction(subentry, definition, tier, text)
     return list(served.values())
 
 

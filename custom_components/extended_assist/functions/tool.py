@@ -6,7 +6,6 @@ from typing import Any, Final, override
 
 import voluptuous as vol
 
-from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.helpers.json import json_dumps
@@ -53,14 +52,14 @@ class UserFunctionTool(ExtendedTool):
         definition: Definition,
         options: ToolboxOptions | None = None,
         tier: Tier | None = None,
-        subentry: ConfigSubentry | None = None,
+        stored: tuple[str, str] | None = None,
     ) -> None:
-        """Take a function, the tier that its user chose, and where it is stored.
+        """Take a function, the tier that its user chose, and its subentry with the text that it was read from.
 
         The tier cannot be below what the function does for certain.
         """
         super().__init__(options)
-        self._subentry = subentry
+        self._stored = stored
         function_type, settings = definition.type, definition.settings
         stands_for = function_type.stands_for(settings)
         self._definition = definition
@@ -85,15 +84,11 @@ class UserFunctionTool(ExtendedTool):
     def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
         """Return the options of now; raises ToolError where the user has removed, disabled or changed the function."""
         options = super().current_options(hass)
-        if (stored := self._subentry) is None or options.entry_id is None or options.is_fixed:
+        if (stored := self._stored) is None or options.entry_id is None or options.is_fixed:
             return options
         entry = hass.config_entries.async_get_entry(options.entry_id)
-        now = entry.subentries.get(stored.subentry_id) if entry else None
-        if (
-            now is None
-            or not now.data.get(CONF_ENABLED, True)
-            or now.data.get(CONF_FUNCTION) != stored.data.get(CONF_FUNCTION)
-        ):
+        now = entry.subentries.get(stored[0]) if entry else None
+        if now is None or not now.data.get(CONF_ENABLED, True) or now.data.get(CONF_FUNCTION) != stored[1]:
             raise ToolError(_CHANGED.format(name=self.name))
         return options
 
