@@ -6,12 +6,13 @@ The files in fixtures/ are what the first release wrote; they are never changed.
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import asdict
+from datetime import timedelta
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_homeassistant_custom_component.common import flush_store
+from pytest_homeassistant_custom_component.common import async_fire_time_changed, flush_store
 
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import DOMAIN
@@ -23,6 +24,7 @@ from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Scenario, Turn, text
 from tests.conftest import AGENT
 from tests.talking import speech
@@ -164,8 +166,8 @@ async def test_first_format_of_the_stores(hass: HomeAssistant, load: Load, hass_
     assert meters.of(AGENT_ID).usage.counts["requests"] == 7
     journal._save()
     meters._save()
-    for store in (journal._store, meters._store):
-        await flush_store(store)
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=1))
+    await hass.async_block_till_done()
     for store in frozen(STORES):
         if store["key"] == SCHEDULE:
             assert SCHEDULE not in hass_storage

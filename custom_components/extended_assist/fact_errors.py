@@ -7,9 +7,10 @@ from homeassistant.exceptions import ServiceValidationError
 
 from .const import DOMAIN
 from .memory.fact import MAX_FACTS, MAX_WORDS
-from .memory.keeper import FullError, NotStoredError
+from .memory.keeper import FullError
 from .memory.writing import NoFactError
 from .results import ToolError
+from .storage import NotStoredError
 from .toolbox.policy import NotAllowedError
 
 

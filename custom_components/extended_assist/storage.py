@@ -1,20 +1,34 @@
-"""Loading of stored data: checked against a schema, and set aside rather than lost where they cannot be read."""
+"""Loading and saving of stored data.
 
-from collections.abc import Callable
+Loaded data are checked against a schema; a file that cannot be read is renamed rather than lost. Saved data are read back:
+Home Assistant's own store logs a write that fails, and its caller cannot tell.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, override
 
 import voluptuous as vol
 
-from homeassistant.core import HomeAssistant
+from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE
+from homeassistant.core import CALLBACK_TYPE, CoreState, HassJob, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.event import async_call_later
+from homeassistant.helpers.json import json_bytes
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.json import json_loads
 
 from .const import LOGGER
+from .results import ToolError
 
 NUMBER = vol.Any(int, float)
 TEXT_OR_NONE = vol.Any(str, None)
+_RETRY_DELAY: Final = 60.0
+_MAX_RETRY_DELAY: Final = 3600.0
+"""Seconds until a delayed save that failed is tried again: first, and at most, as Home Assistant logs each failure."""
 _UNREADABLE = (vol.Invalid, HomeAssistantError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -43,3 +57,121 @@ async def async_load[T](hass: HomeAssistant, store: Store[Any], read: Callable[[
     else:
         LOGGER.error("%s cannot be read (%s); it is begun anew, and what it held is kept as %s", path, cause, aside)
     return read(None)
+
+
+class NotStoredError(ToolError):
+    """A change is not on the disk."""
+
+    def __init__(
+        self,
+        message: str = "This could not be stored, so nothing was changed. Tell the user that the disk may be full.",
+    ) -> None:
+        """Take a sentence with a next step; the default one is right where the caller restores what it changed."""
+        super().__init__(message)
+
+
+class ConfirmedStore[T: Mapping[str, Any] | Sequence[Any]](Store[T]):
+    """A store that is written atomically and reads back what it wrote.
+
+    Only one save runs at a time. A data function is called once it is this save's turn, and returns None where the file is to
+    be removed.
+    """
+
+    def __init__(self, hass: HomeAssistant, version: int, key: str, *, private: bool = True) -> None:
+        """Take the file's name and version; a private file is readable by its owner only."""
+        super().__init__(hass, version, key, private, atomic_writes=True, serialize_in_event_loop=False)
+        self._save_lock = asyncio.Lock()
+        self._due: Callable[[], T | None] | None = None
+        """The data function of a delayed save that has yet to succeed."""
+        self._due_timer: CALLBACK_TYPE | None = None
+        self._final_listener: CALLBACK_TYPE | None = None
+        self._retry_delay = 0.0
+        """Seconds until the next try where the last delayed save failed, else 0."""
+
+    async def async_save_confirmed(self, data_func: Callable[[], T | None]) -> None:
+        """Save data and read them back; raises NotStoredError if the disk does not hold them, and restores nothing.
+
+        Nothing runs between the error and its caller, who can put back the state before any other save begins. While Home
+        Assistant stops, it saves at its end, which cannot be read back.
+        """
+        async with self._save_lock:
+            due = self._take_due()
+            is_saved = False
+            try:
+                is_saved = await self._async_is_saved(data_func())
+            finally:
+                self._retry_delay = 0.0 if is_saved else self._retry_delay
+                if due is not None and not is_saved:
+                    self._retry(due)
+            if not is_saved:
+                raise NotStoredError
+
+    @callback
+    def async_delay_save_confirmed(self, data_func: Callable[[], T | None], delay: float) -> None:
+        """Save data after some seconds, or when Home Assistant stops; where that fails, log it once and try again."""
+        self._due = data_func
+        if self._final_listener is None:
+            self._final_listener = self.hass.bus.async_listen_once(
+                EVENT_HOMEASSISTANT_FINAL_WRITE, self._async_save_at_end
+            )
+        if self._due_timer is None:
+            job = HassJob(self._async_save_due, cancel_on_shutdown=True)
+            self._due_timer = async_call_later(self.hass, max(delay, self._retry_delay), job)
+
+    @override
+    async def async_remove(self) -> None:
+        """Remove the file after a save that runs, and forget one that is due."""
+        async with self._save_lock:
+            self._take_due()
+            await super().async_remove()
+
+    async def _async_is_saved(self, data: T | None) -> bool:
+        """Write data, or remove the file for None; return whether the disk holds the same then."""
+        # Another thread writes: it gets a copy that nobody else changes.
+        copy: Any = None
+        try:
+            if data is None:
+                await super().async_remove()
+            else:
+                copy = await self.hass.async_add_executor_job(json_loads, json_bytes(data))
+                await self.async_save(copy)
+            if self.hass.state is CoreState.stopping:
+                return True
+            # From this store, what it could not write yet would come back.
+            stored = await Store[Any](self.hass, self.version, self.key).async_load()
+        except OSError, HomeAssistantError, LookupError, TypeError:
+            return False
+        return bool(stored == copy)
+
+    @callback
+    def _take_due(self) -> Callable[[], T | None] | None:
+        """Return the data function of a delayed save, which is due no more."""
+        due, self._due = self._due, None
+        for stop in filter(None, (self._due_timer, self._final_listener)):
+            stop()
+        self._due_timer = self._final_listener = None
+        return due
+
+    @callback
+    def _retry(self, due: Callable[[], T | None]) -> None:
+        """Try a delayed save again, later each time."""
+        if not self._retry_delay:
+            LOGGER.error("%s cannot be written. Its data stay in memory; writing is tried again", self.path)
+        self._retry_delay = min(max(_RETRY_DELAY, 2 * self._retry_delay), _MAX_RETRY_DELAY)
+        self.async_delay_save_confirmed(self._due or due, self._retry_delay)
+
+    async def _async_save_due(self, _: Any) -> None:
+        """Save what is due."""
+        self._due_timer = None
+        await self._async_save_if_due()
+
+    async def _async_save_at_end(self, _: Any) -> None:
+        """Save what is due before Home Assistant ends."""
+        self._final_listener = None
+        await self._async_save_if_due()
+
+    async def _async_save_if_due(self) -> None:
+        """Save what is due; a failure is logged, and tried again."""
+        if self._due is not None:
+            with suppress(NotStoredError):
+                await self.async_save_confirmed(self._due)

@@ -2,21 +2,15 @@
 
 import json
 from pathlib import Path
-from types import MethodType
 from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.toolbox.journal import async_get_journal
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers.storage import Store
 from tests.automating import ADD, REMOVE, UPDATE, StartHome, start_home, switching
 from tests.conftest import CallTool, expose
 
 from .disk import LOST, ForgetfulDisk, View
-
-WRITE = Store._async_write_data
-"""As it is before the harness keeps in memory what is stored."""
 
 __all__ = ["start_home"]
 
@@ -86,12 +80,16 @@ async def follow(
 
 
 @pytest.fixture
-async def home(hass: HomeAssistant, start_home: StartHome, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hass_storage() -> dict[str, Any]:
+    """Return nothing: what is stored goes into files."""
+    return {}
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant, start_home: StartHome) -> Path:
     """Start a home with one automation, and folders that nothing was stored in yet."""
     path = await start_home("- id: '1'\n  alias: One\n  triggers: []\n  actions: []\n")
     (path.parent / ".storage").mkdir(exist_ok=True)
-    store = (await async_get_journal(hass))._store
-    monkeypatch.setattr(store, "_async_write_data", MethodType(WRITE, store))
     expose(hass, "automation.one")
     return path
 

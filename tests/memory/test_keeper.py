@@ -7,9 +7,9 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 
-from custom_components.extended_assist.memory import keeper
 from custom_components.extended_assist.memory.fact import MAX_FACTS, MAX_PAST, PAST_DAYS, Fact, Via, now, one_line
-from custom_components.extended_assist.memory.keeper import KEY, FullError, Memory, NotStoredError
+from custom_components.extended_assist.memory.keeper import KEY, FullError, Memory
+from custom_components.extended_assist.storage import ConfirmedStore, NotStoredError
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 
@@ -83,7 +83,7 @@ async def test_disk_is_full(hass: HomeAssistant, hass_storage: dict[str, Any]) -
     async def fails(*_: Any) -> None:
         """Do what a store does where it cannot write: log, and go on."""
 
-    with patch.object(keeper.Store, "async_save", fails):
+    with patch.object(ConfirmedStore, "async_save", fails):
         with pytest.raises(NotStoredError, match="disk may be full"):
             await memory.async_add([Fact("Lost")])
         with pytest.raises(NotStoredError):
@@ -91,7 +91,7 @@ async def test_disk_is_full(hass: HomeAssistant, hass_storage: dict[str, Any]) -
         await memory.async_add([])
     assert [one.words for one in memory.held] == ["Kept"]
     hass.set_state(CoreState.stopping)
-    with patch.object(keeper.Store, "async_save", fails):
+    with patch.object(ConfirmedStore, "async_save", fails):
         await memory.async_add([Fact("Stored at the end")])
     hass.set_state(CoreState.running)
 

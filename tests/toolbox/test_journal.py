@@ -61,7 +61,7 @@ async def test_stored(hass: HomeAssistant, hass_storage: dict[str, Any], llm_con
     await journal.async_load()
     for number in range(MAX_CHANGES + 5):
         journal.add(Change("states", f"change {number}", {"states": {}}, assistant=ASSISTANT, device_id="a satellite"))
-    await journal._store.async_save(journal._store._data["data_func"]())
+    assert await journal.async_save()
     again = Journal(hass)
     await again.async_load()
     assert len(again._changes) == MAX_CHANGES

@@ -10,12 +10,11 @@ import voluptuous as vol
 from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from ..storage import async_load, shape
+from ..storage import ConfirmedStore, async_load, shape
 from ..toolbox.caller import outside_conversation
 
 REQUESTS = "requests"
@@ -133,7 +132,7 @@ class TokenMeters:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
         self._hass = hass
-        self._store: Store[dict[str, Any]] = Store(hass, _VERSION, f"{DOMAIN}.usage")
+        self._store = ConfirmedStore[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.usage", private=False)
         self._meters: dict[str, TokenMeter] = {}
 
     async def async_load(self) -> None:
@@ -163,7 +162,7 @@ class TokenMeters:
     @callback
     def _save(self) -> None:
         """Store soon, and in any case before Home Assistant stops."""
-        self._store.async_delay_save(
+        self._store.async_delay_save_confirmed(
             lambda: {subentry_id: asdict(meter.usage) for subentry_id, meter in self._meters.items()}, _SAVE_DELAY
         )
 

@@ -8,11 +8,10 @@ from typing import Any, Final
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from ..storage import NUMBER, TEXT_OR_NONE, async_load, shape
+from ..storage import NUMBER, TEXT_OR_NONE, ConfirmedStore, async_load, shape
 from .days import DAY
 from .habit import Habit
 
@@ -72,7 +71,7 @@ class DeclinedHabits:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
         self._hass = hass
-        self._store: Store[dict[str, Any]] = Store(hass, _VERSION, f"{DOMAIN}.habits", private=True, atomic_writes=True)
+        self._store = ConfirmedStore[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.habits")
         self._lock = asyncio.Lock()
         self._declined: dict[str, Declined] = {}
         self.told: dict[str, Habit] = {}
@@ -88,12 +87,12 @@ class DeclinedHabits:
         return list(self._declined.values())
 
     async def async_decline(self, declined: Declined) -> None:
-        """Keep one."""
+        """Store a dismissal; raises NotStoredError, and then it is not dismissed."""
         async with self._lock:
             await self._async_store(self._declined | {declined.id: declined})
 
     async def async_allow(self, habit_id: str) -> bool:
-        """Forget that one was declined; return whether it was."""
+        """Forget a dismissal; return whether there was one. Raises NotStoredError, and then it stays."""
         async with self._lock:
             left = {key: one for key, one in self._declined.items() if key != habit_id}
             is_there = len(left) < len(self._declined)
@@ -107,7 +106,7 @@ class DeclinedHabits:
 
     async def _async_store(self, declined: dict[str, Declined]) -> None:
         """Keep all of them, on the disk first; under the lock, under which they were taken, too."""
-        await self._store.async_save({"declined": [asdict(one) for one in declined.values()]})
+        await self._store.async_save_confirmed(lambda: {"declined": [asdict(one) for one in declined.values()]})
         self._declined = declined
 
 

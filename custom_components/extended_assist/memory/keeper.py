@@ -9,28 +9,21 @@ from typing import Any
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
-from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..results import ToolError
-from ..storage import async_load
+from ..storage import ConfirmedStore, NotStoredError, async_load
 from .fact import MAX_FACTS, MAX_PAST, Fact, new_id, now, read_stored
 from .search import forget_texts
 
 KEY = f"{DOMAIN}.memory"
 _VERSION = 1
 _FULL = f"{MAX_FACTS} facts are remembered already, which is the limit. Ask the user which may be forgotten."
-_NOT_STORED = "This could not be stored, so nothing was changed. Tell the user that the disk may be full."
 
 type Listener = Callable[[], None]
-
-
-class NotStoredError(ToolError):
-    """The disk did not take what was to be stored."""
 
 
 class FullError(ToolError):
@@ -43,7 +36,7 @@ class Memory:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
         self._hass = hass
-        self._store = _file(hass)
+        self._store = ConfirmedStore[dict[str, list[dict[str, Any]]]](hass, _VERSION, KEY)
         self._facts: dict[str, Fact] = {}
         self._listeners: set[Listener] = set()
         self._lock = asyncio.Lock()
@@ -78,26 +71,24 @@ class Memory:
 
         The check is made with all of them in their place, and may raise ToolError. One whose id is taken gets another.
         """
-        changed: list[str] = []
-        async with self._stored(changed):
+        async with self._stored():
             self._end(ended)
             for fact in facts:
                 while fact.id in self._facts:
                     fact.id = new_id()
                 self._facts[fact.id] = fact
-                changed.append(fact.id)
             self._check_room()
             if check is not None:
                 check()
 
     async def async_change(self, fact: Fact) -> None:
         """Store a fact in the place of the one with its id, which is not kept; raises ToolError as async_add does."""
-        async with self._stored([fact.id]):
+        async with self._stored():
             self._facts[fact.id] = fact
 
     async def async_end(self, ended: Collection[str], revived: Collection[str] = ()) -> None:
         """Let facts be past, so that they can be brought back, and others hold again; raises ToolError as async_add does."""
-        async with self._stored([*ended, *revived]):
+        async with self._stored():
             self._end(ended)
             for one in revived:
                 if fact := self.find(one):
@@ -108,7 +99,7 @@ class Memory:
         """Delete facts for good, past ones as well; return how many of them held. Raises ToolError as async_add does."""
         moment = now()
         gone = [fact for fact in self._facts.values() if wanted(fact)]
-        async with self._stored([fact.id for fact in gone]):
+        async with self._stored():
             for fact in gone:
                 self._facts.pop(fact.id, None)
         forget_texts()
@@ -144,47 +135,32 @@ class Memory:
             raise FullError(_FULL)
 
     @asynccontextmanager
-    async def _stored(self, changed: Collection[str] = ()) -> AsyncGenerator[None]:
+    async def _stored(self) -> AsyncGenerator[None]:
         """Store what is changed meanwhile, one after the other, or leave everything as it was and raise ToolError."""
         async with self._lock:
             before = {fact.id: replace(fact) for fact in self._facts.values()}
             try:
                 yield
-                await self._async_save(changed)
+                await self._async_save()
             except ToolError:
                 self._facts = before
                 raise
         self._tell()
 
-    async def _async_save(self, changed: Collection[str]) -> None:
-        """Store everything now, and look whether it is on the disk: a store says nothing where it cannot write."""
+    async def _async_save(self) -> None:
+        """Drop what has been past for too long, and store the rest."""
         moment = now()
         past = [fact for fact in self._facts.values() if not fact.holds(moment)]
         for number, fact in enumerate(sorted(past, key=lambda fact: -(fact.ended or fact.until or 0))):
             if number >= MAX_PAST or fact.is_over(moment):
                 del self._facts[fact.id]
         if self._is_blocked:
-            raise NotStoredError(_NOT_STORED)
-        try:
-            if self._facts:
-                await self._store.async_save({"facts": [fact.stored() for fact in self._facts.values()]})
-            else:
-                await self._store.async_remove()
-        except OSError as err:
-            raise NotStoredError(_NOT_STORED) from err
-        if changed and not self._hass.is_stopping:
-            stored = await self._async_stored()
-            facts = {one: self.find(one) for one in changed}
-            if any(stored.get(one) != (fact.stored() if fact else None) for one, fact in facts.items()):
-                raise NotStoredError(_NOT_STORED)
+            raise NotStoredError
+        await self._store.async_save_confirmed(self._data)
 
-    async def _async_stored(self) -> dict[str, Any]:
-        """Return the facts on the disk as they are written there, by their ids; none where it cannot be read."""
-        try:
-            stored = await _file(self._hass).async_load()
-            return {fact["id"]: fact for fact in stored["facts"]} if stored else {}
-        except HomeAssistantError, LookupError, TypeError:
-            return {}
+    def _data(self) -> dict[str, list[dict[str, Any]]] | None:
+        """Return the stored form, or None where nothing is remembered."""
+        return {"facts": [fact.stored() for fact in self._facts.values()]} if self._facts else None
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
         """Exchange the id of an entity that was given another one: its facts stay its own."""
@@ -229,11 +205,6 @@ def _remove_set_aside(path: Path) -> None:
     """Delete what was set aside of a file."""
     for aside in path.parent.glob(f"{path.name}.*"):
         aside.unlink(missing_ok=True)
-
-
-def _file(hass: HomeAssistant) -> Store[dict[str, list[dict[str, Any]]]]:
-    """Return the file, which is on the disk once it is saved, because it is written atomically."""
-    return Store(hass, _VERSION, KEY, private=True, atomic_writes=True)
 
 
 _MEMORY: HassKey[Memory] = HassKey(f"{DOMAIN}_memory")

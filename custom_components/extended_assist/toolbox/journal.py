@@ -6,12 +6,11 @@ from typing import Any, Protocol
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util, ulid as ulid_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from ..storage import NUMBER, TEXT_OR_NONE, async_load, shape
+from ..storage import NUMBER, TEXT_OR_NONE, ConfirmedStore, NotStoredError, async_load, shape
 from .caller import Caller
 
 MAX_CHANGES = 50
@@ -87,10 +86,7 @@ class Journal:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where it is stored; load before use."""
         self._hass = hass
-        # Written atomically, it is on the disk once it is saved.
-        self._store: Store[dict[str, list[dict[str, Any]]]] = Store(
-            hass, _VERSION, f"{DOMAIN}.journal", private=True, atomic_writes=True
-        )
+        self._store = ConfirmedStore[dict[str, list[dict[str, Any]]]](hass, _VERSION, f"{DOMAIN}.journal")
         self._changes: list[Change] = []
 
     async def async_load(self) -> None:
@@ -121,9 +117,14 @@ class Journal:
         """Return a change by its id."""
         return next((change for change in self._changes if change.id == change_id), None)
 
-    async def async_save(self) -> None:
-        """Store the changes now; while Home Assistant stops, they are stored at its end."""
-        await self._store.async_save(self._data())
+    async def async_save(self) -> bool:
+        """Store the changes now and return whether the disk holds them; if not, it is tried again."""
+        try:
+            await self._store.async_save_confirmed(self._data)
+        except NotStoredError:
+            self._save()
+            return False
+        return True
 
     async def async_clear(self) -> None:
         """Forget everything, also on the disk."""
@@ -147,7 +148,7 @@ class Journal:
     @callback
     def _save(self) -> None:
         """Store the changes soon."""
-        self._store.async_delay_save(self._data, _SAVE_DELAY)
+        self._store.async_delay_save_confirmed(self._data, _SAVE_DELAY)
 
     def _data(self) -> dict[str, list[dict[str, Any]]]:
         """Return the changes as they are stored."""

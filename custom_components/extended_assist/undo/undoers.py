@@ -47,6 +47,10 @@ UNDOERS: Final[Mapping[str, Undoer]] = {
     FACT: async_undo_fact,
     HABIT: async_undo_decline,
 }
+_NOT_STORED: Final = (
+    "This was undone, but that could not be stored, so after a restart undo may do it again. Tell the user that the disk may "
+    "be full."
+)
 _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 
 
@@ -67,4 +71,4 @@ async def async_undo(call: ToolCall, journal: Journal, change: Change) -> JsonOb
         journal.mark(change, undone=True)
         raise
     journal.mark(change, undone=is_over)
-    return answer
+    return answer if await journal.async_save() else answer | {"note": _NOT_STORED}
