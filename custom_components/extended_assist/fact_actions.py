@@ -14,7 +14,18 @@ from .household import shows
 from .memory.fact import Fact, now
 from .memory.keeper import Memory, async_get_memory
 from .memory.whose import Ears, Writer, async_known_user, async_writer_of
-from .memory.writing import HOUSEHOLD, ME, NoFactError, async_read_file, to_yaml, write
+from .memory.writing import (
+    HOUSEHOLD,
+    ME,
+    NoFactError,
+    async_change,
+    async_read_file,
+    async_record,
+    rewrite,
+    to_change,
+    to_yaml,
+    write,
+)
 from .results import ToolError, format_time
 from .toolbox.options import MEMORY, ToolboxOptions
 from .toolbox.policy import NotAllowedError
@@ -23,8 +34,8 @@ _UNTIL: Final = "until"
 _REMEMBER = vol.Schema(
     {
         vol.Required("words"): cv.string,
-        vol.Optional("whose", default=HOUSEHOLD): vol.In([HOUSEHOLD, ME]),
-        vol.Optional(_UNTIL): cv.datetime,
+        vol.Optional("whose"): vol.In([HOUSEHOLD, ME]),
+        vol.Optional(_UNTIL): vol.Any(None, cv.datetime),
         vol.Optional("id"): cv.string,
     }
 )
@@ -58,20 +69,23 @@ async def _async_get(call: ServiceCall) -> ServiceResponse:
 
 
 async def _async_remember(call: ServiceCall) -> ServiceResponse:
-    """Remember a fact, or change one."""
+    """Remember a fact, or change one; in a change, what is not given stays."""
     memory, given = await async_get_memory(call.hass), call.data
     with translated():
         writer = await _async_writer(call)
-        until = dt_util.as_local(given[_UNTIL]) if _UNTIL in given else None
-        if until is not None and until.timestamp() <= now():
+        until = dt_util.as_local(given[_UNTIL]).timestamp() if given.get(_UNTIL) else None
+        if until is not None and until <= now():
             raise ToolError("over")
-        ends = until.timestamp() if until else None
-        fact = write(call.hass, writer, given["words"], is_own=given["whose"] == ME, until=ends)
         if wanted := given.get("id"):
-            fact.id = _find(memory, writer, wanted).id
-            await memory.async_change(fact)
+            before = _find(memory, writer, wanted)
+            is_own = given["whose"] == ME if "whose" in given else None
+            until = until if _UNTIL in given else before.until
+            fact = rewrite(call.hass, writer, before, given["words"], is_own=is_own, until=until)
+            await async_change(call.hass, memory, writer, fact)
         else:
+            fact = write(call.hass, writer, given["words"], is_own=given.get("whose") == ME, until=until)
             await memory.async_add([fact])
+            await async_record(call.hass, writer, to_change(fact))
     return _told(fact)
 
 
@@ -84,9 +98,10 @@ async def _async_forget(call: ServiceCall) -> ServiceResponse:
         if given["all_own"] and writer.user_id is None:
             raise NotAllowedError("Nobody is known whose own this could be.")
         if given["for_good"] or given["all_own"]:
-            own = writer.user_id if given["all_own"] else ""
-            return {"forgotten": await memory.async_delete(lambda fact: fact.id in ids or fact.user_id == own)}
+            own = writer.user_id if given["all_own"] else None
+            return {"forgotten": await memory.async_delete(lambda fact: fact.id in ids or _is_of(fact, own), own)}
         await memory.async_end(ids)
+        await async_record(call.hass, writer, to_change(None, ids))
     return {"forgotten": len(ids)}
 
 
@@ -119,6 +134,11 @@ def _find(memory: Memory, writer: Writer, wanted: str) -> Fact:
     if fact is None or not fact.holds(now()) or not writer.may_change(fact):
         raise NoFactError(wanted)
     return fact
+
+
+def _is_of(fact: Fact, user_id: str | None) -> bool:
+    """Return whether a fact is a user's own."""
+    return user_id is not None and fact.user_id == user_id
 
 
 def _told(fact: Fact) -> dict[str, Any]:

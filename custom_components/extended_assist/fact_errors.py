@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from homeassistant.exceptions import ServiceValidationError
 
 from .const import DOMAIN
-from .memory.fact import MAX_FACTS, MAX_WORDS
-from .memory.keeper import FullError
+from .memory.fact import MAX_FACTS, MAX_OF_ONE, MAX_WORDS
+from .memory.keeper import FullError, FullOfOneError
 from .memory.writing import NoFactError
 from .results import ToolError
 from .storage import NotStoredError
@@ -27,6 +27,8 @@ def translated() -> Iterator[None]:
         yield
     except NotAllowedError as err:
         raise refusal("fact_not_allowed") from err
+    except FullOfOneError as err:
+        raise refusal("facts_full_of_one", limit=MAX_OF_ONE) from err
     except FullError as err:
         raise refusal("facts_full", limit=MAX_FACTS) from err
     except NotStoredError as err:

@@ -17,7 +17,7 @@ from .household import HouseholdEntity
 from .memory.fact import Fact, now
 from .memory.keeper import Memory
 from .memory.whose import Writer, async_writer_of
-from .memory.writing import NoFactError, write
+from .memory.writing import NoFactError, async_change, async_record, rewrite, to_change, write
 from .results import ToolError
 from .toolbox.options import MEMORY, ToolboxOptions
 
@@ -75,26 +75,22 @@ class FactList(HouseholdEntity, TodoListEntity):
         """Remember what somebody writes."""
         with translated():
             writer = await self._async_writer()
-            await self._memory.async_add(
-                [write(self.hass, writer, item.summary or "", is_own=False, until=_until(item))]
-            )
+            fact = write(self.hass, writer, item.summary or "", is_own=False, until=_until(item))
+            await self._memory.async_add([fact])
+            await async_record(self.hass, writer, to_change(fact))
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
-        """Change a fact; one that is ticked off is forgotten, which keeps it for undo for a while."""
+        """Change a fact, or forget one that is ticked off; both can be undone for a while."""
         with translated():
             writer = await self._async_writer()
             fact = self._find(item.uid, writer)
             if item.status == TodoItemStatus.COMPLETED:
                 await self._memory.async_end([fact.id])
+                await async_record(self.hass, writer, to_change(None, [fact.id]))
                 return
-            changed = write(self.hass, writer, item.summary or fact.words, is_own=False, until=_until(item))
-            changed.id = fact.id
-            if changed.words == fact.words:
-                changed.said, changed.said_by, changed.via = fact.said, fact.said_by, fact.via
-                changed.device_id = fact.device_id
-                changed.entities, changed.areas = fact.entities, fact.areas
-            await self._memory.async_change(changed)
+            changed = rewrite(self.hass, writer, fact, item.summary or fact.words, until=_until(item))
+            await async_change(self.hass, self._memory, writer, changed)
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:

@@ -64,7 +64,7 @@ async def test_until(hass: HomeAssistant, hass_storage: dict[str, Any], freezer:
 
 async def test_limit(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
     """No more than the limit hold; one in the place of another fits, and what does not fit changes nothing."""
-    facts = [Fact(f"Number {number}", id=f"n{number}") for number in range(MAX_FACTS)]
+    facts = [Fact(f"Number {number}", said_by=f"user {number % 2}", id=f"n{number}") for number in range(MAX_FACTS)]
     memory = await async_memory(hass, *facts)
     with pytest.raises(FullError, match="1000 facts"):
         await memory.async_add([Fact("One more")])

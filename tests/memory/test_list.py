@@ -111,7 +111,9 @@ async def test_wrong(hass: HomeAssistant, home: MockConfigEntry, anna: str, monk
     with monkeypatch.context() as patched:
         patched.setattr(memory, "_async_save", fails)
         assert await refused(hass, "add_item", anna, item="x") == "fact_not_stored"
-    await async_memory(hass, *(Fact(f"n{number}", id=f"n{number}") for number in range(MAX_FACTS)))
+    await async_memory(
+        hass, *(Fact(f"n{number}", said_by=f"user {number % 2}", id=f"n{number}") for number in range(MAX_FACTS))
+    )
     assert await refused(hass, "add_item", anna, item="x") == "facts_full"
     entity = hass.data[DATA_COMPONENT].get_entity(LIST)
     assert isinstance(entity, FactList)

@@ -111,12 +111,13 @@ async def test_everything_about_me(hass: HomeAssistant, anna: Speaker) -> None:
     asked = await speaker.call(hass, RememberTool, forget=["everything"])
     assert '"Nobody is to know."' in asked.data["would"]
     assert '"Anna loves tulips."' in asked.data["would"]
+    assert '"She hates onions."' in asked.data["would"]
     assert "car" not in asked.data["would"]
     memory = await async_memory(hass)
     assert len(memory.held) == 3
     async with speaker.speaking(hass):
         call = await _as_agreed(hass, speaker, forget=["everything"])
-    assert call == {"deleted_for_good": 2}
+    assert call == {"deleted_for_good": 3}
     assert [fact.words for fact in memory.held] == ["The car is red."]
     assert memory.find(first["id"]) is None
     error = (await speaker.call(hass, RememberTool, forget=["everything"])).data["error"]
@@ -205,8 +206,13 @@ async def test_where_it_was_said(hass: HomeAssistant, anna: Speaker, config_entr
 
 async def test_what_does_not_fit(hass: HomeAssistant, anna: Speaker) -> None:
     """A long list is cut, says so, and tells how to get the rest; a full memory says so, too."""
-    facts = [Fact(f"Number {number} is kept in drawer {number}", id=f"n{number}") for number in range(MAX_FACTS)]
-    await async_memory(hass, *facts)
+    await async_memory(
+        hass,
+        *(
+            Fact(f"Number {number} is kept in drawer {number}", said_by=f"user {number % 2}", id=f"n{number}")
+            for number in range(MAX_FACTS)
+        ),
+    )
     result = await anna.call(hass, RecallTool)
     assert len(json_dumps(result.data)) <= anna.options.budget
     assert "more. Give words or about" in result.data["left_out"]

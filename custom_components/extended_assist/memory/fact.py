@@ -1,6 +1,6 @@
 """A fact that somebody wanted to be remembered, as it is stored."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final
@@ -10,9 +10,12 @@ import voluptuous as vol
 from homeassistant.util import dt as dt_util, ulid as ulid_util
 
 from ..storage import NUMBER, TEXT_OR_NONE, shape
+from .search import Features, features
 
 MAX_FACTS: Final = 1_000
 """Facts of a home that can hold at the same time."""
+MAX_OF_ONE: Final = 800
+"""Those of them that one user may have said; or automations and guests together. So the others have room."""
 MAX_WORDS: Final = 500
 """Characters of a fact."""
 MAX_PAST: Final = 200
@@ -63,11 +66,20 @@ class Fact:
     """When, in seconds since the epoch."""
     ended: float | None = None
     """When it was forgotten or replaced; None while it holds."""
+    replaced_by: str | None = None
+    """The id of the fact in its place: where that is deleted for good, this one goes with it."""
     id: str = field(default_factory=new_id)
+    search_keys: Features | None = field(default=None, compare=False, repr=False)
+    """The search keys of the words, once they are read; not stored."""
 
     def holds(self, moment: float) -> bool:
         """Return whether it holds at a moment."""
         return self.ended is None and (self.until is None or self.until > moment)
+
+    @property
+    def of_whom(self) -> str | None:
+        """Return the user whose room it takes; None for automations and guests."""
+        return self.user_id or self.said_by
 
     def is_over(self, moment: float) -> bool:
         """Return whether it has been past for so long that it is kept no more."""
@@ -79,7 +91,14 @@ class Fact:
         return {name: getattr(self, name) for name in _NAMES}
 
 
-_NAMES = tuple(one.name for one in fields(Fact))
+_NAMES = tuple(one.name for one in fields(Fact) if one.name != "search_keys")
+
+
+def read_search_keys(facts: Collection[Fact]) -> list[Features]:
+    """Return the search keys of facts, and keep them with each; runs off the event loop."""
+    for fact in facts:
+        fact.search_keys = fact.search_keys or features(fact.words)
+    return [fact.search_keys for fact in facts if fact.search_keys is not None]
 
 
 def one_line(words: str) -> str:
@@ -91,7 +110,7 @@ _NUMBER_OR_NONE = vol.Any(None, NUMBER)
 _FACT = shape(
     {"words": vol.All(str, vol.Length(1, MAX_WORDS)), "id": str},
     {
-        **dict.fromkeys(("user_id", "said_by", "device_id"), TEXT_OR_NONE),
+        **dict.fromkeys(("user_id", "said_by", "device_id", "replaced_by"), TEXT_OR_NONE),
         "via": vol.Coerce(Via),
         **dict.fromkeys(("until", "ended"), _NUMBER_OR_NONE),
         "entities": [str],
@@ -105,6 +124,11 @@ _STORED = shape({"facts": [_FACT]})
 def read_stored(stored: Any) -> list[Fact]:
     """Return the facts in what was stored; raises vol.Invalid for anything else."""
     return [] if stored is None else [_read(valid) for valid in _STORED(stored)["facts"]]
+
+
+def read_row(row: Any) -> Fact:
+    """Return the fact in one stored row; raises vol.Invalid for anything else."""
+    return _read(_FACT(row))
 
 
 def _read(valid: Mapping[str, Any]) -> Fact:

@@ -1,11 +1,11 @@
 """The facts of a home: in memory and on the disk, and every change that somebody makes to them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
@@ -13,15 +13,20 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..const import DOMAIN, LOGGER
 from ..results import ToolError
 from ..storage import ConfirmedStore, NotStoredError, async_load
-from .fact import MAX_FACTS, MAX_PAST, Fact, new_id, now, read_stored
-from .search import forget_texts
+from ..toolbox.journal import FACT, async_get_journal
+from .fact import MAX_FACTS, MAX_OF_ONE, MAX_PAST, Fact, new_id, now, read_search_keys, read_stored
+from .set_aside import Gone, cut, holds, remove
 
 KEY = f"{DOMAIN}.memory"
 _VERSION = 1
 _FULL = f"{MAX_FACTS} facts are remembered already, which is the limit. Ask the user which may be forgotten."
+_FULL_OF_ONE = (
+    f"{MAX_OF_ONE} facts by this user are remembered already, which is the limit for one user. Ask the user which may be "
+    "forgotten."
+)
 
 type Listener = Callable[[], None]
 
@@ -30,13 +35,17 @@ class FullError(ToolError):
     """As many facts are remembered as can be."""
 
 
+class FullOfOneError(FullError):
+    """As many facts of one user are remembered as can be."""
+
+
 class Memory:
     """All facts, those that hold and those that can be brought back."""
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
         self._hass = hass
-        self._store = ConfirmedStore[dict[str, list[dict[str, Any]]]](hass, _VERSION, KEY)
+        self._store = ConfirmedStore[dict[str, list[dict[str, object]]]](hass, _VERSION, KEY)
         self._facts: dict[str, Fact] = {}
         self._listeners: set[Listener] = set()
         self._lock = asyncio.Lock()
@@ -45,6 +54,7 @@ class Memory:
     async def async_load(self) -> None:
         """Read what was stored, and hear of what concerns it."""
         self._facts = {fact.id: fact for fact in await async_load(self._hass, self._store, read_stored)}
+        await self._async_read_keys(self._facts.values())
         # What can neither be read nor set aside is not written over.
         self._is_blocked = not self._facts and await self._hass.async_add_executor_job(Path(self._store.path).exists)
         self._hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_on_new_id, _is_new_id)
@@ -55,9 +65,12 @@ class Memory:
     def held(self) -> list[Fact]:
         """Return the facts that hold now, in the order in which they were said."""
         moment = now()
-        return sorted(
-            (fact for fact in self._facts.values() if fact.holds(moment)), key=lambda fact: (fact.said, fact.id)
-        )
+        return [fact for fact in self.all if fact.holds(moment)]
+
+    @property
+    def all(self) -> list[Fact]:
+        """Return all facts, also those that were forgotten or replaced, in the order in which they were said."""
+        return sorted(self._facts.values(), key=lambda fact: (fact.said, fact.id))
 
     @callback
     def find(self, fact_id: str) -> Fact | None:
@@ -71,46 +84,89 @@ class Memory:
 
         The check is made with all of them in their place, and may raise ToolError. One whose id is taken gets another.
         """
-        async with self._stored():
-            self._end(ended)
+        async with self._stored() as before:
+            await self._async_read_keys(facts)
             for fact in facts:
                 while fact.id in self._facts:
                     fact.id = new_id()
                 self._facts[fact.id] = fact
-            self._check_room()
+            self._end(ended, next((fact.id for fact in facts), None))
+            self._check_room(before)
             if check is not None:
                 check()
 
-    async def async_change(self, fact: Fact) -> None:
-        """Store a fact in the place of the one with its id, which is not kept; raises ToolError as async_add does."""
-        async with self._stored():
-            self._facts[fact.id] = fact
+    async def async_replace(self, fact: Fact, restored: str | None = None) -> Fact | None:
+        """Store a fact in the place of the one with its id, which is past then, with another id; raises ToolError as async_add.
+
+        Returns the past one, or None where none with the id holds any more; nothing is changed then. A past one that is
+        restored with this goes.
+        """
+        async with self._stored() as before:
+            await self._async_read_keys([fact])
+            if (old := self._facts.get(fact.id)) is None or not old.holds(now()):
+                return None
+            past = replace(old, id=new_id(), ended=now(), replaced_by=fact.id)
+            while past.id in self._facts:
+                past.id = new_id()
+            self._facts |= {past.id: past, fact.id: fact}
+            self._facts.pop(restored or "", None)
+            self._check_room(before)
+        return past
 
     async def async_end(self, ended: Collection[str], revived: Collection[str] = ()) -> None:
         """Let facts be past, so that they can be brought back, and others hold again; raises ToolError as async_add does."""
-        async with self._stored():
-            self._end(ended)
+        async with self._stored() as before:
+            self._end(ended, next(iter(revived), None))
             for one in revived:
                 if fact := self.find(one):
-                    fact.ended = None
-            self._check_room()
+                    fact.ended = fact.replaced_by = None
+            self._check_room(before)
 
-    async def async_delete(self, wanted: Callable[[Fact], bool]) -> int:
-        """Delete facts for good, past ones as well; return how many of them held. Raises ToolError as async_add does."""
+    async def async_delete(
+        self, wanted: Callable[[Fact], bool], user_id: str | None = None, persons: Collection[str] = ()
+    ) -> int:
+        """Delete facts for good; return how many of them held. Raises ToolError as async_add does.
+
+        Facts in whose place they are go with them, and copies of any of them in files that could not be read. With a user and
+        their persons' entities, all of that user's is meant: what the journal keeps for undoing their changes goes, too.
+        """
         moment = now()
-        gone = [fact for fact in self._facts.values() if wanted(fact)]
         async with self._stored():
+            gone = self._with_replaced(fact for fact in self._facts.values() if wanted(fact))
+            copies = Gone(wanted, {fact.words for fact in gone}, {*filter(None, (user_id, *persons))})
+            try:
+                await self._hass.async_add_executor_job(cut, Path(self._store.path), copies)
+            except OSError as err:
+                raise NotStoredError from err
             for fact in gone:
-                self._facts.pop(fact.id, None)
-        forget_texts()
+                del self._facts[fact.id]
+        if user_id is not None:
+            await (await async_get_journal(self._hass)).async_forget(
+                lambda change: change.kind == FACT and change.user_id == user_id
+            )
         return sum(fact.holds(moment) for fact in gone)
+
+    async def async_has_copies(self, wanted: Callable[[Fact], bool], names: Collection[str]) -> bool:
+        """Return whether files that could not be read hold facts of a user with these ids."""
+        try:
+            return await self._hass.async_add_executor_job(holds, Path(self._store.path), Gone(wanted, (), names))
+        except OSError:
+            return True
+
+    async def async_delete_of_removed_users(self) -> None:
+        """Delete what users kept for themselves who were removed while nobody noticed it."""
+        users = {user.id for user in await self._hass.auth.async_get_users()}
+        owners = {fact.user_id for fact in self._facts.values() if fact.user_id is not None}
+        # Without any user, Home Assistant could not read who they are.
+        for user_id in owners - users if users else ():
+            await self._async_delete_of(user_id)
 
     async def async_clear(self) -> None:
         """Forget everything, also on the disk, and what was set aside because it could not be read."""
-        self._facts = {}
-        forget_texts()
-        await self._store.async_remove()
-        await self._hass.async_add_executor_job(_remove_set_aside, Path(self._store.path))
+        async with self._lock:
+            self._facts = {}
+            await self._store.async_remove()
+            await self._hass.async_add_executor_job(remove, Path(self._store.path))
         self._tell()
 
     @callback
@@ -124,23 +180,44 @@ class Memory:
         for listener in [*self._listeners]:
             listener()
 
-    def _end(self, ended: Collection[str]) -> None:
+    async def _async_read_keys(self, facts: Collection[Fact]) -> None:
+        """Read the search keys of facts off the event loop, so that no search waits for it."""
+        if facts:
+            await self._hass.async_add_executor_job(read_search_keys, [*facts])
+
+    def _end(self, ended: Collection[str], replaced_by: str | None) -> None:
         for one in ended:
             if (fact := self.find(one)) and fact.ended is None:
-                fact.ended = now()
+                fact.ended, fact.replaced_by = now(), replaced_by
 
-    def _check_room(self) -> None:
-        """Raise FullError where more hold than there is room for."""
-        if len(self.held) > MAX_FACTS:
+    def _with_replaced(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Return facts and all in whose place they are."""
+        found = {fact.id: fact for fact in facts}
+        while more := [one for one in self._facts.values() if one.replaced_by in found and one.id not in found]:
+            found |= {one.id: one for one in more}
+        return [*found.values()]
+
+    def _check_room(self, before: Mapping[str, Fact]) -> None:
+        """Raise FullError where there are more than before, and more than there is room for in all or of one user."""
+        moment = now()
+        held, had = (
+            Counter(fact.of_whom for fact in facts.values() if fact.holds(moment)) for facts in (self._facts, before)
+        )
+        if MAX_FACTS < held.total() > had.total():
             raise FullError(_FULL)
+        if any(MAX_OF_ONE < count > had[one] for one, count in held.items()):
+            raise FullOfOneError(_FULL_OF_ONE)
 
     @asynccontextmanager
-    async def _stored(self) -> AsyncGenerator[None]:
-        """Store what is changed meanwhile, one after the other, or leave everything as it was and raise ToolError."""
+    async def _stored(self) -> AsyncGenerator[Mapping[str, Fact]]:
+        """Store what is changed meanwhile, one after the other, or leave everything as it was and raise ToolError.
+
+        Gives the facts as they were.
+        """
         async with self._lock:
             before = {fact.id: replace(fact) for fact in self._facts.values()}
             try:
-                yield
+                yield before
                 await self._async_save()
             except ToolError:
                 self._facts = before
@@ -158,7 +235,7 @@ class Memory:
             raise NotStoredError
         await self._store.async_save_confirmed(self._data)
 
-    def _data(self) -> dict[str, list[dict[str, Any]]] | None:
+    def _data(self) -> dict[str, list[dict[str, object]]] | None:
         """Return the stored form, or None where nothing is remembered."""
         return {"facts": [fact.stored() for fact in self._facts.values()]} if self._facts else None
 
@@ -186,7 +263,16 @@ class Memory:
 
     async def _async_on_user_removed(self, event: Event) -> None:
         """Delete the facts of a user who is removed."""
-        await self.async_delete(lambda fact: fact.user_id == event.data["user_id"])
+        await self._async_delete_of(event.data["user_id"])
+
+    async def _async_delete_of(self, user_id: str) -> None:
+        """Delete what a user kept for themselves."""
+        try:
+            await self.async_delete(lambda fact: fact.user_id == user_id, user_id)
+        except NotStoredError:
+            LOGGER.error(
+                "%s cannot be written; facts of a removed user are deleted at the next start", self._store.path
+            )
 
 
 @callback
@@ -201,13 +287,14 @@ def _is_removed(data: ar.EventAreaRegistryUpdatedData) -> bool:
     return data["action"] == "remove"
 
 
-def _remove_set_aside(path: Path) -> None:
-    """Delete what was set aside of a file."""
-    for aside in path.parent.glob(f"{path.name}.*"):
-        aside.unlink(missing_ok=True)
-
-
 _MEMORY: HassKey[Memory] = HassKey(f"{DOMAIN}_memory")
+
+
+@callback
+def is_any_own(hass: HomeAssistant, ids: Collection[str]) -> bool:
+    """Return whether any of these facts is a user's own, as far as facts are loaded."""
+    memory = hass.data.get(_MEMORY)
+    return isinstance(memory, Memory) and any((fact := memory.find(one)) and fact.user_id for one in ids)
 
 
 @singleton(_MEMORY, async_=True)
@@ -215,4 +302,5 @@ async def async_get_memory(hass: HomeAssistant) -> Memory:
     """Return the memory of this Home Assistant."""
     memory = Memory(hass)
     await memory.async_load()
+    await memory.async_delete_of_removed_users()
     return memory

@@ -1,4 +1,4 @@
-"""Finding facts by their words: no model, no service, and nothing kept but what was read of texts.
+"""Finding facts by their words, without a model or a service.
 
 Words are compared without case and accents, by their stems, by pieces of three letters, which find parts of compounds and
 other forms, and by what people call the same thing, in the languages of the options. What is rare says more.
@@ -6,8 +6,7 @@ other forms, and by what people call the same thing, in the languages of the opt
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 import json
 from math import log, sqrt
 from pathlib import Path
@@ -32,45 +31,37 @@ _WEIGHTS: Final = {"w": 1.0, "s": 1.0, "c": 2.2, "t": 0.22}
 _LENGTH: Final = 0.35
 """How much a long fact loses against a short one."""
 
-type Features = Mapping[str, float]
+type Features = frozenset[str]
+"""The search keys of a text: words, stems, concepts and pieces, each with a letter for its kind in front."""
 
 
-def search(query: str, texts: Sequence[str], least: float = 0.0) -> list[tuple[int, float]]:
-    """Return the places of the texts that a query is about, with how well they fit, best first; takes long, off the loop.
+def search(query: str, facts: Sequence[Features], least: float = 0.0) -> list[tuple[int, float]]:
+    """Return the places of the facts that a query is about, with how well they fit, best first; runs off the event loop.
 
     How well is from 0 to about 1, where the whole query is found. Those below least are left out.
     """
     wanted = features(query)
-    found = [features(text) for text in texts]
-    counts = Counter(feature for each in found for feature in each.keys() & wanted.keys())
-    rare = {name: log(1 + len(texts) / (1 + counts[name])) * weight for name, weight in wanted.items()}
+    found = [wanted & each for each in facts]
+    counts = Counter(chain.from_iterable(found))
+    rare = {name: log(1 + len(facts) / (1 + counts[name])) * _WEIGHTS[name[0]] for name in wanted}
     whole = sum(rare.values()) or 1.0
-    middle = sum(map(len, found)) / len(found) if found else 1.0
+    middle = sum(map(len, facts)) / len(facts) if facts else 1.0
     fits = (
-        (
-            place,
-            sum(rare[name] for name in wanted if name in each) / whole / (1 + _LENGTH * (sqrt(len(each) / middle) - 1)),
-        )
+        (place, sum(rare[name] for name in each) / whole / (1 + _LENGTH * (sqrt(len(facts[place]) / middle) - 1)))
         for place, each in enumerate(found)
+        if each
     )
     # Of two that fit alike, the newer one is likelier to be meant.
     return sorted(((place, fit) for place, fit in fits if fit > least), key=lambda one: (-one[1], -one[0]))
 
 
-@lru_cache(maxsize=2_500)
 def features(text: str) -> Features:
-    """Return by what a text is found, each with its weight."""
+    """Return the search keys of a text; takes about 0.1 ms for a sentence."""
     tokens = [token for token in _tokens(text) if token not in _STOP] or list(_tokens(text))
     names = {name for token in tokens for name in _of_token(token)}
     names |= {f"w{one}{two}" for one, two in pairwise(tokens) if _UNSPACED.match(one)}
-    names |= {f"c{concept}" for phrase, concept in _PHRASES.items() if phrase in text.casefold()}
-    return {name: _WEIGHTS[name[0]] for name in names}
-
-
-def forget_texts() -> None:
-    """Forget what was read of texts, some of which may be gone for good."""
-    features.cache_clear()
-    _concepts.cache_clear()
+    folded = text.casefold()
+    return frozenset(names | {f"c{concept}" for phrase, concept in _PHRASES.items() if phrase in folded})
 
 
 def _of_token(token: str) -> Iterator[str]:
@@ -90,20 +81,20 @@ def _stem(token: str) -> str:
     return shorter if len(shorter) >= _LEAST else token
 
 
-@lru_cache(maxsize=10_000)
-def _concepts(token: str, root: str) -> frozenset[str]:
+def _concepts(token: str, root: str) -> set[str]:
     """Return the concepts of a word that people call by many names; a compound has those of its parts."""
     found = {_ROOTS[one] for one in (token, root) if one in _ROOTS}
     if not found and len(token) > _COMPOUND + 1:
-        found = {concept for one, concept in _ROOTS.items() if _is_part(one, token)}
-    return frozenset(found)
+        found = {_ROOTS[part] for part in _parts(token) if part in _ROOTS}
+    return found
 
 
-def _is_part(root: str, token: str) -> bool:
-    """Return whether a word is a part of a longer one; a short one only at its ends, as in between it may be anything."""
-    if len(root) > _COMPOUND:
-        return root in token
-    return len(root) == _COMPOUND <= len(token) - _LEAST and token.startswith(root) | token.endswith(root)
+def _parts(token: str) -> Iterator[str]:
+    """Yield the parts of a word that can be words; short ones only at its ends, as in between they may be anything."""
+    if len(token) >= _COMPOUND + _LEAST:
+        yield from (token[:_COMPOUND], token[-_COMPOUND:])
+    for length in range(_COMPOUND + 1, min(len(token), _LONGEST_ROOT) + 1):
+        yield from (token[start : start + length] for start in range(len(token) - length + 1))
 
 
 def _tokens(text: str) -> Iterable[str]:
@@ -128,3 +119,4 @@ def _read() -> tuple[frozenset[str], dict[str, str], dict[str, str]]:
 
 
 _STOP, _ROOTS, _PHRASES = _read()
+_LONGEST_ROOT: Final = max(map(len, _ROOTS))

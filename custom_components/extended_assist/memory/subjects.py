@@ -1,5 +1,6 @@
 """What a fact is about: looked up when it is said, so that the words may call a thing whatever they like."""
 
+import asyncio
 from collections.abc import Iterable, Iterator
 import re
 from typing import Final
@@ -18,6 +19,9 @@ _TELLING: Final = 5
 _PERSON: Final = "person."
 """What is told of persons by their names is the household's own knowledge; where they are stays hidden."""
 _WORD = re.compile(r"[\w'\u2019]+")
+
+SLICE: Final = 100
+"""Facts that are looked at in one go: some milliseconds."""
 
 type Subjects = tuple[list[str], list[str]]
 """Ids of entities and of areas."""
@@ -59,12 +63,31 @@ def _areas(registry: ar.AreaRegistry, name: str) -> list[str]:
 
 
 @callback
-def is_told(hass: HomeAssistant, exposure: Exposure, fact: Fact) -> bool:
-    """Return whether nothing that a fact is about is hidden now, nor named in it by its id."""
+def is_told(hass: HomeAssistant, exposure: Exposure, fact: Fact, areas: dict[str, bool] | None = None) -> bool:
+    """Return whether nothing that a fact is about is hidden now, nor named in it by its id.
+
+    areas keeps which areas are told, for many facts that are looked at in one go.
+    """
     things = [entity_id for entity_id in fact.entities if not entity_id.startswith(_PERSON)]
     if any(exposure.visible_value(text) is None for text in (fact.words, *things)):
         return False
-    return all(is_area_told(hass, exposure, area_id) for area_id in fact.areas)
+    areas = {} if areas is None else areas
+    for area_id in fact.areas:
+        if area_id not in areas:
+            areas[area_id] = is_area_told(hass, exposure, area_id)
+    return all(areas[area_id] for area_id in fact.areas)
+
+
+async def async_told(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact]) -> list[Fact]:
+    """Return those of many facts that are told, while Home Assistant does other things, too."""
+    areas: dict[str, bool] = {}
+    told = []
+    for number, fact in enumerate(facts, 1):
+        if is_told(hass, exposure, fact, areas):
+            told.append(fact)
+        if number % SLICE == 0:
+            await asyncio.sleep(0)
+    return told
 
 
 @callback

@@ -37,20 +37,21 @@ async def async_told_facts(hass: HomeAssistant, exposure: Exposure, caller: Call
 def _block(hass: HomeAssistant, exposure: Exposure, held: list[Fact], ears: Ears) -> str:
     """Return the newest facts for which there is room, oldest first: what is new comes last, and the rest stays as it is."""
     room = MAX_TOLD - len(_HEADER) - len(_MORE) - 3  # With the line breaks around and within.
+    areas: dict[str, bool] = {}
     own = (fact for fact in reversed(held) if fact.user_id is not None and ears.hears(fact))
     shared = (fact for fact in reversed(held) if fact.user_id is None and ears.hears(fact))
-    of_own, left, more = _fitting(_lines(hass, exposure, own), room // 2)
-    of_household, _, more_shared = _fitting(_lines(hass, exposure, shared), room - room // 2 + left)
+    of_own, left, more = _fitting(_lines(hass, exposure, own, areas), room // 2)
+    of_household, _, more_shared = _fitting(_lines(hass, exposure, shared, areas), room - room // 2 + left)
     if not of_own and not of_household:
         return ""
     more = more or more_shared
     return "\n".join([_HEADER, *reversed(of_household), *reversed(of_own), *([_MORE] if more else ())])
 
 
-def _lines(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact]) -> Iterator[str]:
+def _lines(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact], areas: dict[str, bool]) -> Iterator[str]:
     """Yield a line for each fact that may be told."""
     for fact in facts:
-        if is_told(hass, exposure, fact):
+        if is_told(hass, exposure, fact, areas):
             called = names_now(exposure, fact)
             yield f"- {fact.id}: {fact.words}{f' (of: {called})' if called else ''}"
 

@@ -1,7 +1,8 @@
 """Facts that people write themselves: in the list, by an action or in a file."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import voluptuous as vol
@@ -13,6 +14,7 @@ from homeassistant.util import dt as dt_util
 
 from ..exposure import Exposure, is_secret_text
 from ..results import ToolError
+from ..toolbox.journal import FACT, Change, async_get_journal
 from ..toolbox.policy import NotAllowedError
 from .fact import MAX_FACTS, MAX_WORDS, Fact, now, one_line
 from .keeper import Memory
@@ -25,8 +27,6 @@ MAX_FILE: Final = 1_000_000
 """Characters of a file."""
 MAX_ABOUT: Final = 100
 """Things that a fact in a file is about: one short list may be meant by all facts of it."""
-_SLICE: Final = 50
-"""Facts whose things are looked up in one go while Home Assistant does other things, too."""
 
 
 class NoFactError(ToolError):
@@ -63,10 +63,54 @@ def write(hass: HomeAssistant, writer: Writer, words: str, *, is_own: bool, unti
     )
 
 
+def rewrite(
+    hass: HomeAssistant, writer: Writer, fact: Fact, words: str, *, is_own: bool | None = None, until: float | None
+) -> Fact:
+    """Return a fact with other words, in the place of the one with its id; raises as write does.
+
+    It stays the same user's unless is_own says otherwise, and about the same things, but for those that the words named.
+    """
+    line = read_words(words)
+    written = write(hass, writer, line, is_own=fact.user_id is not None if is_own is None else is_own, until=until)
+    if line == fact.words:
+        return replace(fact, user_id=written.user_id, until=until)
+    written.id = fact.id
+    keep_subjects(hass, written, fact)
+    return written
+
+
+def keep_subjects(hass: HomeAssistant, written: Fact, before: Fact) -> None:
+    """Let a fact be about what the one before it was about, but for what only the words of that one named."""
+    entities, areas = look_up(hass, Exposure(hass, "conversation"), before.words)
+    written.entities = [*dict.fromkeys([*written.entities, *(one for one in before.entities if one not in entities)])]
+    written.areas = [*dict.fromkeys([*written.areas, *(one for one in before.areas if one not in areas)])]
+
+
+def to_change(added: Fact | None, ended: Collection[str] = ()) -> Change:
+    """Return the change whose undoing forgets a fact and remembers others again."""
+    return Change(FACT, "remembering or forgetting a fact", {"added": added.id if added else None, "ended": [*ended]})
+
+
+async def async_record(hass: HomeAssistant, writer: Writer, change: Change) -> None:
+    """Record a change that a user makes by an action or in the list, so that they can undo it in a conversation or the panel."""
+    change.assistant, change.user_id = "conversation", writer.user_id
+    (await async_get_journal(hass)).add(change)
+
+
+async def async_change(hass: HomeAssistant, memory: Memory, writer: Writer, fact: Fact) -> None:
+    """Store a fact in the place of the one with its id, so that this can be undone; raises NoFactError for one that is gone."""
+    if (past := await memory.async_replace(fact)) is None:
+        raise NoFactError(fact.id)
+    change = to_change(fact, [past.id])
+    change.details["in_place"] = True
+    await async_record(hass, writer, change)
+
+
 def to_yaml(facts: list[Fact]) -> str:
     """Return facts as they can be written back."""
     # Home Assistant's own dump takes "null" away wherever a line ends with it, in words as well.
-    return yaml.safe_dump([_written(fact) for fact in facts], allow_unicode=True, sort_keys=False)
+    rows = [_written(fact) for fact in facts]
+    return yaml.dump(rows, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False)
 
 
 def _written(fact: Fact) -> dict[str, Any]:
@@ -88,7 +132,7 @@ _FILE = vol.Schema(
     [
         {
             vol.Required("fact"): str,
-            vol.Optional("whose", default=HOUSEHOLD): vol.In([HOUSEHOLD, ME]),
+            vol.Optional("whose"): vol.In([HOUSEHOLD, ME]),
             vol.Optional("about", default=list): vol.All([str], vol.Length(max=MAX_ABOUT)),
             **dict.fromkeys(map(vol.Optional, ("said", "until")), vol.Any(str, None)),
         }
@@ -119,16 +163,17 @@ async def async_read_file(hass: HomeAssistant, text: str, writer: Writer, memory
     known = {(fact.words.casefold(), fact.user_id) for fact in memory.held}
     facts = []
     for number, row in enumerate(rows, 1):
-        if number % _SLICE == 0:
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)  # A long fact takes a millisecond or two.
         try:
-            fact = write(hass, writer, row["fact"], is_own=row["whose"] == ME, until=_read_moment(row.get("until")))
+            fact = write(hass, writer, row["fact"], is_own=row.get("whose") == ME, until=_read_moment(row.get("until")))
             fact.said = min(_read_moment(row.get("said")) or fact.said, now())
         except ValueError, OverflowError, NoFactError:
             raise NoFactError(f"fact {number}") from None
-        key = (fact.words.casefold(), fact.user_id)
-        if key not in known and fact.holds(now()):
-            known.add(key)
+        folded = fact.words.casefold()
+        # Where the file does not say whose it is, it may be the user's own, which stays so.
+        keys = {(folded, fact.user_id), (folded, fact.user_id if "whose" in row else writer.user_id)}
+        if known.isdisjoint(keys) and fact.holds(now()):
+            known.add((folded, fact.user_id))
             facts.append(_about(hass, fact, row))
     return facts
 

@@ -1,6 +1,6 @@
 """What assistants changed, so that it can be undone: kept over restarts, the last changes only."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
@@ -125,6 +125,12 @@ class Journal:
             self._save()
             return False
         return True
+
+    async def async_forget(self, wanted: Callable[[Change], bool]) -> None:
+        """Forget some changes, also on the disk, so that nobody can undo them."""
+        if len(left := [change for change in self._changes if not wanted(change)]) < len(self._changes):
+            self._changes = left
+            await self.async_save()
 
     async def async_clear(self) -> None:
         """Forget everything, also on the disk."""

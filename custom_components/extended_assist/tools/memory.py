@@ -14,16 +14,16 @@ from ..const import DOMAIN
 from ..exposure import Exposure, NotExposedError, is_secret_text
 from ..memory.fact import MAX_WORDS, Fact, one_line
 from ..memory.finding import async_find, async_near
-from ..memory.keeper import Memory, async_get_memory
+from ..memory.keeper import Memory, async_get_memory, is_any_own
 from ..memory.rows import async_row
-from ..memory.subjects import is_told, look_up
+from ..memory.subjects import async_told, look_up
 from ..memory.telling import async_told_facts
 from ..memory.times import read_until
 from ..memory.whose import Ears, Writer, async_check_ears, async_check_writer, check_guests
+from ..memory.writing import keep_subjects, to_change
 from ..results import ToolError, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller
-from ..toolbox.journal import FACT, Change
 from ..toolbox.options import MEMORY
 from ..toolbox.outside import marks
 from ..toolbox.plan import Plan, Step
@@ -33,6 +33,7 @@ from ..toolbox.tool import READ_ONLY, ExtendedTool
 _EVERYTHING: Final = "everything"
 _HOUSEHOLD: Final = "household"
 _ME: Final = "me"
+_NEVER: Final = "never"
 _ROOM: Final = 120
 """Characters of an answer that are kept for what is said of it."""
 _SHORT: Final = 160
@@ -55,7 +56,7 @@ class RememberTool(ExtendedTool):
             vol.Optional("fact", description="One sentence, clear by itself."): str,
             vol.Optional("whose", description="me: told to this user only."): vol.In([_HOUSEHOLD, _ME]),
             vol.Optional("about", description="Entities, areas, persons, by name."): [str],
-            vol.Optional("until", description="Local date or time."): str,
+            vol.Optional("until", description="Local date or time, or never."): str,
             vol.Optional("replaces", description="Ids of facts that it ends; [] for none."): [str],
             vol.Optional("forget", description="Ids; 'everything' about the user."): [str],
             vol.Optional("for_good", description="Without undo."): bool,
@@ -64,8 +65,10 @@ class RememberTool(ExtendedTool):
 
     @override
     def asks_first(self, call: ToolCall) -> bool:
-        """Ask before anything that text from outside may have chosen, and before what cannot be brought back."""
-        return marks(call.caller.chat_log) or _is_for_good(call) or super().asks_first(call)
+        """Ask before what text from outside may have chosen, what cannot be brought back, and what tells others of the user's own."""
+        given = call.arguments
+        is_shared = given.get("whose") == _HOUSEHOLD and is_any_own(call.hass, given.get("replaces", ()))
+        return marks(call.caller.chat_log) or _is_for_good(call) or is_shared or super().asks_first(call)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
@@ -75,7 +78,11 @@ class RememberTool(ExtendedTool):
         call.recording.is_complete = True
         if wanted.for_good:
             gone = {fact.id for fact in wanted.ended}
-            await memory.async_delete(lambda fact: fact.id in gone or (wanted.everything and wanted.is_own(fact)))
+            if wanted.everything:
+                user_id = wanted.writer.user_id
+                await memory.async_delete(wanted.is_own, user_id, _persons(call.hass, user_id))
+            else:
+                await memory.async_delete(lambda fact: fact.id in gone)
             return {"deleted_for_good": len(gone)}
         ended = [fact.id for fact in wanted.ended]
         if wanted.fact is None:
@@ -83,8 +90,7 @@ class RememberTool(ExtendedTool):
         else:
             check = partial(check_guests, memory, wanted.writer, call.options)
             await memory.async_add([wanted.fact], ended, check)
-        details = {"added": wanted.fact.id if wanted.fact else None, "ended": ended}
-        call.recording.changes.append(Change(FACT, "remembering or forgetting a fact", details))
+        call.recording.changes.append(to_change(wanted.fact, ended))
         return _answer(call, wanted)
 
     @override
@@ -96,6 +102,9 @@ class RememberTool(ExtendedTool):
             Step(f"{DOMAIN}.forget", (), {"ids": f'"{fact.words}"'} | how, f'{verb}: "{fact.words}"')
             for fact in wanted.ended
         ]
+        if wanted.everything and not steps:
+            words = "Delete for good: copies of facts of this user, in files that could not be read"
+            steps.append(Step(f"{DOMAIN}.forget", (), {"all_own": True}, words))
         if (fact := wanted.fact) is not None:
             whose = "the household" if fact.user_id is None else "you alone"
             until = f", until {format_time(fact.until)}" if fact.until else ""
@@ -130,7 +139,8 @@ class RecallTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Answer with what fits best, or else with what is newest."""
         ears = await async_check_ears(call.hass, call.caller, call.options)
-        told = _told(call, await async_get_memory(call.hass), ears)
+        heard = filter(ears.hears, (await async_get_memory(call.hass)).held)
+        told = await async_told(call.hass, call.exposure, heard)
         if about := call.arguments.get("about"):
             told = await _async_about(call, told, about)
         if words := call.arguments.get("words"):
@@ -181,51 +191,66 @@ async def _async_wanted(call: ToolCall) -> _Wanted:
     if given.get("fact", "").strip():
         if given.get("for_good") or given.get("forget"):
             raise ToolError("Give either fact, with replaces where it ends others, or forget.")
-        wanted.fact = _read_fact(call, writer)
-        known = _changeable(call, memory, ears, writer)
+        known = await _async_changeable(call, memory, ears, writer)
         wanted.ended = [_find(known, one) for one in dict.fromkeys(given.get("replaces", ()))]
+        wanted.fact = _read_fact(call, writer, wanted.ended)
         if "replaces" not in given:
             await _async_check_near(call, wanted.fact, known)
         return wanted
     if not (forget := given.get("forget")):
         raise ToolError("Give fact, a sentence to remember, or forget, the ids of facts.")
-    known = _changeable(call, memory, ears, writer)
+    known = await _async_changeable(call, memory, ears, writer)
     wanted.for_good = _is_for_good(call)
     if _EVERYTHING in forget:
         wanted.everything, wanted.is_own = True, _own(call, writer)
-        wanted.ended = [fact for fact in memory.held if wanted.is_own(fact)]
-        if not wanted.ended:
+        # What was forgotten or replaced is still stored.
+        wanted.ended = [fact for fact in memory.all if wanted.is_own(fact)]
+        names = {str(writer.user_id), *_persons(call.hass, writer.user_id)}
+        if not wanted.ended and not await memory.async_has_copies(wanted.is_own, names):
             raise ToolError("Nothing is remembered of this user.")
     else:
         wanted.ended = [_find(known, one) for one in dict.fromkeys(forget)]
     return wanted
 
 
-def _read_fact(call: ToolCall, writer: Writer) -> Fact:
-    """Return the fact that is to be remembered."""
+def _read_fact(call: ToolCall, writer: Writer, ended: list[Fact]) -> Fact:
+    """Return the fact that is to be remembered; what is not given of it stays as the facts that it ends have it."""
     given, words = call.arguments, one_line(call.arguments["fact"])
     if len(words) > MAX_WORDS:
         raise ToolError(f"fact has {len(words)} characters, more than the {MAX_WORDS} allowed. Say it shorter.")
     if not words or is_secret_text(words):
         raise ToolError("fact holds a password in an address, or nothing. Say it without; tell the user.")
-    if (whose := given.get("whose")) is None:
+    owners = {fact.user_id for fact in ended}
+    if (whose := given.get("whose")) is None and len(owners) != 1:
         raise ToolError("Say whose it is: household, which everyone here is told, or me. If unclear, ask the user.")
     if whose == _ME and writer.user_id is None:
         raise ToolError(
             "It is not known here who speaks, so this can be remembered for the household only, which everyone is told. Ask "
             "the user whether that is right; else they can say it in the app."
         )
+    owner = owners.pop() if whose is None else writer.user_id if whose == _ME else None
     entities, areas = look_up(call.hass, call.exposure, words, given.get("about", ()))
-    return Fact(
+    fact = Fact(
         words,
-        user_id=writer.user_id if whose == _ME else None,
+        user_id=owner,
         said_by=writer.user_id,
         device_id=call.caller.device_id,
         via=writer.via,
-        until=read_until(given["until"]) if given.get("until") else None,
+        until=_until(given.get("until"), ended),
         entities=entities,
         areas=areas,
     )
+    for one in ended if "about" not in given else ():
+        keep_subjects(call.hass, fact, one)
+    return fact
+
+
+def _until(given: str | None, ended: list[Fact]) -> float | None:
+    """Return until when a fact holds; if not given, as long as all those that it ends."""
+    if given is None:
+        untils = {fact.until for fact in ended}
+        return untils.pop() if len(untils) == 1 else None
+    return read_until(given) if given.strip() and given.strip().lower() != _NEVER else None
 
 
 async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> None:
@@ -241,14 +266,10 @@ async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> No
         )
 
 
-def _told(call: ToolCall, memory: Memory, ears: Ears) -> list[Fact]:
-    """Return the facts that the caller may be told."""
-    return [fact for fact in memory.held if ears.hears(fact) and is_told(call.hass, call.exposure, fact)]
-
-
-def _changeable(call: ToolCall, memory: Memory, ears: Ears, writer: Writer) -> list[Fact]:
+async def _async_changeable(call: ToolCall, memory: Memory, ears: Ears, writer: Writer) -> list[Fact]:
     """Return the facts that the caller may be told and change."""
-    return [fact for fact in _told(call, memory, ears) if writer.may_change(fact)]
+    facts = (fact for fact in memory.held if ears.hears(fact) and writer.may_change(fact))
+    return await async_told(call.hass, call.exposure, facts)
 
 
 def _find(known: list[Fact], wanted: str) -> Fact:
@@ -259,15 +280,16 @@ def _find(known: list[Fact], wanted: str) -> Fact:
     raise ToolError(f"No fact with id '{wanted}' is there that may be changed from here. Call recall to find it.")
 
 
+def _persons(hass: HomeAssistant, user_id: str | None) -> set[str]:
+    """Return the person entities of a user."""
+    return {state.entity_id for state in hass.states.async_all("person") if state.attributes.get("user_id") == user_id}
+
+
 def _own(call: ToolCall, writer: Writer) -> Callable[[Fact], bool]:
     """Return the test whether a fact is the user's own, or one of the household about them."""
     if writer.user_id is None:
         raise ToolError("It is not known here who speaks. Tell the user to say it where they are logged in.")
-    persons = {
-        state.entity_id
-        for state in call.hass.states.async_all("person")
-        if state.attributes.get("user_id") == writer.user_id
-    }
+    persons = _persons(call.hass, writer.user_id)
     return lambda fact: (
         fact.user_id == writer.user_id or (fact.user_id is None and not persons.isdisjoint(fact.entities))
     )

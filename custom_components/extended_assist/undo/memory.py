@@ -1,5 +1,7 @@
 """Take back that a fact was remembered, replaced or forgotten."""
 
+from dataclasses import replace
+
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
 from ..const import DOMAIN
@@ -13,14 +15,21 @@ from ..toolbox.journal import Change
 from ..toolbox.plan import Plan, Step
 
 _OVER = "What was remembered or forgotten then is deleted for good. Undo again for the change before."
+_FORGOTTEN = "The fact that was changed then is forgotten since. Undo that first, or call remember with its words."
 _NOT_YOURS = "The last change here was of what somebody else wanted remembered. Only they can take it back."
 
 
 async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Forget what was remembered, and remember what was forgotten."""
+    """Forget what was remembered, and remember what was forgotten; a fact that was changed is as it was, under its id."""
     memory = await async_get_memory(call.hass)
     added, ended = await _async_facts(call, memory, change)
-    await memory.async_end([fact.id for fact in added], [fact.id for fact in ended])
+    if change.details.get("in_place"):
+        (past,) = ended
+        restored = replace(past, id=added[0].id, ended=None, replaced_by=None)
+        if await memory.async_replace(restored, past.id) is None:
+            raise OverError(_OVER)
+    else:
+        await memory.async_end([fact.id for fact in added], [fact.id for fact in ended])
     undone: dict[str, JsonValueType] = {}
     for key, facts in (("forgotten", added), ("remembered_again", ended)):
         if words := _words(call, facts):
@@ -55,6 +64,8 @@ async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[
     )
     if not added and not ended:
         raise OverError(_OVER)
+    if change.details.get("in_place") and not (added and ended):
+        raise ToolError(_FORGOTTEN) if ended else OverError(_OVER)
     if not all(ears.hears(fact) and writer.may_change(fact) for fact in (*added, *ended)):
         raise ToolError(_NOT_YOURS)
     return added, ended
