@@ -19,6 +19,10 @@ from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT, expose
 from tests.talking import speech
 
+OWN = re.compile(
+    r"/(?:calendar|config|energy|history|logbook|lovelace|map|todo)(?:/[\w-]+)*|/api/(?:camera|image)_proxy/[\w.-]+(?:\?authSig=[\w.-]+)?"
+)
+"""Addresses of the home that do nothing and hold nothing that a stranger could have chosen."""
 LINKED = re.compile(r"https?://|ftp://|www\.", re.IGNORECASE)
 
 
@@ -44,7 +48,7 @@ def leads_out(answer: str) -> bool:
         tags.found
         or LINKED.search(answer)
         or re.search(r"\]:", answer)
-        or any(not re.fullmatch(r"/[\w][^/\\]*.*", target) or "\\" in target for target in targets)
+        or any(not OWN.fullmatch(target) for target in targets)
     )
 
 
@@ -92,7 +96,8 @@ def test_long_ones() -> None:
     [
         "It is 21.5 °C, and 3 < 4 is true; see a[0] (the first).",
         "![Front door](/api/camera_proxy/camera.door?authSig=eyJ0.abc-_)",
-        "Look at [the settings](/config/devices).",
+        "![Chart](/api/extended_assist/shown/a1b2?authSig=eyJ0.abc-_)",
+        "Look at [the settings](/config/devices), [the history](/history) or [the list](/todo).",
         "| a | b |\n|---|---|\n| **1** | *2* |\n\n- one\n- two\n\n```\ncode\n```",
         "Here is the data: none. Write to file: x.",
     ],

@@ -1,8 +1,8 @@
 """What of an answer is shown once text from outside was read: no address that could tell somebody outside of the home.
 
 The dialog renders Markdown and some HTML. A picture is fetched as soon as it is shown, and a link when somebody taps on it;
-either address can hold what a stranger's text wants to know. So only addresses of Home Assistant's own pass, and links that
-the user asked for, if they came with what was read, word for word.
+either address can hold what a stranger's text wants to know, or do something where it leads. So only pages and pictures of Home
+Assistant's own pass that are known to do nothing, and links that the user asked for, if they came with what was read, word for word.
 """
 
 from collections.abc import Callable, Collection
@@ -13,17 +13,30 @@ from urllib.parse import urlsplit
 from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
 from homeassistant.helpers.json import json_dumps
 
+from ..gallery import PATH
 from ..toolbox.fixed_values import free_texts
 from ..toolbox.named import folded
 from ..toolbox.outside import marks
 
 _HELD: Final = 2_000
 """Characters that wait for the end of a link, at most."""
-_OWN = re.compile(r"/(?![/\\])[\w\-./?=&%~+:@,]*")
-"""An address of this Home Assistant, as it is written without its host; a semicolon would let `&sol;` be a slash."""
+_PAGES: Final = (
+    *("calendar", "config", "energy", "extended-assist", "history", "home", "light", "climate", "security", "logbook"),
+    *("lovelace", "map", "media-browser", "profile", "todo"),
+)
+"""Where pages of Home Assistant begin that only show something, whoever opens them; dashboards of any name are left out."""
+_PAGE = re.compile(rf"/(?:{'|'.join(_PAGES)})(?:/[A-Za-z0-9_-]+)*/?")
+"""An address of such a page: without a query, which could fill in a form there."""
+_PICTURE = re.compile(
+    rf"(?:{re.escape(PATH)}|/api/(?:camera|image)_proxy/)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*"
+    r"(?:\?(?:authSig|token)=[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)?"
+)
+"""An address of a picture of the home; any other one could do something by being fetched, as a webhook does."""
 _INLINE = re.compile(r"(!?)\[([^\[\]]*)\]\(\s*([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s[^()]*)?\)")
 _ADDRESS = re.compile(r"(?:https?|ftps?|wss?)://[^\s<>\"'`\ue000\ue001]*", re.IGNORECASE)
 _BEGINS_ADDRESS = re.compile(r"(?<=www)\.|(?<=:)//", re.IGNORECASE)
+_MAIL = re.compile(r"(?<=[\w.+-])@(?=\w)")
+"""What makes an address for mail, or for chats, of the words around it."""
 _WWW = re.compile(r"www\.", re.IGNORECASE)
 _TIMES: Final = 5
 """How deep links in links, and addresses in addresses, are looked into; what lies deeper is taken apart."""
@@ -115,7 +128,7 @@ def shown(text: str, links: Collection[str] = ()) -> str:
 
     def inline(match: re.Match[str]) -> str:
         is_picture, label, target = match.groups()
-        if _OWN.fullmatch(target) or (not is_picture and target in links):
+        if _PICTURE.fullmatch(target) if is_picture else _PAGE.fullmatch(target) or target in links:
             return keep(f"{is_picture}[{_inert(label, (), keep)}]({target})")
         return str(label)
 
@@ -140,7 +153,7 @@ def _inert(text: str, links: Collection[str], keep: Callable[[str], str]) -> str
         before, text = text, _WWW.sub("", _ADDRESS.sub(bare, text))
         if before == text:
             break
-    return _BEGINS_ADDRESS.sub(" ", text)
+    return _MAIL.sub(" @ ", _BEGINS_ADDRESS.sub(" ", text))
 
 
 def as_words(text: str) -> str:
