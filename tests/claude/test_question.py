@@ -175,6 +175,32 @@ async def test_a_no_holds_for_other_ways(hass: HomeAssistant, say: Say, claude_s
     assert "said no" in results(claude_server)[-1]["error"]
 
 
+@pytest.mark.parametrize(
+    "again", [perform("lock.open", "lock.openable_lock"), tool_use("intent__HassTurnOff", {"name": "Openable Lock"})]
+)
+async def test_a_no_to_unlocking_holds_for_opening(
+    hass: HomeAssistant, say: Say, claude_server: ClaudeServer, again: dict[str, Any]
+) -> None:
+    """Whatever else is consequential for the lock is refused in this turn."""
+    await say("Unlock the door", Turn([perform("lock.unlock", "lock.openable_lock")]))
+    assert speech(await say("No!", Turn([again]), SO_BE_IT)) == "So be it."
+    assert "said no" in results(claude_server)[-1]["error"]
+    assert hass.states.is_state("lock.openable_lock", "locked")
+
+
+async def test_a_question_names_the_option_that_ends_it(
+    hass: HomeAssistant, say: Say, ask_first: Callable[..., Awaitable[None]]
+) -> None:
+    """Where it can be read, and only about a cover whose kind nobody has set; to a speaker it is left out."""
+    await ask_first("execute_script")
+    opened = Turn([perform("cover.open_cover", WINDOW)])
+    option = 'If Hall Window opens no door or gate: options, "Consequential actions that need not ask".'
+    asked = await say("Open it", opened)
+    assert speech(asked) == f"Open cover: Hall Window.\n{option}\nShall I do that?"
+    heard = await say("Open it", opened, device_id="speaker", conversation_id=None)
+    assert speech(heard) == "Open cover: Hall Window.\nShall I do that?"
+
+
 async def test_after_a_no_something_else_may_be_wanted(hass: HomeAssistant, say: Say) -> None:
     """A no is to what was asked: another door is another question."""
     await say("Unlock the door", Turn([UNLOCK]))

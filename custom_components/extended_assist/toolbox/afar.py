@@ -28,6 +28,7 @@ from .acts import Recording
 from .call import ToolCall
 from .caller import Caller
 from .consent import PhoneAnswer, async_can_ask, async_first_answer, can_be_shown, has_room
+from .consequential import are_alike
 from .happening import only_tells, tell
 from .localization import say
 from .options import ToolboxOptions
@@ -36,7 +37,7 @@ from .plan import Plan
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import SAID_NO, has_said_no
 from .reason import matters
-from .recheck import are_alike, async_check_user, check_apis, current_options, digest, selected_apis
+from .recheck import async_check_user, check_apis, current_options, digest, selected_apis
 from .satellites import async_announce
 from .telling import async_lines, names_of, spoken_list
 from .unfinished import BegunCall, tell_later

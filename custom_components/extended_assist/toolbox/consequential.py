@@ -1,11 +1,10 @@
 """Which actions are consequential: one reviewed table, and what scripts, scenes and automations lead to as far as it is plain."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-import re
 from typing import Any, Final
 
 from homeassistant.components.homeassistant.scene import DATA_PLATFORM, HomeAssistantScene
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, STATE_UNKNOWN
+from homeassistant.const import ATTR_DEVICE_CLASS, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity_component import EntityComponent
@@ -15,7 +14,7 @@ from homeassistant.helpers.template import Template, is_template_string
 
 from ..effects.aims import TARGETS
 from ..groups import is_group, members_of
-from .plan import Step
+from .plan import Plan, Step
 
 type Values = Mapping[str, Any]
 type Leaf = tuple[str, str, Values]
@@ -26,10 +25,9 @@ TRIGGER: Final = "automation.trigger"
 _SAYS_MORE: Final = frozenset({"back", "does", "skips"})
 """Frames of a line that say nothing of when it is done."""
 
-_OPENINGS: Final = frozenset({"door", "garage", "gate"})
-"""Kinds of covers through which somebody can come in; blinds, shutters and windows are none."""
-_ENTRANCE = re.compile(r"(?:^|[^a-z])(?:garage|garaz|gate|hoftor|einfahrt|portail|cancello|portao|porton|brama)")
-"""Words in the ids and names of covers whose kind nobody set."""
+_SHUTTER: Final = "shutter"
+_NO_ENTRANCES: Final = frozenset({"awning", "blind", "curtain", "damper", "shade", _SHUTTER, "window"})
+"""Kinds of covers through which nobody comes in. Any other kind may close an entrance, and so may a cover without a kind."""
 _MAX_DEPTH: Final = 8
 """Scripts that run scripts; what lies deeper counts as what cannot be read."""
 _LEADS_ANYWHERE: Final = frozenset({"conversation", "python_script"})
@@ -60,11 +58,8 @@ def _always(_state: State | None, _data: Values) -> bool:
 
 
 def _is_entrance(state: State | None) -> bool:
-    """Return whether a cover closes an entrance; one that is not there counts as one."""
-    if state is None:
-        return True
-    kind = state.attributes.get("device_class")
-    return kind in _OPENINGS if kind else _ENTRANCE.search(f"{state.entity_id} {state.name}".lower()) is not None
+    """Return whether a cover may close an entrance; one that is not there counts as one."""
+    return state is None or state.attributes.get(ATTR_DEVICE_CLASS) not in _NO_ENTRANCES
 
 
 def _opens(state: State | None, _data: Values) -> bool:
@@ -150,16 +145,57 @@ def is_later(step: Step) -> bool:
 
 
 @callback
-def counts(hass: HomeAssistant, leaf: Leaf, *, is_later: bool = False) -> bool:
-    """Return whether one action on one entity is consequential by the table, or cannot be read."""
+def counts(hass: HomeAssistant, leaf: Leaf, *, is_later: bool = False, trusts_shutters: bool = True) -> bool:
+    """Return whether one action on one entity is consequential by the table, or cannot be read.
+
+    Most shutters are before windows, some before garages: where they are not trusted, they count as entrances.
+    """
     action, entity_id, data = leaf
     check, state = _TABLE.get(action), hass.states.get(entity_id)
-    if is_later and state is not None:
-        kind = {
-            key: state.attributes[key] for key in (ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME) if key in state.attributes
-        }
-        state = State(entity_id, STATE_UNKNOWN, kind)
+    if check is not None and state is not None:
+        kind = state.attributes.get(ATTR_DEVICE_CLASS)
+        attributes = {} if is_later else dict(state.attributes)
+        attributes[ATTR_DEVICE_CLASS] = kind if trusts_shutters or kind != _SHUTTER else None
+        state = State(entity_id, STATE_UNKNOWN if is_later else state.state, attributes)
     return not action or (check is not None and check(state, data))
+
+
+@callback
+def without_kind(hass: HomeAssistant, step: Step) -> list[str]:
+    """Return the covers that a step opens and that ask only because nobody has said what kind they are."""
+    found = [leaf for leaf in leaves(hass, step) if leaf[1].startswith("cover.")]
+    return [
+        entity_id
+        for action, entity_id, data in found
+        if (state := hass.states.get(entity_id)) is not None
+        and not state.attributes.get(ATTR_DEVICE_CLASS)
+        and counts(hass, (action, entity_id, data), is_later=is_later(step))
+    ]
+
+
+@callback
+def are_alike(hass: HomeAssistant, plan: Plan, other: Plan) -> bool:
+    """Return whether who said no to one plan said it to the other: both do the same, or both are consequential for an entity.
+
+    Which way a toggle goes is not known. Every cover counts as an entrance here and every valve as one for gas: who does not
+    want it opened does not want it half open.
+    """
+    some, others = _known(hass, plan), _known(hass, other)
+    toggled = {entity_id for action, entity_id in (*some, *others) if entity_id and action.endswith(".toggle")}
+    both = {entity_id for _, entity_id in some} & {entity_id for _, entity_id in others}
+    guarded = _guarded(hass, plan) & _guarded(hass, other)
+    return plan == other or bool(some & others or toggled & both or guarded)
+
+
+def _known(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
+    """Return the actions of a plan with their entities, through scripts, scenes and groups as well."""
+    return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
+
+
+def _guarded(hass: HomeAssistant, plan: Plan) -> set[str]:
+    """Return the entities for which a plan is consequential, or would be if nothing were known of them."""
+    found = (leaf for step in plan.steps for leaf in leaves(hass, step) if leaf[0] in _TABLE)
+    return {entity_id for action, entity_id, data in found if entity_id and _TABLE[action](None, data)}
 
 
 @callback

@@ -22,15 +22,16 @@ from ..interruptible import async_pause
 from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
-from .localization import words_for
+from .consequential import are_alike
+from .localization import say, words_for
 from .outside import OwnResult
 from .plan import Plan
 from .policy import NotAllowedError
 from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
-from .reason import async_reason_to_ask, items_of
-from .recheck import are_alike, digest
+from .reason import async_reason_to_ask, covers_without_kind, items_of
+from .recheck import digest
 from .reply_parser import AskedWords, Reply, asked_words, asks_for_more, parse_reply
-from .telling import async_lines
+from .telling import async_lines, names_of, spoken_list
 
 ANSWER_TIME = 300.0
 """Seconds in which the user can agree: as long as Home Assistant keeps a conversation."""
@@ -321,7 +322,7 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     title = plan.steps[0].title if len(plan.steps) == 1 else plan.sentence
     before = told.lines if told else []
     is_spoken = words_for(hearing.language) is not None
-    remark = await plan.remark(hearing.language) if plan.remark else ""
+    remark = await _async_remark(call, plan, hearing.language, is_read=is_read)
     hearing.asked[_key(call)] = AskedCall(
         call_id, plan, lines, before, title, items_of(call, plan, lines), call, remark, now
     )
@@ -337,6 +338,7 @@ class _Told:
     plan: Plan
     digest: str
     call_id: str
+    speaker: tuple[str | None, ...]
     spoken: int
     time: float
 
@@ -350,21 +352,24 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
     told_calls = call.hass.data.setdefault(_TOLD, {})
     for old in [key for key, told in told_calls.items() if now - told.time > ANSWER_TIME]:
         del told_calls[old]
-    told = told_calls.pop(_key(call), None)
-    spoken = _messages(caller.chat_log)
-    if told is not None and (spoken != told.spoken + 1 or not _was_told(caller.chat_log, told)):
+    spoken, speaker = _messages(caller.chat_log), _speaker(caller)
+    asked = [one for one in told_calls.values() if one.speaker == speaker and one.spoken + 1 == spoken]
+    told = told_calls.get(_key(call))
+    if told not in asked or not _was_told(caller.chat_log, told):
         told = None
+    is_refused = told is not None or any(are_alike(call.hass, one.plan, plan) for one in asked)
+    if asked and is_refused and parse_reply(caller.last_message or "", caller.llm_context.language) is Reply.NO:
+        raise NotAllowedError(SAID_NO)  # For the whole turn: what was asked about is kept.
+    told_calls.pop(_key(call), None)
     if told is not None:
-        if parse_reply(caller.last_message or "", caller.llm_context.language) is Reply.NO:
-            raise NotAllowedError(SAID_NO)
         if told.digest == digest(call.hass, plan):
             call.recording.is_agreed = True
             return None
     elif await async_reason_to_ask(call, plan) is None:
         return None
     call_id = call.tool_input.id if call.tool_input else ""
-    told_calls[_key(call)] = _Told(plan, digest(call.hass, plan), call_id, spoken, now)
-    return _waiting(plan, told.plan if told else None, _CALL_AGAIN, await plan.remark("en") if plan.remark else "")
+    told_calls[_key(call)] = _Told(plan, digest(call.hass, plan), call_id, speaker, spoken, now)
+    return _waiting(plan, told.plan if told else None, _CALL_AGAIN, await _async_remark(call, plan, "en"))
 
 
 @callback
@@ -376,6 +381,14 @@ def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
         and content.result.data.get("would") == told.plan.words
         for content in (chat_log.content if chat_log else ())
     )
+
+
+async def _async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bool = True) -> str:
+    """Return the sentences before a question: the plan's own, and where it can be read the option for covers without a kind."""
+    remarks = [await plan.remark(language)] if plan.remark else []
+    if is_read and (covers := covers_without_kind(call, plan)):
+        remarks.append(say("without_kind", language, names=spoken_list(names_of(call.exposure, covers))))
+    return " ".join(remarks)
 
 
 def _waiting(plan: Plan, before: Plan | None, then: str, remark: str) -> llm.ToolResult:

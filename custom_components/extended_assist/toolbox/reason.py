@@ -14,8 +14,8 @@ from ..entry_issues import NOBODY_TO_ASK, async_raise_entry_issue
 from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
-from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, counts, is_later, leaves
-from .named import is_named, is_said
+from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, Leaf, counts, is_later, leaves, without_kind
+from .named import Said, is_named, is_said
 from .outside import marks, was_heard
 from .plan import Plan, Step
 from .policy import NotHereError
@@ -70,7 +70,7 @@ async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
     """
     caller = call.caller
     is_consequential, is_outward = _is_consequential(call, plan), goes_out(call, plan)
-    if caller.chat_log is None and (is_consequential or is_outward) and was_heard(call.hass, caller):
+    if caller.chat_log is None and (is_consequential or is_outward) and _is_wary(call):
         raise NotHereError(_HEARD_OUTSIDE)
     if call.asks_first:
         reason = Reason(ReasonKey.ASK_FIRST)
@@ -169,6 +169,22 @@ def matters(call: ToolCall, step: Step, plan: Plan) -> bool:
     return not step.action or _does_so(call, step, plan)
 
 
+def covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
+    """Return the covers about which a plan asks only because nobody has set their kind, so that the options can end it."""
+    if call.asks_first or _is_wary(call):
+        return []
+    listed = call.options.policy.always_ask
+    asking = [step for step in plan.steps if _does_so(call, step, plan)]
+    found = dict.fromkeys(entity_id for step in asking for entity_id in without_kind(call.hass, step))
+    return [entity_id for entity_id in found if not _names(Step("", (entity_id,))) & listed]
+
+
+def _is_wary(call: ToolCall) -> bool:
+    """Return whether text from outside may have chosen what is called: it is in the conversation, or was read a while ago."""
+    chat_log = call.caller.chat_log
+    return was_heard(call.hass, call.caller) if chat_log is None else marks(chat_log)
+
+
 def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
     """Return whether a step of a plan does anything consequential, as the options widen and narrow it."""
     never, always = call.options.policy.never_ask, call.options.policy.always_ask
@@ -184,11 +200,20 @@ def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
             return True
         if plan.bound_to and names & _GUARDS:
             return True  # Undoing, whichever way it goes.
-        if one.action and any(
-            counts(call.hass, leaf, is_later=is_later(one)) and not inner & never for inner, leaf in found
-        ):
+        if one.action and any(_counts(call, leaf, one) and not inner & never for inner, leaf in found):
             return True
     return False
+
+
+def _counts(call: ToolCall, leaf: Leaf, step: Step) -> bool:
+    """Return whether one action of a step is consequential.
+
+    A shutter may be before a garage: text from outside must not open it, unless this message of the user is about covers.
+    """
+    trusts_shutters = True
+    if leaf[1].startswith("cover.") and _is_wary(call):
+        trusts_shutters = Said(call.caller.last_message or "").has_kind("cover")
+    return counts(call.hass, leaf, is_later=is_later(step), trusts_shutters=trusts_shutters)
 
 
 def _names(step: Step) -> set[str]:

@@ -105,17 +105,3 @@ def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any
             component: EntityComponent[Any] | None = hass.data.get(domain)
             entity = component.get_entity(entity_id) if component else None
             yield entity_id, getattr(entity, "raw_config", None)
-
-
-def _acts(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
-    """Return the actions of a plan with their entities, through scripts, scenes and groups as well."""
-    return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
-
-
-@callback
-def are_alike(hass: HomeAssistant, plan: Plan, other: Plan) -> bool:
-    """Return whether two plans share an act, so that who said no to one said it to the other; a toggle may be any."""
-    some, others = _acts(hass, plan), _acts(hass, other)
-    toggled = {entity_id for action, entity_id in (*some, *others) if entity_id and action.endswith(".toggle")}
-    both = {entity_id for _, entity_id in some} & {entity_id for _, entity_id in others}
-    return plan == other or bool(some & others or toggled & both)

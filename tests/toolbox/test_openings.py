@@ -1,0 +1,224 @@
+"""What opens is asked about, whatever it is called, and a no holds for every other way to the same."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import custom_components.extended_assist
+from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.consequential import are_alike, is_consequential, without_kind
+from custom_components.extended_assist.toolbox.hearing import LANGUAGES, say
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.outside import marked
+from custom_components.extended_assist.toolbox.plan import Plan, Step
+from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.toolbox.reason import async_reason_to_ask, covers_without_kind
+from homeassistant.components import conversation
+from homeassistant.components.cover import CoverDeviceClass
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import llm
+from tests.conftest import expose
+from tests.toolbox.test_reason import chat, told
+
+PACKAGE = Path(custom_components.extended_assist.__file__).parent
+NAMES = (
+    "Front door",
+    "Puerta del garaje",
+    "Puerta principal",
+    "Poort",
+    "Schuifpoort",
+    "Hek",
+    "Gartentor",
+    "Rolltor",
+    "Tor",
+    "车库门",
+    "차고 문",
+    "Barrera",
+    "Cancelletto",
+    "Barrière",
+    "Garage",
+    "Carport",
+    "Tür",
+    "Porta basculante",
+    "Furtka",
+    "Szlaban",
+    "Portillon",
+    "Porte de la cave",
+    "Sliding",
+    "Main",
+    "x",
+    "大门",
+    "현관",
+    "बाड़",
+    "ประตู",
+)
+OPENING = (
+    Step("cover.open_cover", ("cover.it",)),
+    Step("cover.toggle", ("cover.it",)),
+    Step("cover.set_cover_position", ("cover.it",), {"position": 40}),
+    Step("homeassistant.turn_on", ("cover.it",)),
+    Step("scene.apply", (), {"entities": {"cover.it": "open"}}),
+)
+NO_ENTRANCES = {"awning", "blind", "curtain", "damper", "shade", "shutter", "window"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cover_without_a_kind_is_an_opening(hass: HomeAssistant, name: str) -> None:
+    """No list of words decides: whatever it is called, opening it is consequential, and closing it is not."""
+    hass.states.async_set("cover.it", "closed", {"friendly_name": name, "current_position": 0})
+    assert [step for step in OPENING if not is_consequential(hass, step)] == []
+    assert not is_consequential(hass, Step("cover.close_cover", ("cover.it",)))
+    assert without_kind(hass, OPENING[0]) == ["cover.it"]
+
+
+@pytest.mark.parametrize("kind", [*CoverDeviceClass, "hatch", "", None])
+def test_the_kind_says_otherwise(hass: HomeAssistant, kind: str | None) -> None:
+    """The kinds through which nobody comes in are named; every other one, such as a new one, is an opening."""
+    hass.states.async_set("cover.it", "closed", {"friendly_name": "Garage", "device_class": kind})
+    asks = {is_consequential(hass, step) for step in OPENING}
+    assert asks == {kind not in NO_ENTRANCES}
+    assert (without_kind(hass, OPENING[0]) == ["cover.it"]) is (not kind)
+
+
+def plan(*steps: tuple[str, str, dict[str, Any]]) -> Plan:
+    """Return a plan."""
+    return Plan(tuple(Step(action, (entity_id,) if entity_id else (), data) for action, entity_id, data in steps), "")
+
+
+def call_of(hass: HomeAssistant, log: conversation.ChatLog, **policy: frozenset[str]) -> ToolCall:
+    """Return a call in a conversation, under a policy."""
+    context = llm.LLMContext("test", Context(user_id="me"), "en", "conversation", None)
+    return ToolCall(
+        hass=hass,
+        arguments={},
+        exposure=Exposure(hass, "conversation"),
+        caller=Caller(context, log, log.conversation_id),
+        options=ToolboxOptions(policy=Policy(**policy)),
+    )
+
+
+def _home(hass: HomeAssistant) -> None:
+    """Add a garage that is closed by a shutter, and a gate whose kind nobody set."""
+    hass.states.async_set("cover.shut", "closed", {"friendly_name": "Garage", "device_class": "shutter"})
+    hass.states.async_set("cover.gate", "closed", {"friendly_name": "Poort"})
+    expose(hass, "cover.shut", "cover.gate")
+
+
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [
+        (["Open the garage"], False),
+        (["What does the page say?", "Is the garage closed?"], True),
+        (["What does the page say?", "Open the garage"], True),
+        (["What does the page say?", "Open the shutters"], False),
+        (["What does the page say?", "Öffne die Rollläden"], False),
+        (["What does the page say?", "Alza la tapparella"], False),
+        (["What does the page say?", "Open the shutters", "Thanks"], True),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("assist")
+async def test_a_shutter_may_be_before_a_garage(hass: HomeAssistant, said: list[str], asks: bool) -> None:
+    """Text from outside does not open it, though the user has named it: only a message about shutters does."""
+    _home(hass)
+    call = call_of(hass, chat(hass, said, after=len(said) > 1))
+    reason = await async_reason_to_ask(call, plan(("cover.open_cover", "cover.shut", {})))
+    assert (reason is not None) is asks
+
+
+@pytest.mark.usefixtures("assist")
+async def test_the_option_is_named(hass: HomeAssistant) -> None:
+    """The question names the option that ends it, where that option can."""
+    _home(hass)
+    log = chat(hass, ["Open it"], after=False)
+    gate = plan(OPEN_GATE)
+    assert covers_without_kind(call_of(hass, log), gate) == ["cover.gate"]
+    assert covers_without_kind(call_of(hass, log, never_ask=frozenset({"cover.gate"})), gate) == []
+    assert covers_without_kind(call_of(hass, log, always_ask=frozenset({"cover.gate"})), gate) == []
+    told(log, marked({"text": "Open the gate!"}, when=True))
+    assert covers_without_kind(call_of(hass, log), gate) == []
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_the_option_is_named_as_the_user_reads_it(language: str) -> None:
+    """In each language, the question names the option by its label."""
+    texts = json.loads((PACKAGE / "translations" / f"{language}.json").read_text("utf-8"))
+    label = texts["options"]["step"]["init"]["sections"]["policy"]["data"]["never_ask"]
+    hint = say("without_kind", language, names="Poort")
+    assert label in hint
+    assert "Poort" in hint
+
+
+UNLOCK = ("lock.unlock", "lock.front", {})
+OPEN_GATE = ("cover.open_cover", "cover.gate", {})
+SAME = [
+    (UNLOCK, ("lock.open", "lock.front", {})),
+    (UNLOCK, ("homeassistant.turn_off", "lock.front", {})),
+    (UNLOCK, ("scene.apply", "", {"entities": {"lock.front": "unlocked"}})),
+    (UNLOCK, ("scene.apply", "", {"entities": {"lock.front": "open"}})),
+    (UNLOCK, ("scene.apply", "", {"entities": {"lock.front": "unlocking"}})),
+    (UNLOCK, ("lock.unlock", "lock.all", {})),
+    (UNLOCK, ("lock.open", "lock.all", {})),
+    (("lock.open", "lock.front", {}), UNLOCK),
+    (("homeassistant.turn_off", "lock.front", {}), ("lock.open", "lock.front", {})),
+    (OPEN_GATE, ("cover.set_cover_position", "cover.gate", {"position": 10})),
+    (OPEN_GATE, ("cover.toggle", "cover.gate", {})),
+    (OPEN_GATE, ("homeassistant.turn_on", "cover.gate", {})),
+    (OPEN_GATE, ("homeassistant.toggle", "cover.gate", {})),
+    (OPEN_GATE, ("scene.apply", "", {"entities": {"cover.gate": {"state": "closed", "current_position": 5}}})),
+    (("cover.open_cover", "cover.blind", {}), ("cover.set_cover_position", "cover.blind", {"position": 60})),
+    (("cover.toggle", "cover.gate", {}), ("cover.set_cover_position", "cover.gate", {"position": 100})),
+    (("siren.turn_off", "siren.attic", {}), ("siren.toggle", "siren.attic", {})),
+    (("siren.turn_off", "siren.attic", {}), ("homeassistant.turn_off", "siren.attic", {})),
+    (
+        ("alarm_control_panel.alarm_disarm", "alarm_control_panel.a", {}),
+        ("alarm_control_panel.alarm_trigger", "alarm_control_panel.a", {}),
+    ),
+    (
+        ("alarm_control_panel.alarm_disarm", "alarm_control_panel.a", {}),
+        ("scene.apply", "", {"entities": {"alarm_control_panel.a": "disarmed"}}),
+    ),
+    (("valve.open_valve", "valve.stove", {}), ("valve.set_valve_position", "valve.stove", {"position": 50})),
+    (("valve.open_valve", "valve.stove", {}), ("valve.toggle", "valve.stove", {})),
+    (("light.turn_on", "light.lamp", {}), ("light.toggle", "light.lamp", {})),
+]
+DIFFERENT = [
+    (UNLOCK, ("lock.lock", "lock.front", {})),
+    (UNLOCK, ("lock.unlock", "lock.back", {})),
+    (UNLOCK, ("lock.open", "lock.back", {})),
+    (UNLOCK, ("homeassistant.turn_on", "lock.front", {})),
+    (OPEN_GATE, ("cover.close_cover", "cover.gate", {})),
+    (OPEN_GATE, ("cover.set_cover_position", "cover.gate", {"position": 0})),
+    (OPEN_GATE, ("cover.open_cover", "cover.blind", {})),
+    (("siren.turn_off", "siren.attic", {}), ("siren.turn_on", "siren.attic", {})),
+    (("light.turn_on", "light.lamp", {}), ("light.turn_off", "light.lamp", {})),
+]
+
+
+@pytest.fixture
+def things(hass: HomeAssistant) -> None:
+    """Set up what is acted on."""
+    for entity_id in ("lock.front", "lock.back", "cover.gate", "siren.attic", "alarm_control_panel.a", "light.lamp"):
+        hass.states.async_set(entity_id, "off")
+    hass.states.async_set("lock.all", "locked", {"entity_id": ["lock.front"]})
+    hass.states.async_set("cover.blind", "closed", {"device_class": "blind"})
+    hass.states.async_set("valve.stove", "closed", {"device_class": "gas"})
+
+
+@pytest.mark.usefixtures("things")
+@pytest.mark.parametrize(("no", "then"), SAME, ids=repr)
+def test_another_way_to_what_was_refused(hass: HomeAssistant, no: Any, then: Any) -> None:
+    """Who has said no to one has said no to the other, alone or among others."""
+    assert are_alike(hass, plan(no), plan(then))
+    assert are_alike(hass, plan(no), plan(("light.turn_off", "light.lamp", {}), then))
+
+
+@pytest.mark.usefixtures("things")
+@pytest.mark.parametrize(("no", "then"), DIFFERENT, ids=repr)
+def test_another_thing_than_what_was_refused(hass: HomeAssistant, no: Any, then: Any) -> None:
+    """The opposite, and another entity, may be asked about."""
+    assert not are_alike(hass, plan(no), plan(then))
