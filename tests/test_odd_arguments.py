@@ -179,7 +179,10 @@ def test_depth() -> None:
 async def test_not_supported(hass: HomeAssistant, call_tool: CallTool) -> None:
     """An action that an entity does not have is an answer, also as a step of a sequence."""
     told = await call_tool(
-        PerformActionTool(), error=True, action="media_player.browse_media", target={"entity_id": "media_player.kitchen"}
+        PerformActionTool(),
+        error=True,
+        action="media_player.browse_media",
+        target={"entity_id": "media_player.kitchen"},
     )
     assert "does not support it" in told["error"]
     step = {"action": "media_player.browse_media", "target": {"entity_id": "media_player.kitchen"}}

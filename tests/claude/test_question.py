@@ -21,6 +21,7 @@ from homeassistant.setup import async_setup_component
 from tests.claude.sent import assert_append_only, blocks_of
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
 from tests.conftest import AGENT, ASSISTANT, MODEL
+from tests.slow import SlowLock, add
 from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations", "house")
@@ -199,6 +200,20 @@ async def test_a_question_names_the_option_that_ends_it(
     assert speech(asked) == f"Open cover: Hall Window.\n{option}\nShall I do that?"
     heard = await say("Open it", opened, device_id="speaker", conversation_id=None)
     assert speech(heard) == "Open cover: Hall Window.\nShall I do that?"
+
+
+async def test_another_lock_with_the_id_is_asked_about(hass: HomeAssistant, say: Say) -> None:
+    """Between the question and the yes, another lock gets the id and the name: the yes was not to that one."""
+    lock = SlowLock("lock.shed", 0)
+    lock._attr_unique_id = "one"
+    await add(hass, lock)
+    await say("Unlock the shed", Turn([perform("lock.unlock", "lock.shed")]))
+    er.async_get(hass).async_update_entity("lock.shed", new_unique_id="another")
+    result = await say("Yes", SO_BE_IT)
+    assert speech(result).startswith("Since I asked, something has changed.")
+    assert hass.states.is_state("lock.shed", "locked")
+    await say("Yes", SO_BE_IT)
+    assert hass.states.is_state("lock.shed", "unlocked")
 
 
 async def test_after_a_no_something_else_may_be_wanted(hass: HomeAssistant, say: Say) -> None:

@@ -1,8 +1,9 @@
 """Tests of wishes that need somebody's word when they are due: it is asked on a phone, and one yes does it once."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, override
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -13,16 +14,19 @@ from pytest_homeassistant_custom_component.common import (
 )
 
 from custom_components.extended_assist.toolbox.consent import MAX_OPEN, VALID
+from custom_components.extended_assist.toolbox.identity import identity_of
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.wishes import acting
 from custom_components.extended_assist.wishes.wish import Wish
 from homeassistant.auth.models import User
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import entity_registry as er
+from tests.slow import SlowLock, add as add_entities
 from tests.toolbox.test_consent import forged
 
 from .devices import ANSWERED, AddPhone, CompanionApp
-from .keeping import Add, Told, add, home, later, told
+from .keeping import Add, Later, Told, add, home, later, told
 
 __all__ = ["add", "home", "later", "told"]
 
@@ -135,6 +139,76 @@ async def test_not_done(
     assert str(wish.progress.result).startswith("not done: ")
     (words,) = told.words
     assert ("Front Door" in words) is (answer != "hidden")
+
+
+SHED = "lock.shed"
+SHED_ACTIONS: list[list[dict[str, Any]]] = [
+    [UNLOCK | {"entity_ids": [SHED]}],
+    [{"action": "lock.unlock", "target": {"entity_id": SHED}}, {"delay": 0}],
+]
+
+
+class PromptLock(SlowLock):
+    """A lock that has turned at once, whatever the clock says."""
+
+    @override
+    def later(self, action: Callable[[], None]) -> None:
+        """Do it now."""
+        action()
+        self.async_write_ha_state()
+
+
+@pytest.fixture
+async def shed(hass: HomeAssistant, home: MockConfigEntry) -> None:
+    """Add a lock with a unique id."""
+    lock = PromptLock(SHED, 0)
+    lock._attr_unique_id = "one"
+    await add_entities(hass, lock)
+
+
+@pytest.mark.usefixtures("shed")
+@pytest.mark.parametrize("actions", SHED_ACTIONS, ids=["action", "sequence"])
+async def test_another_lock_while_it_is_asked(
+    hass: HomeAssistant,
+    home: MockConfigEntry,
+    add: Add,
+    phone: CompanionApp,
+    anna: User,
+    freezer: FrozenDateTimeFactory,
+    actions: list[dict[str, Any]],
+) -> None:
+    """A yes on the phone is to the lock that was asked about, and to no other one with its id."""
+    await async_ask_anna(hass, home, anna)
+    unlocking = Unlocking(hass)
+    wish = await add(600, say=None, actions=actions)
+    await async_come(hass, freezer, phone)
+    er.async_get(hass).async_update_entity(SHED, new_unique_id="another")
+    await phone.async_press(YES)
+    await hass.async_block_till_done()
+    assert unlocking.users == []
+    assert "has changed meanwhile" in str(wish.progress.result)
+
+
+@pytest.mark.usefixtures("shed")
+@pytest.mark.parametrize("actions", SHED_ACTIONS, ids=["action", "sequence"])
+async def test_another_lock_has_the_id_when_it_is_due(
+    hass: HomeAssistant, add: Add, later: Later, actions: list[dict[str, Any]]
+) -> None:
+    """What was agreed to beforehand is done to the lock that was meant, and to no other one with its id."""
+    unlocking = Unlocking(hass)
+    things = {SHED: identity_of(hass, SHED)}
+    assert things[SHED].endswith("lock one")
+    parts: dict[str, Any] = {"say": None, "actions": actions, "agreed": True}
+    same = await add(600, **parts)
+    same.what.things = dict(things)
+    await later(601)
+    assert len(unlocking.users) == 1
+    other = await add(600, **parts)
+    other.what.things = dict(things)
+    er.async_get(hass).async_update_entity(SHED, new_unique_id="another")
+    await later(601)
+    assert "another device has the id" in str(other.progress.result)
+    assert len(unlocking.users) == 1
 
 
 async def test_nobody_is_named(hass: HomeAssistant, add: Add, phone: CompanionApp, told: Told, later: object) -> None:

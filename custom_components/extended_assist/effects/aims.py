@@ -291,9 +291,10 @@ def _is(before: State, now: State, name: str, value: Any, *, strictly: bool = Fa
 def is_coming(before: State, now: State, name: str, value: Any) -> bool:
     """Return whether an entity is on its way to a value."""
     if name in _POSITIONS:
-        if now.state in ("opening", "closing"):
-            return True
         was, have = before.attributes.get(name), now.attributes.get(name)
+        if now.state in ("opening", "closing"):
+            is_known = name == POSITION and isinstance(value, int | float) and isinstance(have, int | float)
+            return not is_known or (value != have and (value > have) is (now.state == "opening"))
         positions = [one for one in (value, was, have) if isinstance(one, int | float)]
         return len(positions) == 3 and abs(value - have) < abs(value - was)
     if now.attributes.get("in_progress"):

@@ -14,6 +14,7 @@ from ..domains import NUMBERS
 STATE = "state"
 """Stands for an entity's state among the names of its attributes."""
 POSITION = "current_position"
+TILT = "current_tilt_position"
 NOT_KNOWN = frozenset({STATE_UNAVAILABLE, STATE_UNKNOWN})
 
 type Values = Mapping[str, Any]

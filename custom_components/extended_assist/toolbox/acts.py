@@ -32,6 +32,7 @@ from ..effects.aspects import STATE, Aspect, aspects_of
 from ..exposure import Exposure
 from ..groups import is_group, members_of
 from .caller import Caller
+from .identity import identity_of
 from .journal import ASPECTS, MAX_ATTRIBUTE, MAX_STATES, STATES, Change, Journal
 from .plan import Plan
 
@@ -266,7 +267,9 @@ def _kept(hass: HomeAssistant, exposure: Exposure, recorded: Recording) -> dict[
         }
         lasting = None if recorded.failed and now is act.before else act.lasting
         if aspects or lasting:
-            kept[entity_id] = {"aspects": aspects, **({"lasting": lasting} if lasting else {})}
+            thing = identity_of(hass, entity_id)
+            more = {"lasting": lasting, "thing": thing}
+            kept[entity_id] = {"aspects": aspects, **{key: value for key, value in more.items() if value}}
     # What only runs is nothing to bring back where what it did is kept for each entity.
     run = {
         entity_id for entity_id, found in kept.items() if not found["aspects"] and entity_id.split(".")[0] in ONLY_RUN

@@ -6,6 +6,8 @@ import hashlib
 import json
 from typing import Any
 
+from .visible import one_line, seen
+
 type Remark = Callable[[str | None], Awaitable[str]]
 type Frame = tuple[tuple[str, str], ...]
 """What a line is framed with, outermost first: which words, and their value, such as when it would be done."""
@@ -43,8 +45,13 @@ class Step:
 
     @property
     def written(self) -> str:
-        """Return its words with what is shown."""
-        return "\n".join(filter(None, (self.words, self.shown)))
+        """Return its words on one line, with what is shown."""
+        return "\n".join(filter(None, (one_line(self.words), self.shown_lines)))
+
+    @property
+    def shown_lines(self) -> str:
+        """Return what is shown, line by line, each as far indented as it is."""
+        return "\n".join(map(seen, self.shown.split("\n")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,8 @@ class Plan:
 
     bound_to: str = ""
     """What else it is about, beside its steps, such as the very change that is undone."""
+    things: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """The identity of each entity when it was planned, as `identity.py` reads it."""
     remark: Remark | None = field(default=None, compare=False)
     """Returns one more sentence for a question, in a language; it is no part of what is agreed to."""
 
@@ -66,9 +75,10 @@ class Plan:
     def words(self) -> str:
         """Return all that is to be told: one sentence first, then each step that it does not say itself."""
         lines = [step.written for step in self.steps]
-        if len(lines) == 1 and lines[0].startswith(self.sentence):
+        sentence = one_line(self.sentence)
+        if len(lines) == 1 and lines[0].startswith(sentence):
             return lines[0]
-        return "\n".join([self.sentence, *(f"- {line}" for line in lines)])
+        return "\n".join([sentence, *(f"- {line}" for line in lines)])
 
     @property
     def size(self) -> int:
@@ -76,8 +86,8 @@ class Plan:
         return sum(len(step.entity_ids) for step in self.steps)
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of the steps: what was told is what is done."""
+        """Return the SHA-256 of the steps and of the things that they are about: what was told is what is done."""
         steps = [[step.action, step.entity_ids, step.data, step.written] for step in self.steps]
         return hashlib.sha256(
-            json.dumps([self.bound_to, self.is_whole, steps], sort_keys=True, default=str).encode()
+            json.dumps([self.bound_to, self.is_whole, self.things, steps], sort_keys=True, default=str).encode()
         ).hexdigest()

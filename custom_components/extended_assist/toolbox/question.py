@@ -23,15 +23,15 @@ from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
 from .consequential import are_alike
-from .localization import say, words_for
+from .localization import words_for
 from .outside import OwnResult
 from .plan import Plan
 from .policy import NotAllowedError
 from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
-from .reason import async_reason_to_ask, covers_without_kind, items_of
+from .reason import async_reason_to_ask, async_remark, items_of
 from .recheck import digest
 from .reply_parser import AskedWords, Reply, asked_words, asks_for_more, parse_reply
-from .telling import async_lines, names_of, spoken_list
+from .telling import async_lines
 
 ANSWER_TIME = 300.0
 """Seconds in which the user can agree: as long as Home Assistant keeps a conversation."""
@@ -322,7 +322,7 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     title = plan.steps[0].title if len(plan.steps) == 1 else plan.sentence
     before = told.lines if told else []
     is_spoken = words_for(hearing.language) is not None
-    remark = await _async_remark(call, plan, hearing.language, is_read=is_read)
+    remark = await async_remark(call, plan, hearing.language, is_read=is_read)
     hearing.asked[_key(call)] = AskedCall(
         call_id, plan, lines, before, title, items_of(call, plan, lines), call, remark, now
     )
@@ -369,7 +369,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
         return None
     call_id = call.tool_input.id if call.tool_input else ""
     told_calls[_key(call)] = _Told(plan, digest(call.hass, plan), call_id, speaker, spoken, now)
-    return _waiting(plan, told.plan if told else None, _CALL_AGAIN, await _async_remark(call, plan, "en"))
+    return _waiting(plan, told.plan if told else None, _CALL_AGAIN, await async_remark(call, plan, "en"))
 
 
 @callback
@@ -381,14 +381,6 @@ def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
         and content.result.data.get("would") == told.plan.words
         for content in (chat_log.content if chat_log else ())
     )
-
-
-async def _async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bool = True) -> str:
-    """Return the sentences before a question: the plan's own, and where it can be read the option for covers without a kind."""
-    remarks = [await plan.remark(language)] if plan.remark else []
-    if is_read and (covers := covers_without_kind(call, plan)):
-        remarks.append(say("without_kind", language, names=spoken_list(names_of(call.exposure, covers))))
-    return " ".join(remarks)
 
 
 def _waiting(plan: Plan, before: Plan | None, then: str, remark: str) -> llm.ToolResult:

@@ -15,11 +15,13 @@ from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
 from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, Leaf, counts, is_later, leaves, without_kind
+from .localization import say
 from .named import Said, is_named, is_said
 from .outside import marks, was_heard
 from .plan import Plan, Step
 from .policy import NotHereError
 from .portions import Item
+from .telling import names_of, spoken_list
 
 ASK_LATER: Final = f"{DOMAIN}.ask_later"
 """Asking the assistant later, which may reach outside: nothing in that conversation tells who has chosen the words."""
@@ -169,7 +171,15 @@ def matters(call: ToolCall, step: Step, plan: Plan) -> bool:
     return not step.action or _does_so(call, step, plan)
 
 
-def covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
+async def async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bool = True) -> str:
+    """Return the sentences before a question: the plan's own, and where it can be read the option for covers without a kind."""
+    remarks = [await plan.remark(language)] if plan.remark else []
+    if is_read and (covers := _covers_without_kind(call, plan)):
+        remarks.append(say("without_kind", language, names=spoken_list(names_of(call.exposure, covers))))
+    return " ".join(remarks)
+
+
+def _covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
     """Return the covers about which a plan asks only because nobody has set their kind, so that the options can end it."""
     if call.asks_first or _is_wary(call):
         return []

@@ -11,7 +11,6 @@ from typing import Any
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.const import CONF_LLM_HASS_API
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity_component import EntityComponent
 from homeassistant.helpers.template import Template
 
@@ -19,6 +18,7 @@ from ..const import DOMAIN
 from ..results import ToolError
 from .caller import Caller
 from .consequential import leaves
+from .identity import bound
 from .options import ToolboxOptions
 from .plan import Plan
 from .policy import NotAllowedError
@@ -78,8 +78,8 @@ def digest(hass: HomeAssistant, plan: Plan) -> str:
     automation of the plan was changed.
     """
     led = [list(leaf) for step in plan.steps for leaf in leaves(hass, step)]
-    ids = sorted({*(one for step in plan.steps for one in step.entity_ids), *(str(leaf[1]) for leaf in led)})
-    whole = [plan.fingerprint(), led, [*_registered(hass, ids)], [*_written(hass, ids)]]
+    whole_plan = bound(hass, plan)
+    whole = [whole_plan.fingerprint(), led, [*_written(hass, (entity_id for entity_id, _ in whole_plan.things))]]
     return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
 
 
@@ -87,14 +87,6 @@ def _plain(value: Any) -> str:
     """Return a value as a text that stays the same as long as the value does."""
     # The text of a template itself counts how often it was rendered.
     return value.template if isinstance(value, Template) else str(value)
-
-
-def _registered(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the ids of entities with those that they keep when they are renamed."""
-    registry = er.async_get(hass)
-    for entity_id in ids:
-        if (entry := registry.async_get(entity_id)) is not None:
-            yield entity_id, entry.id
 
 
 def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,7 @@ from ..actions.sequences import SequenceWalker
 from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
+from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
 from ..toolbox.options import WISHES
 from ..toolbox.plan import Plan, Step
@@ -96,6 +97,7 @@ class DoLaterTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Check and keep it; say what will happen."""
         wish, left_out = await _async_wish(call)
+        wish.what.things = things_of(call.hass, await async_plan_wish(call, wish)) if wish.what.actions else {}
         await async_keep(call, wish)
         call.recording.is_complete = not left_out
         answer = {"id": wish.id} | told(call, wish)

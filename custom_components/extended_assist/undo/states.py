@@ -8,31 +8,45 @@ from typing import Any
 
 import voluptuous as vol
 
-from homeassistant.const import ATTR_ASSUMED_STATE, ATTR_ENTITY_ID
+from homeassistant.components.cover import CoverEntityFeature
+from homeassistant.components.valve.const import ValveEntityFeature
+from homeassistant.const import ATTR_ASSUMED_STATE, ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES
 from homeassistant.core import State, split_entity_id
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
+from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..domains import ONLY_RUN
 from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
-from ..effects.aspects import NOT_KNOWN, STATE, Aspect, aspects_of, is_empty
+from ..effects.aspects import NOT_KNOWN, POSITION, STATE, TILT, Aspect, Step as Setting, aspects_of, is_empty
 from ..groups import members_of
 from ..responses import safe_reason
 from ..results import OverError
 from ..toolbox import acts
 from ..toolbox.call import ToolCall
+from ..toolbox.identity import identity_of
 from ..toolbox.journal import STATES, Change
 from ..toolbox.outcome import describe_change, fitting
 from ..toolbox.plan import Step
 from ..toolbox.telling import framed
+from ..toolbox.visible import quoted
 
 ACTION_TIME = 6.0
 """Seconds until an action that sets something back is told as not finished."""
+BEGUN_TIME = 120.0
+"""Seconds in which a device may still begin with what it was told to do."""
 
 _KEYS = ("undone", "under_way", "cannot_be_known", "changed_since", "cannot_be_undone")
 _NOTES = 600
 """Characters kept free for what is said besides the entities."""
+_MAY_FOLLOW = "set back, but what was begun was not seen and may still follow"
+_STOPS = {
+    ("cover", POSITION): ("stop_cover", CoverEntityFeature.STOP),
+    ("cover", TILT): ("stop_cover_tilt", CoverEntityFeature.STOP_TILT),
+    ("valve", POSITION): ("stop_valve", ValveEntityFeature.STOP),
+}
+"""The action that stops what moves, and the feature that an entity must have for it."""
 _FIRST_RELEASE = "This change was made before the update: what somebody has changed since then is not known."
 
 
@@ -45,6 +59,28 @@ class _Part:
     after: Mapping[str, Any] | None
     """None where it is not known."""
     wanted: Mapping[str, list[Any]]
+    is_recent: bool = False
+    """Whether the change was made so short a while ago that its device may not have begun yet."""
+
+    def is_pending(self, now: State) -> bool:
+        """Return whether what the change aimed at was not reached and may still come."""
+        have = self.aspect.read(now)
+        return self.is_recent and any(
+            not any(self.aspect.same({name: have.get(name)}, {name: value}) for value in values)
+            for name, values in self.wanted.items()
+        )
+
+    def moves(self, now: State | None) -> bool:
+        """Return whether the entity is between two positions."""
+        return now is not None and self.aspect.name in (POSITION, TILT) and now.state in ("opening", "closing")
+
+    def step_back(self, now: State) -> Setting | None:
+        """Return the action that brings it back; what is where it was and begins to move is stopped."""
+        if self.moves(now) and self.aspect.same(self.aspect.read(now), self.before):
+            service, feature = _STOPS[now.domain, self.aspect.name]
+            if now.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & feature:
+                return service, {}
+        return self.aspect.setter(self.before, now)
 
     def is_as_left(self, now: State) -> bool:
         """Return whether it is as the change left it, or is on the way there: nobody changed it since."""
@@ -57,6 +93,7 @@ class _Part:
             or any(
                 self.aspect.same({name: have.get(name)}, {name: value})
                 or (name == STATE and passes(now.state, str(value)))
+                or (self.is_recent and _is_between(have.get(name), self.after.get(name), value))
                 for value in values
             )
             for name, values in targets.items()
@@ -69,11 +106,11 @@ class _Part:
 
     def is_exactly_back(self, now: State) -> bool:
         """Return whether nothing has to be set."""
-        return replace(self.aspect, tolerance=0).same(self.aspect.read(now), self.before)
+        return not self.moves(now) and replace(self.aspect, tolerance=0).same(self.aspect.read(now), self.before)
 
     def is_back(self, now: State | None) -> bool:
-        """Return whether it is as before, as far as the device is exact."""
-        return now is not None and self.aspect.same(self.aspect.read(now), self.before)
+        """Return whether it is as before, as far as the device is exact, and stands still."""
+        return now is not None and not self.moves(now) and self.aspect.same(self.aspect.read(now), self.before)
 
     def is_coming(self, start: State, now: State | None) -> bool:
         """Return whether it is on its way back since the undoing began."""
@@ -91,6 +128,8 @@ class _Entity:
     start: State | None
     """How it is now, before anything is undone."""
     lasting: str | None = None
+    is_another: bool = False
+    """Whether the id belongs to another thing than the one that was changed."""
     reports: dict[str, str] = field(default_factory=dict)
     """What is told of it, under each key of the answer."""
     left: set[str] = field(default_factory=set)
@@ -100,8 +139,11 @@ class _Entity:
 async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
     """Set back what is still as a change left it; what failed stays in the change, to be tried again."""
     stored: Mapping[str, Any] = change.details[STATES]
+    is_recent = dt_util.utcnow().timestamp() - change.time < BEGUN_TIME
     entities = [
-        _entity(call, entity_id, kept) for entity_id, kept in stored.items() if call.exposure.is_exposed(entity_id)
+        _entity(call, entity_id, kept, is_recent=is_recent)
+        for entity_id, kept in stored.items()
+        if call.exposure.is_exposed(entity_id)
     ]
     if not entities:
         raise OverError("Nothing of the last change can be reached any more, so nothing was undone.")
@@ -133,9 +175,10 @@ def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
     for entity_id, kept in change.details.get(STATES, {}).items():
         if not call.exposure.is_exposed(entity_id) or (now := call.hass.states.get(entity_id)) is None:
             continue
-        for part in _entity(call, entity_id, kept).parts:
+        entity = _entity(call, entity_id, kept)
+        for part in () if entity.is_another else entity.parts:
             values = [
-                str(value) if name == STATE else f"{name} {value}"
+                quoted(str(value)) if name == STATE else f"{name} {quoted(str(value))}"
                 for name, value in part.before.items()
                 if value is not None
             ]
@@ -150,20 +193,30 @@ def _rest(kept: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     """Return the values that are left to be undone of an entity."""
     if "aspects" not in kept:
         return dict(kept)
-    return {"aspects": {name: value for name, value in kept["aspects"].items() if name in names}}
+    left = {"aspects": {name: value for name, value in kept["aspects"].items() if name in names}}
+    return left | ({"thing": kept["thing"]} if "thing" in kept else {})
 
 
-def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any]) -> _Entity:
+def _is_between(value: Any, one: Any, other: Any) -> bool:
+    """Return whether a number is on the way from one to another, as while a light fades."""
+    if not all(isinstance(number, int | float) for number in (value, one, other)):
+        return False
+    return bool(min(one, other) <= value <= max(one, other))
+
+
+def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any], *, is_recent: bool = False) -> _Entity:
     """Return the values to be undone of an entity, as they were stored."""
     now = call.hass.states.get(entity_id)
     known = {aspect.name: aspect for aspect in aspects_of(now)} if now else {}
     if "aspects" in kept:
         parts = [
-            _Part(known[name], one["before"], one["after"], one.get("wanted", {}))
+            _Part(known[name], one["before"], one["after"], one.get("wanted", {}), is_recent)
             for name, one in kept["aspects"].items()
             if name in known
         ]
-        return _Entity(entity_id, parts, now, kept.get("lasting"))
+        identity = identity_of(call.hass, entity_id)
+        is_another = kept.get("thing", identity) != identity
+        return _Entity(entity_id, parts, now, kept.get("lasting"), is_another)
     # 1.0 kept whole states, and not what they became: what is not as it was then is taken to be of that change.
     before = State(entity_id, kept["state"], kept["attributes"])
     parts = [
@@ -206,12 +259,16 @@ async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
             return
     if now is not None and now.attributes.get(ATTR_ASSUMED_STATE):
         entity.reports["cannot_be_known"] = f"{report}; assumed, not seen"
+    elif now is start and any(part.is_pending(start) for part in todo):
+        entity.reports["under_way"] = f"{report}; {_MAY_FOLLOW}"
     else:
         entity.reports["undone" if all(part.is_back(now) for part in todo) else "under_way"] = report
 
 
 def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
     """Return why nothing of an entity can be brought back, or None."""
+    if entity.is_another:
+        return "another device has its id by now"
     if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, entity.entity_id)):
         return "it would also move what is not exposed"
     return entity.lasting if not entity.parts else None
@@ -222,21 +279,26 @@ async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> d
     hass, entity_id, failures = call.hass, start.entity_id, dict[str, tuple[str, bool]]()
     patience = acts.SETTLE_TIME
     called: set[str] = set()
+    # Where something was begun and is not seen yet, it is set back all the same, once.
+    pending = {part.aspect.name for part in parts if part.is_pending(start)}
+
+    def must_be_set(one: _Part, now: State) -> bool:
+        return not one.was_not_known and (one.aspect.name in pending or not one.is_exactly_back(now))
+
     for part in parts:
-        while (now := hass.states.get(entity_id)) and not part.is_exactly_back(now) and not part.was_not_known:
-            if (step := part.aspect.setter(part.before, now)) is None or step[0] in called:
+        while (now := hass.states.get(entity_id)) and must_be_set(part, now):
+            if (step := part.step_back(now)) is None or step[0] in called:
                 break
             # What one action sets is set at once, such as brightness and colour.
             together = [
                 (one, data)
                 for one in parts
-                if not one.is_exactly_back(now)
-                and not one.was_not_known
-                and (other := one.aspect.setter(one.before, now))
-                and other[0] == step[0]
+                if must_be_set(one, now) and (other := one.step_back(now)) and other[0] == step[0]
                 for data in [other[1]]
             ]
             called.add(step[0])
+            if not part.moves(now):
+                pending -= {one.aspect.name for one, _ in together}
             data = {key: value for _, fields in together for key, value in fields.items()}
             if failure := await _async_call(call, entity_id, step[0], data):
                 return failures | {one.aspect.name: failure for one, _ in together}
@@ -266,6 +328,8 @@ def _is_over(call: ToolCall, start: State, parts: list[_Part]) -> bool:
     now = call.hass.states.get(start.entity_id)
     if now is None or now.attributes.get(ATTR_ASSUMED_STATE):
         return True
+    if now is start and any(part.is_pending(start) for part in parts):
+        return False
     return all(part.is_back(now) or (part.is_coming(start, now) and now.domain in SLOW) for part in parts)
 
 

@@ -17,6 +17,7 @@ from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
 from ..toolbox.consent import VALID, NoRoomError, async_can_ask, async_first_answer
 from ..toolbox.happening import tell
+from ..toolbox.identity import bound
 from ..toolbox.journal import async_get_journal
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.plan import Plan
@@ -34,6 +35,7 @@ type Performers = Mapping[str, Performer]
 
 _PATIENCE: Final = VALID + 20
 """Seconds that what comes due together with much else waits to be asked about: those asked first are over by then."""
+_ANOTHER: Final = "another device has the id of the one that was meant. Ask the user, and cancel this or make it anew."
 _CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
@@ -63,17 +65,31 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
         raise NotDoneError("none of its entities is exposed any more.", HIDDEN)
     target = {"entity_id": exposed} if step.get("targeted") else {}
     action = await _async_checked(call, step, target)
-    planned = step_for(call, action.name, action.entity_ids, action.data)
-    if (agreed := await _async_agree(call, wish, Plan((planned,), planned.words))) is not None:
+    plan = _plan_of(call, wish, action)
+    if (agreed := await _async_agree(call, wish, plan)) is not None:
         await _async_still(call.hass, wish)
-        call, asked = agreed, action
+        call = agreed
         action = await _async_checked(call, step, target)
-        if action.entity_ids != asked.entity_ids:
+        if _plan_of(call, wish, action).fingerprint() != plan.fingerprint():
             raise NotDoneError(_CHANGED)
-    call.recording.plan = Plan((planned,), planned.words)
+    call.recording.plan = plan
     answer = await _async_recorded(call, action)
     left_out = len(entity_ids) - len(exposed)
     return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
+
+
+def _plan_of(call: ToolCall, wish: Wish, action: ResolvedAction) -> Plan:
+    """Return the plan of one action; raises NotDoneError where it would be done to other things than was agreed to."""
+    planned = step_for(call, action.name, action.entity_ids, action.data)
+    return _same_things(call, wish, Plan((planned,), planned.words))
+
+
+def _same_things(call: ToolCall, wish: Wish, plan: Plan) -> Plan:
+    """Return a plan bound to its things; raises NotDoneError where one of them has only the id of what was agreed to."""
+    plan = bound(call.hass, plan)
+    if any(wish.what.things.get(entity_id, thing) != thing for entity_id, thing in plan.things):
+        raise NotDoneError(_ANOTHER)
+    return plan
 
 
 async def _async_checked(call: ToolCall, step: Mapping[str, Any], target: Mapping[str, Any]) -> ResolvedAction:
@@ -107,15 +123,14 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str
 async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, Any]]) -> str:
     """Run several steps."""
     walker, walked = await _async_walked(call, sequence)
-    planned = planned_steps(call, walker)
-    agreed = await _async_agree(call, wish, Plan(planned, wish.name, is_whole=not walker.is_open))
-    if agreed is not None:
+    plan = _plan_of_sequence(call, wish, walker)
+    if (agreed := await _async_agree(call, wish, plan)) is not None:
         await _async_still(call.hass, wish)
         call = agreed
         walker, walked = await _async_walked(call, sequence)
-        if planned_steps(call, walker) != planned:
+        if _plan_of_sequence(call, wish, walker).fingerprint() != plan.fingerprint():
             raise NotDoneError(_CHANGED)
-    call.recording.what, call.recording.plan = "running a sequence", Plan(planned, wish.name)
+    call.recording.what, call.recording.plan = "running a sequence", plan
     journal = await async_get_journal(call.hass)
     tell(call, Happening.ACTED)
     try:
@@ -129,6 +144,11 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
     ended = "done" if answer["ended"] == "finished" else str(answer["ended"])
     failed = f"; failed: {'; '.join(map(str, failures))}" if isinstance(failures, list) else ""
     return f"{ended}{_reports(answer)}{failed}"
+
+
+def _plan_of_sequence(call: ToolCall, wish: Wish, walker: SequenceWalker) -> Plan:
+    """Return the plan of several steps; raises NotDoneError where it would be done to other things than was agreed to."""
+    return _same_things(call, wish, Plan(planned_steps(call, walker), wish.name, is_whole=not walker.is_open))
 
 
 async def _async_walked(call: ToolCall, sequence: list[dict[str, Any]]) -> tuple[SequenceWalker, list[dict[str, Any]]]:

@@ -124,6 +124,8 @@ class What:
     """What is said."""
     ask: str | None = None
     """What the assistant is asked then, whose answer is said."""
+    things: dict[str, str] = field(default_factory=dict)
+    """The identity of each entity of the actions when they were agreed to; empty for what an earlier version kept."""
 
 
 @dataclass(slots=True)
@@ -259,7 +261,7 @@ _WHEN = shape(
         "watch": vol.Any(None, vol.All(_WATCH, lambda valid: Watch(**valid))),
     },
 )
-_WHAT = shape({}, {"actions": [dict], "say": TEXT_OR_NONE, "ask": TEXT_OR_NONE})
+_WHAT = shape({}, {"actions": [dict], "say": TEXT_OR_NONE, "ask": TEXT_OR_NONE, "things": {str: str}})
 _AUDIENCE = shape({}, {"hearer": vol.Coerce(Hearer), "target": TEXT_OR_NONE})
 _UNTIL = shape({}, {"moment": _NUMBER_OR_NONE, "times": vol.Any(None, int), "done": bool})
 _PROGRESS = shape(

@@ -1,0 +1,33 @@
+"""Which thing an entity id means, so that a yes, a task and an undo hold for that thing and for no other that gets its id and name."""
+
+from dataclasses import replace
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+
+from .consequential import leaves
+from .plan import Plan
+
+
+@callback
+def identity_of(hass: HomeAssistant, entity_id: str) -> str:
+    """Return the registry id, integration and unique id of an entity; an empty text for one that the registry does not have.
+
+    Home Assistant knows nothing by which two entities without a unique id differ that have the same id one after the other.
+    """
+    entry = er.async_get(hass).async_get(entity_id)
+    return f"{entry.id} {entry.platform} {entry.unique_id}" if entry else ""
+
+
+@callback
+def things_of(hass: HomeAssistant, plan: Plan) -> dict[str, str]:
+    """Return the identities of all entities of a plan, with those that its scripts, scenes and groups move."""
+    named = {entity_id for step in plan.steps for entity_id in step.entity_ids}
+    moved = {entity_id for step in plan.steps for _, entity_id, _ in leaves(hass, step) if entity_id}
+    return {entity_id: identity_of(hass, entity_id) for entity_id in sorted(named | moved)}
+
+
+@callback
+def bound(hass: HomeAssistant, plan: Plan) -> Plan:
+    """Return a plan whose fingerprint changes where one of its entities becomes another thing."""
+    return replace(plan, things=tuple(things_of(hass, plan).items()))

@@ -1,0 +1,51 @@
+"""Names and values in questions: each is one line that can be seen whole, and cannot pass for words of the question itself."""
+
+import re
+from typing import Final
+import unicodedata
+
+from ..exposure import ExposedEntity
+
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What nobody sees, beside the characters that Python does not count as printable."""
+_MAX_MARKS: Final = 3
+"""Accents on one letter: more of them are drawn over the lines above and below."""
+_QUOTES = re.compile('["\u00ab\u00bb\u2039\u203a\u201c-\u201f\u300c-\u300f]')
+_SENTENCE = re.compile(r"[.!?;:\u2026](?=\s)|[\u3002\uff01\uff1f\uff1a\uff1b]")
+"""What ends a sentence, or a label, where more follows."""
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line of what can be seen, with one space between words."""
+    return " ".join(seen(text).split())
+
+
+def seen(text: str) -> str:
+    """Return a text without characters that cannot be seen or that move others, such as from right to left."""
+    shown: list[str] = []
+    marks = 0
+    for char in unicodedata.normalize("NFC", _UNSEEN.sub("", text)):
+        marks = marks + 1 if unicodedata.category(char) in ("Mn", "Me") else 0
+        if marks <= _MAX_MARKS:
+            shown.append(char if char.isprintable() else _in_place_of(char))
+    return "".join(shown)
+
+
+def quoted(text: str) -> str:
+    """Return a text as one line, in quotation marks where it was more than that or reads like more than one sentence."""
+    line = one_line(text)
+    if line == text and line and not _SENTENCE.search(line) and not _QUOTES.search(line):
+        return line
+    return f'"{_QUOTES.sub("'", line)}"'
+
+
+def name_shown(entity: ExposedEntity) -> str:
+    """Return the name of an entity as it is told in questions; its id where the name cannot be seen."""
+    return quoted(entity.name if one_line(entity.name) else entity.entity_id)
+
+
+def _in_place_of(char: str) -> str:
+    """Return nothing for a character that only formats, and a space for one that ends a word or a line."""
+    return "" if unicodedata.category(char) == "Cf" else " "
