@@ -11,6 +11,7 @@ from homeassistant.helpers.template import is_template_string
 
 from ..exposure import ExposedEntity, Exposure
 from ..secret_rule import is_secret_key
+from ..toolbox.visible import name_shown
 from ..walk import texts_in
 from .places import exposed_places
 from .recipients import SECRET
@@ -146,7 +147,8 @@ class ValueDescriber:
 
 def _named(entity: ExposedEntity) -> str:
     """Return the name of an entity, with its kind where it often has the name of what it moves."""
-    return f"the {entity.domain} {entity.name}" if entity.domain in _OF_OTHERS else entity.name
+    name = name_shown(entity)
+    return f"the {entity.domain} {name}" if entity.domain in _OF_OTHERS else name
 
 
 def items_of(value: Any) -> list[Any]:

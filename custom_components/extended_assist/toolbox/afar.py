@@ -41,6 +41,7 @@ from .recheck import async_check_user, check_apis, current_options, digest, sele
 from .satellites import async_announce
 from .telling import async_lines, names_of, spoken_list
 from .unfinished import BegunCall, tell_later
+from .visible import one_line, quoted
 
 WATCHED: Final = 10.0
 """Seconds after which the asker is told of what was agreed to, though it still goes on."""
@@ -115,7 +116,7 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, tool: AskingTo
         users = [user for user in approvers if has_room(hass, user.id)]
         if not users:
             raise ToolError(_TOO_MANY)
-        open_calls[key] = spoken_list([str(user.name) for user in users])
+        open_calls[key] = spoken_list([quoted(str(user.name)) for user in users])
         waiting = _async_wait(
             _Asked(call, plan, act, tool, key, may_hear=may_hear, digest=now, apis=selected_apis(hass, call.agent)),
             users,
@@ -182,7 +183,7 @@ async def _async_asker(call: ToolCall) -> str:
     if caller.device_id and (device := dr.async_get(hass).async_get(caller.device_id)):
         area = ar.async_get(hass).async_get_area(device.area_id or "")
         who += [device.name_by_user or device.name, area.name if area else None]
-    return " ".join(", ".join(filter(None, who)).split()) or say("somebody", hass.config.language)
+    return ", ".join(quoted(name) for name in who if name and one_line(name)) or say("somebody", hass.config.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
     reason = ""
     try:
         answer = await async_first_answer(hass, [user.id for user in users], question)
-        name = next((str(user.name) for user in users if answer and user.id == answer.user_id), name)
+        name = next((quoted(str(user.name)) for user in users if answer and user.id == answer.user_id), name)
         key, begun, reason = await _async_answered(asked, answer)
     except Exception:  # noqa: BLE001 - nobody waits for it
         log_unexpected("in what was asked from afar")

@@ -4,10 +4,12 @@ Nothing can be agreed to before all that is consequential was told, however long
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Final
 import unicodedata
+
+from .visible import one_line
 
 MAX_HEARD: Final = 400
 """Characters that a speaker says at once: half a minute, after which nobody knows any more how it began."""
@@ -53,7 +55,8 @@ def question_of(
 
     A remark is said right before it is asked whether to do it.
     """
-    whole = _whole(says, before, lines, remark)
+    whole, title = _whole(says, before, lines, remark), one_line(title)
+    items = [replace(item, words=one_line(item.words)) for item in items]
     if length(whole) <= room:
         return PortionedQuestion((whole,), 1)
     opening = [says["changed"].format(before=_cut("; ".join(before), room // _SHARE))] if before else []

@@ -19,7 +19,6 @@ from homeassistant.util.ulid import ulid_now
 
 from ..const import DOMAIN
 from ..interruptible import async_pause
-from ..walk import texts_in
 from .call import ToolCall
 from .caller import Caller
 from .consequential import are_alike
@@ -30,7 +29,7 @@ from .policy import NotAllowedError
 from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
 from .reason import async_reason_to_ask, async_remark, items_of
 from .recheck import digest
-from .reply_parser import AskedWords, Reply, asked_words, asks_for_more, parse_reply
+from .reply_parser import AskedWords, Reply, asked_words_of, asks_for_more, parse_reply
 from .telling import async_lines
 
 ANSWER_TIME = 300.0
@@ -103,19 +102,9 @@ class OpenQuestion:
 
     @property
     def asked_words(self) -> AskedWords:
-        """Return the words that a yes may repeat, where one action was asked about that would run now and always.
-
-        With several actions, the words of one could choose it alone; with a time or a condition, they could mean now. Free text,
-        such as a message or the name of a new automation, may hold words that say when, or only what.
-        """
-        steps = [step for asked in self.calls for step in asked.plan.steps]
-        if len(steps) != 1 or len(steps[0].entity_ids) > 1 or steps[0].frame:
-            return AskedWords()
-        (step,) = steps
-        if len(step.parts) > 1:
-            return asked_words(step.action, [step.title.partition("'")[0]])
-        free = [text for text, _ in texts_in(step.data) if len(text.split()) > 1]
-        return asked_words(step.action, [step.words.replace(f" ({step.action})", ""), *self.calls[0].lines], free)
+        """Return the words that a yes may repeat."""
+        lines = self.calls[0].lines if self.calls else []
+        return asked_words_of([step for asked in self.calls for step in asked.plan.steps], lines)
 
     def is_open(self, caller: Caller, agent: str | None) -> bool:
         """Return whether a message, the next one, answers it: in time, to who asked, from who was asked where they were asked."""

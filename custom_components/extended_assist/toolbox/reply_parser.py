@@ -4,7 +4,7 @@ A yes follows a small grammar of whole phrases, listed for each language in repl
 and the user is asked again: a missed yes costs one more question, a false yes could open a door.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
@@ -14,7 +14,9 @@ import re
 from typing import Final
 import unicodedata
 
+from ..walk import texts_in
 from .localization import ENGLISH, known_language
+from .plan import Step
 
 _PHRASES: Final[Mapping[str, Mapping[str, list[str]]]] = json.loads(
     (Path(__file__).parent / "replies.json").read_text(encoding="utf-8")
@@ -139,6 +141,21 @@ def asked_words(action: str, lines: Iterable[str], without: Iterable[str] = ()) 
         kinds = {"unlock", "unlock_door"} if is_door else {"unlock"}
     others |= {word for word in words if _UNSPACED.match(word)}
     return AskedWords(frozenset(titles - others), frozenset({"it", *words} - others), frozenset(kinds))
+
+
+def asked_words_of(steps: Sequence[Step], lines: Sequence[str]) -> AskedWords:
+    """Return the words that a yes may repeat, where one action was asked about that would run now and always.
+
+    With several actions, the words of one could choose it alone; with a time or a condition, they could mean now. Free text,
+    such as a message or the name of a new automation, may hold words that say when, or only what.
+    """
+    if len(steps) != 1 or len(steps[0].entity_ids) > 1 or steps[0].frame:
+        return AskedWords()
+    (step,) = steps
+    if len(step.parts) > 1:
+        return asked_words(step.action, [step.title.partition("'")[0]])
+    free = [text for text, _ in texts_in(step.data) if len(text.split()) > 1]
+    return asked_words(step.action, [step.words.replace(f" ({step.action})", ""), *lines], free)
 
 
 # The grammar of a yes: from each place, the kinds of phrases that may follow, and the place that each leads to.

@@ -14,6 +14,7 @@ from .call import ToolCall
 from .consequential import TRIGGER, leaves
 from .localization import known_language, words_for
 from .plan import Frame, Plan, Step
+from .visible import name_shown, one_line, quoted
 
 MAX_NAMED = 12
 """Entities of one kind that are named one by one; of more, their number and kind are told."""
@@ -55,7 +56,7 @@ def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any
         entity = call.exposure.entity(entity_id) if entity_id else None
         is_told = bool(action) and (entity is not None or not entity_id) and not call.exposure.names_hidden(action)
         verb = action.partition(".")[2].replace("_", " ") if is_told else _UNTOLD
-        done.setdefault(verb, {}).update({entity.name: None} if is_told and entity else {})
+        done.setdefault(verb, {}).update({name_shown(entity): None} if is_told and entity else {})
     parts = [f"{verb} {spoken_list(list(names)[:MAX_NAMED])}".strip() for verb, names in done.items()]
     frame: Frame = (("does", "; ".join(parts)),) if parts else ()
     return frame if data.get("skip_condition") is False else (*frame, ("skips", ""))
@@ -72,7 +73,7 @@ def names_of(exposure: Exposure, entity_ids: Iterable[str]) -> list[str]:
     exposed = [entity for entity_id in entity_ids if (entity := exposure.entity(entity_id))]
     counts = Counter(entity.domain for entity in exposed)
     many = {domain for domain, count in counts.items() if count > MAX_NAMED and domain not in _ALWAYS_NAMED}
-    named = [entity.name for entity in exposed if entity.domain not in many]
+    named = [name_shown(entity) for entity in exposed if entity.domain not in many]
     return [*named, *(f"{counts[domain]} of the kind {domain.replace('_', ' ')}" for domain in sorted(many))]
 
 
@@ -86,14 +87,15 @@ async def async_lines(
 ) -> list[str]:
     """Return a line for each step, in the user's language as far as Home Assistant names its action in it."""
     if not plan.steps:
-        return [plan.sentence]
+        return [one_line(plan.sentence)]
     known = known_language(language)
     if known in (None, "en"):
-        return [(step.written if is_read else step.words).replace(f" ({step.action})", "") for step in plan.steps]
+        lines = [step.written if is_read else one_line(step.words) for step in plan.steps]
+        return [line.replace(f" ({step.action})", "") for step, line in zip(plan.steps, lines, strict=True)]
     domains = {step.action.split(".")[0] for step in plan.steps if step.action}
     texts = await async_get_translations(hass, known, "services", domains & hass.config.components)
-    lines = [_line(exposure, step, texts, words_for(known) or {}) for step in plan.steps]
-    shown = [step.shown if is_read else "" for step in plan.steps]
+    lines = [one_line(_line(exposure, step, texts, words_for(known) or {})) for step in plan.steps]
+    shown = [step.shown_lines if is_read else "" for step in plan.steps]
     return ["\n".join(filter(None, both)) for both in zip(lines, shown, strict=True)]
 
 
@@ -117,7 +119,7 @@ def _framed(words: str, names: list[str], frame: Frame, says: Mapping[str, str])
 
 def _spoken(key: str, name: str, value: Any) -> str:
     """Return one field of the data in words."""
-    text = value if isinstance(value, str) else json_dumps(value)
+    text = quoted(value) if isinstance(value, str) else one_line(json_dumps(value))
     if key.endswith("_pct"):
         return f"{name.removesuffix(' pct')} {text} %"
     return f"{name} {text}"

@@ -25,6 +25,7 @@ from ..results import ToolError
 from ..silence import log_unexpected
 from ..templates.past import NotOfThePastError
 from ..toolbox.call import ToolCall
+from ..toolbox.visible import name_shown
 from ..walk import texts_in
 
 REMARKED_DAYS: Final = 7
@@ -38,7 +39,7 @@ _READS: Final = ("trigger_variables", "variables", "triggers", "conditions")
 def name_of(call: ToolCall, entity_id: str) -> str:
     """Return the name of an entity."""
     entity = call.exposure.entity(entity_id)
-    return entity.name if entity else entity_id
+    return name_shown(entity) if entity else entity_id
 
 
 async def async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation, entity_id: str = "") -> Rehearsed:

@@ -24,6 +24,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.options import CAMERAS, WISHES
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
+from ..toolbox.visible import name_shown
 from ..wishes.account import told_audience
 from ..wishes.later import async_keep, owner_of
 from ..wishes.looking import tokens_of_look
@@ -107,7 +108,7 @@ class WatchTool(SightedTool):
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return the plan of the watch, with its cost."""
         wish, watch, _ = await _async_wish(call)
-        names = ", ".join(entity.name for entity in filter(None, map(call.exposure.entity, watch.entity_ids)))
+        names = ", ".join(name_shown(entity) for entity in filter(None, map(call.exposure.entity, watch.entity_ids)))
         audience = told_audience(call.hass, call.exposure, wish.audience)
         words = (
             f"Look at {names} every {format_duration(watch.every)} for {format_duration(call.arguments['lasts'])}, and say"

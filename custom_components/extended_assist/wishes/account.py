@@ -17,6 +17,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.reason import ASK_LATER
 from ..toolbox.telling import describe, framed, step_for
+from ..toolbox.visible import name_shown, quoted
 from .reading import told_when
 from .wish import Audience, Hearer, Until, What, Wish
 
@@ -93,10 +94,10 @@ def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -
         case Hearer.EVERYONE:
             return "everyone"
         case Hearer.PERSON:
-            return entity.name if (entity := exposure.entity(audience.target or "")) else "one person"
+            return name_shown(entity) if (entity := exposure.entity(audience.target or "")) else "one person"
         case Hearer.AREA:
             area = exposed_places(hass, exposure)[ATTR_AREA_ID].get(audience.target or "")
-            return f"whoever is in {area}" if area else "one area"
+            return f"whoever is in {quoted(area)}" if area else "one area"
     return ""
 
 

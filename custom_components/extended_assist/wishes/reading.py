@@ -30,6 +30,7 @@ from ..automations.written_out import async_written_out
 from ..exposure import Exposure
 from ..results import ToolError, format_minute
 from ..toolbox.call import ToolCall
+from ..toolbox.visible import name_shown
 from .clock import MAX_AHEAD, read_end, read_local
 from .moments import local_time, moment_of, next_of, rule_of
 from .recurrence import MINUTELY, Recurrence, recurrence
@@ -158,7 +159,7 @@ def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
 
 def _told_watch(exposure: Exposure, watch: Watch, until: float) -> str:
     """Return in words what a watch looks at, as far as it is exposed, how often, and for how long."""
-    names = ", ".join(entity.name for entity in filter(None, map(exposure.entity, watch.entity_ids)))
+    names = ", ".join(name_shown(entity) for entity in filter(None, map(exposure.entity, watch.entity_ids)))
     looks = f"a look at {names or 'what is hidden'} every {told_length(watch.every)}"
     see = exposure.visible_value(watch.see) or "something that is hidden now"
     return f"{looks} until {told_moment(until)}, for: {see}"
