@@ -115,9 +115,9 @@ async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS
     [
         (
             "Remind me of the milk in 10 minutes.",
-            [{"id": "f10t9x", "next": "2026-11-20 18:17:14", "what": "Say: milk"}],
+            [{"id": "f10t9x", "next": "Friday 2026-11-20 18:17:14", "what": "Say: milk"}],
             [("extended_assist__do_later", {"when": {"after": 600}, "say": "milk"})],
-            "I will say 'milk' at 2026-11-20 18:17:14.",
+            "I will say 'milk' on Friday 2026-11-20 18:17:14.",
         ),
         (
             "Remind me to buy milk when the lamp opens",
@@ -183,13 +183,13 @@ async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS
         ),
         (
             "Set a pasta timer for nine minutes.",
-            [{"id": "f10t9x", "name": "pasta timer", "next": "2026-11-20 18:17:14"}],
+            [{"id": "f10t9x", "name": "pasta timer", "next": "Friday 2026-11-20 18:17:14"}],
             [(DO_LATER, {"when": {"after": 540}, "say": "The pasta timer is over", "name": "pasta timer"})],
-            "I will say that the pasta timer is over at 2026-11-20 18:17:14.",
+            "I will say that the pasta timer is over on Friday 2026-11-20 18:17:14.",
         ),
         (
             "Wake me at seven on weekdays.",
-            [{"id": "f10t9x", "next": "2026-11-23 07:00:00"}],
+            [{"id": "f10t9x", "next": "Monday 2026-11-23 07:00:00"}],
             [
                 (
                     DO_LATER,
@@ -200,13 +200,13 @@ async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS
                     },
                 )
             ],
-            "I will wake you at 2026-11-23 07:00:00.",
+            "I will wake you on Monday 2026-11-23 07:00:00.",
         ),
         (
             "Wake us up at 6:30",
-            [{"id": "f10t9x", "next": "2026-11-21 06:30:00"}],
+            [{"id": "f10t9x", "next": "Saturday 2026-11-21 06:30:00"}],
             [(DO_LATER, {"when": {"at": "06:30"}, "say": "Good morning", "name": "Alarm"})],
-            "I will wake you at 2026-11-21 06:30:00.",
+            "I will wake you on Saturday 2026-11-21 06:30:00.",
         ),
         (
             "What is still pending?",
@@ -218,20 +218,20 @@ async def plan(question: str, *results: Any, tools: list[dict[str, Any]] = TOOLS
             "Snooze.",
             [
                 {"pending": [], "ended": [{"id": "f10t9x", "what": "Say: milk", "result": "said"}]},
-                {"snoozed": "f10t9x", "next": "2026-11-20 18:27:14"},
+                {"snoozed": "f10t9x", "next": "Friday 2026-11-20 18:27:14"},
             ],
             [
                 ("extended_assist__pending", {}),
                 ("extended_assist__pending", {"snooze": {"id": "f10t9x", "seconds": 600}}),
             ],
-            "I will say it again at 2026-11-20 18:27:14.",
+            "I will say it again on Friday 2026-11-20 18:27:14.",
         ),
         ("Snooze", [{"pending": []}], [("extended_assist__pending", {})], "I have said nothing yet."),
         (
             "What is still pending?",
-            [{"pending": [{"id": "f10t9x", "next": "2026-11-20 18:17:14", "what": "Say: milk"}]}],
+            [{"pending": [{"id": "f10t9x", "next": "Friday 2026-11-20 18:17:14", "what": "Say: milk"}]}],
             [("extended_assist__pending", {})],
-            "2026-11-20 18:17:14: Say: milk",
+            "Friday 2026-11-20 18:17:14: Say: milk",
         ),
         ("What's pending?", [{"pending": []}], [("extended_assist__pending", {})], "Nothing is pending."),
         (

@@ -60,7 +60,7 @@ def _number(text: str) -> int:
 
 def _answer(question: Question, what: str) -> str:
     moment, when = (next(values(question.last, key), None) for key in ("next", "when"))
-    return f"I will {what} {f'at {moment}' if moment else when}."
+    return f"I will {what} {f'on {moment}' if moment else when}."
 
 
 def _after(question: Question) -> list[Call] | str:

@@ -118,7 +118,7 @@ async def test_reminder(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTo
     """What is said, when and where is kept as it was asked for, and told."""
     data = await call_tool(do_later, **MILK)
     (wish,) = wishes.standing
-    assert data == {"id": wish.id, "next": "2026-03-02 12:10:00", "what": "Say: Buy milk"}
+    assert data == {"id": wish.id, "next": "Monday 2026-03-02 12:10:00", "what": "Say: Buy milk"}
     assert (wish.name, wish.what.say, wish.what.actions) == ("Buy milk", "Buy milk", [])
     assert wish.owner.device_id == "a satellite"
     assert (wish.owner.assistant, wish.owner.user_id, wish.owner.language) == (ASSISTANT, None, "en")
@@ -144,7 +144,7 @@ async def test_action(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool
         }
     ]
     assert data["name"] == wish.name == "Evening"
-    assert data["next"] == "2026-03-02 22:00:00"
+    assert data["next"] == "Monday 2026-03-02 22:00:00"
     assert data["what"] == "Turn on: Ceiling Lights and Kitchen Lights (light.turn_on), brightness 50 %"
     assert data["left_out"].startswith("2 more in this target")
 
@@ -273,7 +273,7 @@ async def test_listed(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool
     assert {row["id"] for row in data["pending"]} == {wish.id for wish in wishes.standing}
     assert MARK not in data
     (row,) = (await call_tool(PendingTool(), about="MILK"))["pending"]
-    assert row == {"id": row["id"], "next": "2026-03-02 12:10:00", "what": "Say: Buy milk"}
+    assert row == {"id": row["id"], "next": "Monday 2026-03-02 12:10:00", "what": "Say: Buy milk"}
     assert await call_tool(PendingTool(), about="bread") == {"pending": []}
 
 
@@ -305,7 +305,7 @@ async def test_snoozed(wishes: Wishes, do_later: DoLaterTool, call_tool: CallToo
     wishes.standing[0].progress.times = 1
     await wishes.async_end(made["id"], "said")
     data = await call_tool(PendingTool(), snooze={"id": made["id"], "seconds": 300})
-    assert data == {"snoozed": made["id"], "what": "Say: Buy milk", "next": "2026-03-02 12:05:00"}
+    assert data == {"snoozed": made["id"], "what": "Say: Buy milk", "next": "Monday 2026-03-02 12:05:00"}
     undone = await call_tool(UndoLastChangeTool())
     assert undone["undone"] == "no more put off: Say: Buy milk"
     assert wishes.standing == []
@@ -335,7 +335,7 @@ async def test_put_off(wishes: Wishes, do_later: DoLaterTool, call_tool: CallToo
     """What is still to come comes later, and as before when that is undone; what has no moment is not put off."""
     made = await call_tool(do_later, when={"after": 600}, action=ON)
     data = await call_tool(PendingTool(), snooze={"id": made["id"], "seconds": 300})
-    assert data["next"] == "2026-03-02 12:15:00"
+    assert data["next"] == "Monday 2026-03-02 12:15:00"
     undone = await call_tool(UndoLastChangeTool())
     assert undone["undone"] == "to come as before: Turn on: Bed Light (light.turn_on)"
     assert wishes.standing[0].next_moment == moment_of("2026-03-02 12:10:00")

@@ -124,6 +124,6 @@ async def test_hidden_command(hass: HomeAssistant, ask: Ask, speaker: str) -> No
 async def test_timer_elsewhere(ask: Ask, display: str, speaker: str) -> None:
     """A timer of a device without timers is a wish."""
     answer = await ask(display, DO_LATER, when={"after": 540}, say="The pasta is ready", name="Pasta timer")
-    assert answer["next"] == "2026-03-02 12:09:00"
+    assert answer["next"] == "Monday 2026-03-02 12:09:00"
     (row,) = (await ask(display, "extended_assist__pending"))["pending"]
     assert row["name"] == "Pasta timer"

@@ -60,7 +60,7 @@ async def test_is_done_once(
     assert KEY not in hass_storage
     listed = await call_tool(PendingTool())
     what = "Turn on: Bed Light (light.turn_on), brightness 50 %"
-    assert listed["pending"] == [{"id": "abc123", "next": "2026-03-02 12:10:00", "what": what}]
+    assert listed["pending"] == [{"id": "abc123", "next": "Monday 2026-03-02 12:10:00", "what": what}]
     assert [(one["id"], one["result"]) for one in listed["ended"]] == [("abc122", over["result"])]
     await async_restart(hass, toolbox)
     await later(601)

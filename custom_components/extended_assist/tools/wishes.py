@@ -13,7 +13,7 @@ from ..actions.check import async_check_action
 from ..actions.data import refuse_templates
 from ..actions.sequences import SequenceWalker
 from ..const import CONF_FAMILIES, DOMAIN
-from ..results import ToolError, format_time
+from ..results import ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
@@ -37,6 +37,7 @@ from ..wishes.reading import (
     async_read_until,
     async_read_when,
 )
+from ..wishes.telling import told_next
 from ..wishes.wish import MAX_WORDS, What, Wish
 from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 
@@ -154,7 +155,7 @@ class PendingTool(ExtendedTool):
         if changed.progress.begun is not None:
             answer["note"] = "It had begun already: what of it is being done may still come to its end."
         if changed.is_standing and (moment := changed.next_moment) is not None:
-            answer["next"] = format_time(moment)
+            answer["next"] = told_next(moment)
         return answer
 
     @override

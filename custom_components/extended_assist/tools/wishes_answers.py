@@ -23,6 +23,7 @@ from ..wishes.account import (
 from ..wishes.device_timers import told_timers
 from ..wishes.keeper import async_get_wishes
 from ..wishes.reading import told_when
+from ..wishes.telling import told_next
 from ..wishes.whose import async_may_see
 from ..wishes.wish import Wish
 
@@ -40,7 +41,7 @@ def told(call: ToolCall, wish: Wish) -> JsonObjectType:
     parts: dict[str, Any] = {
         "name": seen(exposure, wish.name),
         "when": told_when(hass, exposure, wish.when),
-        "next": format_time(wish.next_moment) if wish.next_moment is not None else "",
+        "next": told_next(wish.next_moment) if wish.next_moment is not None else "",
         "only": told_conditions(hass, exposure, wish.conditions),
         "what": told_what(hass, exposure, wish.what),
         "for": told_audience(hass, exposure, wish.audience),

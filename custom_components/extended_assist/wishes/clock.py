@@ -1,8 +1,12 @@
-"""Local times that lie ahead, as a model writes them: 07:00, 2026-03-01 17:30, tomorrow 07:00, friday 18:00."""
+"""Local times that lie ahead, as a model writes them: 07:00, 2026-03-01 17:30, tomorrow 07:00, next friday 18:00.
+
+A day is one of the calendar: after midnight, "tomorrow" is the day after the one that has begun. "friday" and "this friday" can be
+today; "next friday" is the first Friday after today. A night begins in the evening of its day and ends in the morning after it.
+"""
 
 from datetime import date, datetime, time, timedelta
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeassistant.util import dt as dt_util
 
@@ -14,9 +18,30 @@ MAX_AHEAD: Final = timedelta(days=366)
 
 _TIME: Final = re.compile(r"(?:(.+?),?(?: at)? )?(\d{1,2}:\d\d(?::\d\d)?)", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_DAYS: Final = {"today": 0, "tonight": 0, "tomorrow": 1, "day after tomorrow": 2}
+_DAYS: Final = {"today": 0, "tomorrow": 1, "day after tomorrow": 2}
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_PARTS: Final = {"morning": (0, 12), "afternoon": (12, 19), "evening": (16, 24), "night": (17, 30)}
+"""The hours at which parts of a day begin and end; those from 24 on are of the day after."""
+_DAY: Final = re.compile(
+    rf"(?:on )?(?:(?:the )?(?P<day>{'|'.join(_DAYS)})|(?:(?P<which>next|this) )?(?P<weekday>{'|'.join(_WEEKDAYS)}))"
+    rf"(?: (?P<part>{'|'.join(_PARTS)}))?"
+)
+_WHOLE_DAY: Final = (0, 24)
+_WEEK: Final = 7 * ONE_DAY
 _EXAMPLES: Final = "07:00, tomorrow 07:00, friday 18:00 or 2026-03-01 17:30"
+
+
+class NamedDay(NamedTuple):
+    """A day that words name."""
+
+    first: date
+    """The first day that is meant, today or later."""
+    comes_again: bool
+    """Whether the same day of the next week is meant where a time of this one is over."""
+    since: timedelta | None
+    """How long before it another such day was, whose night can still be under way; None for a day that is still to begin."""
+    part: str | None
+    """The part of the day, such as "evening"."""
 
 
 def read_local(text: str, name: str, now: float) -> datetime:
@@ -42,30 +67,51 @@ def read_local(text: str, name: str, now: float) -> datetime:
 
 
 def read_end(text: str, name: str, now: float) -> float:
-    """Return the moment that a text names, of a day its end."""
+    """Return the moment that a text names: the end of a day, of a morning or of an afternoon, or a time."""
     plain = " ".join(text.casefold().split())
     try:
-        day = date.fromisoformat(plain) if _DATE.fullmatch(plain) else _day(plain, now)
+        day = date.fromisoformat(plain) if _DATE.fullmatch(plain) else None
     except ValueError:
         day = None
+    hour = 24
+    if (named := _day(plain, now)) is not None:
+        day, hour = named.first, min(_hours(named)[1], hour)
     if day is None:
         return moment_of(read_local(text, name, now))
-    return moment_of(read_local((day + ONE_DAY).isoformat() + " 00:00", name, now))
+    return moment_of(read_local(f"{day + hour // 24 * ONE_DAY} {hour % 24:02}:00", name, now))
 
 
 def _in_words(plain: str, name: str, now: float) -> datetime | None:
-    """Return a time of a day that is named, or the next one of any day."""
+    """Return a time of a day that is named, or the next one of any day; raises ToolError for one of another part of the day."""
     if (found := _TIME.fullmatch(plain)) is None or (clock := dt_util.parse_time(found[2])) is None:
         return None
     if found[1] is None:
-        days: list[date | None] = [local_time(now).date() + passed * ONE_DAY for passed in range(3)]
+        days = [local_time(now).date() + passed * ONE_DAY for passed in range(3)]
     elif _DATE.fullmatch(found[1]):
         days = [date.fromisoformat(found[1])]
+    elif (named := _day(found[1], now)) is not None:
+        days = _days_of(named, clock, name)
     else:
-        day = _day(found[1], now)
-        days = [day, day + 7 * ONE_DAY] if day and found[1].split()[-1] in _WEEKDAYS else [day]
-    times = [time_of for day in days if day for time_of in _both(day, clock)]
-    return next((time_of for time_of in times if moment_of(time_of) > now), times[-1] if times else None)
+        return None
+    times = [time_of for day in days for time_of in _both(day, clock)]
+    return next((time_of for time_of in times if moment_of(time_of) > now), times[-1])
+
+
+def _days_of(named: NamedDay, clock: time, name: str) -> list[date]:
+    """Return the days on which a time can be meant, first those to be preferred; raises ToolError for another part of the day."""
+    begins, ends = _hours(named)
+    if begins <= clock.hour < ends:
+        first = named.first
+    elif clock.hour < ends - 24:
+        first = named.first + ONE_DAY
+    else:
+        at = f"{clock:%H:%M}"
+        raise ToolError(
+            f"{name}: {at} is not in the {named.part}. Give the day without a part of it, such as today {at}."
+        )
+    is_past_midnight = first != named.first
+    days = [first - named.since, first] if is_past_midnight and named.since else [first]
+    return [*days, first + _WEEK] if named.comes_again else days
 
 
 def _both(day: date, clock: time) -> list[datetime]:
@@ -74,13 +120,26 @@ def _both(day: date, clock: time) -> list[datetime]:
     return both if moment_of(both[0]) < moment_of(both[1]) else both[:1]
 
 
-def _day(plain: str, now: float) -> date | None:
-    """Return the day that words name: today or later."""
+def _day(plain: str, now: float) -> NamedDay | None:
+    """Return the day that words name."""
+    words = re.sub(r"this(?= (?:morning|afternoon|evening)\b)", "today", plain.replace("tonight", "today night"))
+    if (found := _DAY.fullmatch(words)) is None:
+        return None
     today = local_time(now).date()
-    if plain in _DAYS:
-        return today + _DAYS[plain] * ONE_DAY
-    words = plain.removeprefix("on ").removeprefix("next ").removeprefix("this ")
-    return today + (_WEEKDAYS.index(words) - today.weekday()) % 7 * ONE_DAY if words in _WEEKDAYS else None
+    if found["day"]:
+        ahead = _DAYS[found["day"]]
+        return NamedDay(
+            today + ahead * ONE_DAY, comes_again=False, since=None if ahead else ONE_DAY, part=found["part"]
+        )
+    is_next = found["which"] == "next"
+    ahead = (_WEEKDAYS.index(found["weekday"]) - today.weekday()) % 7 or 7 * is_next
+    comes_again = found["which"] is None
+    return NamedDay(today + ahead * ONE_DAY, comes_again, since=None if is_next else _WEEK, part=found["part"])
+
+
+def _hours(named: NamedDay) -> tuple[int, int]:
+    """Return the hours at which the meant part of a day begins and ends."""
+    return _PARTS[named.part] if named.part else _WHOLE_DAY
 
 
 def _in_full(text: str) -> datetime | None:

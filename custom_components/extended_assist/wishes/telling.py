@@ -6,13 +6,14 @@ from typing import Final
 
 from homeassistant.util import dt as dt_util
 
-from ..results import format_minute, round_second
+from ..results import format_minute, format_time, round_second
 from .recurrence import MONTHLY, WEEKLY, Recurrence
 
 MAX_TIMES: Final = 6
 """Times of a day that are told one by one."""
 
-_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_WEEKDAYS: Final = tuple(day[:3] for day in _DAYS)
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _UNITS: Final = {"MINUTELY": "minute", "HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month"}
 _LENGTHS: Final = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
@@ -21,6 +22,11 @@ _LENGTHS: Final = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)
 def told_moment(moment: float) -> str:
     """Return a moment as local time with its weekday: Mon 2026-03-02 07:00."""
     return f"{_WEEKDAYS[dt_util.as_local(round_second(moment)).weekday()]} {format_minute(moment)}"
+
+
+def told_next(moment: float) -> str:
+    """Return a moment that is to come, with its weekday in full: people notice a wrong one."""
+    return f"{_DAYS[dt_util.as_local(round_second(moment)).weekday()]} {format_time(moment)}"
 
 
 def told_length(seconds: float) -> str:
