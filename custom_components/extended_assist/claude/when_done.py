@@ -1,6 +1,6 @@
 """An answer that comes with the calls it depends on: spoken without another request once they are seen to have succeeded."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Final, override
 
 import voluptuous as vol
@@ -8,11 +8,13 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
+from ..toolbox.acts import Due
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import DoneResult
 from ..toolbox.outside import OwnResult, unwrapped
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool, ToolboxInstance
+from .prepared import NEXT, with_times
 from .shown import filter_for
 from .stream import Delta, ResponseStream
 from .turn import AgentTurn
@@ -28,6 +30,7 @@ _EMPTY = "there was no answer in it"
 _ALREADY = "you had said something already"
 _ALONE = "no call that acts came with it"
 _NOT_SEEN = "not every call is seen to have done all that it was to do, or one looked something up"
+_WRONG_TIME = f"it names a day, a time or a length that is not in the results, or {NEXT} does not stand for one moment that they give"
 _THEN = "Not spoken: {why}. Answer from the results."
 
 
@@ -44,7 +47,13 @@ class AnswerWhenDoneTool(ExtendedTool):
     family = "answer"
     tier = Tier.READ
     parameters = vol.Schema(
-        {vol.Required("answer", description="What to say if all succeed, briefly, in the user's language."): cv.string}
+        {
+            vol.Required(
+                "answer",
+                description="What to say if all succeed, briefly, in the user's language. Say when something planned happens as "
+                f"{NEXT}: it becomes such as 'tomorrow, Friday, at 07:00'. Name no other day or time.",
+            ): cv.string
+        }
     )
 
     @override
@@ -72,14 +81,17 @@ async def async_answer_when_done(turn: AgentTurn, response: ResponseStream) -> b
     """
     if not response.answers:
         return False
-    answer = _shown(turn, response)
-    why = _reason_against(turn, response, answer)
+    prepared = _shown(turn, response)
+    why = _reason_against(turn, response, prepared)
+    answer = None if why else with_times(prepared, _dues(turn, response), turn.language)
+    if answer is None:
+        why = why or _WRONG_TIME
     result = OwnResult(data=_not_spoken(why) if why else {"spoken": True})
 
     async def deltas() -> AsyncGenerator[Delta]:
         for call in response.answers:
             yield {"role": "tool_result", "tool_call_id": call.id, "tool_name": call.tool_name, "result": result}
-        if not why:
+        if answer is not None:
             shown = turn.screen.async_markdown() if turn.screen else ""
             yield {"role": "assistant", "content": answer + shown}
 
@@ -110,16 +122,21 @@ def _reason_against(turn: AgentTurn, response: ResponseStream, answer: str) -> s
         return _ALREADY
     if not response.calls:
         return _ALONE
-    done = {
-        item.tool_call_id
-        for item in turn.chat_log.content
-        if item.role == "tool_result"
-        and item.tool_call_id in response.calls
-        and isinstance(item.result, DoneResult)
-        # One call may have taken back what another did, and a device may have gone back by itself.
-        and item.result.still_holds()
-    }
+    # One call may have taken back what another did, and a device may have gone back by itself.
+    done = {call_id for call_id, result in _done(turn, response) if result.still_holds()}
     return None if response.calls <= done and not response.has_looked else _NOT_SEEN
+
+
+def _done(turn: AgentTurn, response: ResponseStream) -> Iterator[tuple[str, DoneResult]]:
+    """Yield the calls of a response that are done, with their results."""
+    for item in turn.chat_log.content:
+        if item.role == "tool_result" and item.tool_call_id in response.calls and isinstance(item.result, DoneResult):
+            yield item.tool_call_id, item.result
+
+
+def _dues(turn: AgentTurn, response: ResponseStream) -> list[Due]:
+    """Return when what the calls of a response planned happens next."""
+    return [result.due for _, result in _done(turn, response) if result.due is not None]
 
 
 def _not_spoken(why: str) -> JsonObjectType:

@@ -79,6 +79,14 @@ class Act:
         return self.is_all_known and is_seen(self.since, now, self.wanted, self.status(hass))
 
 
+@dataclass(frozen=True, slots=True)
+class Due:
+    """When something that a call planned happens next."""
+
+    moment: float | None
+    """Seconds since the epoch; None where only something that happens sets it off."""
+
+
 @dataclass(slots=True)
 class Recording:
     """What one call does: the entities that it acts on, and what its tool adds."""
@@ -95,6 +103,8 @@ class Recording:
     """Whether the user was told what it would do, and said yes."""
     plan: Plan | None = None
     """What it would do, as far as that was looked at."""
+    due: Due | None = None
+    """When what it planned for later happens next; None where it planned nothing."""
     is_told: bool = True
     """Whether others may know of it: not what is remembered, or wanted by somebody for themselves."""
     _until: float | None = None

@@ -16,7 +16,7 @@ from ..effects.aspects import STATE
 from ..exposure import Exposure, unit_of
 from ..groups import is_group, members_of
 from ..results import shown, size
-from .acts import Act
+from .acts import Act, Due
 from .call import ToolCall
 from .fixed_values import is_fixed_attribute, is_fixed_state
 
@@ -42,11 +42,14 @@ class DoneResult(llm.ToolResult):
     still_holds: Callable[[], bool]
     """Tells whether that can still be seen; no field, because Home Assistant writes the fields of results as JSON."""
 
+    due: Due | None
+    """When what the call planned happens next; None where it planned nothing."""
+
     @classmethod
-    def of(cls, data: JsonObjectType, still_holds: Callable[[], bool]) -> DoneResult:
+    def of(cls, data: JsonObjectType, still_holds: Callable[[], bool], due: Due | None = None) -> DoneResult:
         """Return the result of a call that is done, for as long as it holds."""
         result = cls(data=data)
-        result.still_holds = still_holds
+        result.still_holds, result.due = still_holds, due
         return result
 
 
@@ -67,7 +70,7 @@ def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
     still_holds = partial(_is_seen, call.hass, call.caller.assistant, call.recording.acts)
     if not (call.recording.is_complete and still_holds()):
         return result
-    return DoneResult.of(result.data, still_holds)
+    return DoneResult.of(result.data, still_holds, call.recording.due)
 
 
 def _is_seen(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act]) -> bool:
