@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 import gc
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -155,18 +156,19 @@ def _spread(steps: list[_Change]) -> list[_Change]:
 
 
 async def _tools(hass: HomeAssistant, entry_id: str) -> _Call:
-    """Return a function that calls our tools, as an administrator who is not asked."""
+    """Return a function that calls our tools, as administrators who are not asked: in turn, since each has room for fifty."""
     # After Home Assistant has put its folder of custom components in place.
     from custom_components.extended_assist.toolbox.options import ToolboxOptions  # noqa: PLC0415
     from custom_components.extended_assist.toolbox.policy import Policy  # noqa: PLC0415
     from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool  # noqa: PLC0415
 
-    user = await hass.auth.async_create_user("bench", group_ids=[GROUP_ID_ADMIN])
+    users = [await hass.auth.async_create_user(f"bench {number}", group_ids=[GROUP_ID_ADMIN]) for number in range(5)]
+    turns = cycle(users)
     options = ToolboxOptions(entry_id=entry_id, policy=Policy(ask_first=frozenset(), allow_without_chat=True))
     tools = {tool.name.partition("__")[2]: tool for tool in (DoLaterTool(options), PendingTool(options))}
-    context = llm.LLMContext("bench", Context(user_id=user.id), "en", "conversation", None)
 
     async def call(tool: str, arguments: dict[str, Any]) -> Any:
+        context = llm.LLMContext("bench", Context(user_id=next(turns).id), "en", "conversation", None)
         result = await tools[tool].async_call(hass, llm.ToolInput(tools[tool].name, arguments), context)
         assert not result.error, result.data
         return result.data

@@ -43,7 +43,8 @@ def shape(required: dict[str, Any], optional: dict[str, Any] | None = None) -> v
 async def async_load[T](hass: HomeAssistant, store: Store[Any], read: Callable[[Any], T]) -> T:
     """Load stored data and return what `read` makes of them, or of None where there are none."""
     try:
-        return read(await store.async_load())
+        # Hundreds of items take tens of milliseconds.
+        return await hass.async_add_executor_job(read, await store.async_load())
     except _UNREADABLE as err:
         # The error may repeat what was stored.
         LOGGER.debug("The cause was", exc_info=err)

@@ -1,5 +1,7 @@
 """What stands for later in the household, as a to-do list, beside the list of what is remembered."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import override
 
@@ -20,7 +22,9 @@ from .results import ToolError
 from .toolbox.options import MEMORY, WISHES
 from .wish_entity import WishEntity
 from .wishes.keeper import async_get_wishes
-from .wishes.wish import MAX_STANDING, MAX_WORDS, Audience, Hearer, Owner, Until, What, When, Wish
+from .wishes.limits import LimitReachedError
+from .wishes.whose import async_may_change
+from .wishes.wish import MAX_WORDS, Audience, Hearer, Owner, Until, What, When, Wish
 
 PARALLEL_UPDATES = 1
 
@@ -77,38 +81,44 @@ class WishList(WishEntity, TodoListEntity):
             audience=Audience(Hearer.EVERYONE),
             until=Until(times=1),
         )
-        try:
+        await self._async_check(wish)
+        with _refusals():
             await self._wishes.async_add(wish)
-        except ToolError as err:
-            if len(self._wishes.standing) >= MAX_STANDING:
-                raise _refusal("wishes_full", limit=MAX_STANDING) from err
-            raise _refusal("wish_not_stored") from err
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
         """Complete or rename a wish."""
-        wish = self._find(item.uid)
+        wish = await self._async_find(item.uid)
         before = _item(wish)
         if (_second(item.due), item.description) != (_second(before.due), before.description):
             raise _refusal("wish_fixed")
         if item.summary and item.summary != wish.name:
             _check_length(item)
-            await self._wishes.async_rename(wish.id, item.summary)
+            with _refusals():
+                await self._wishes.async_rename(wish.id, item.summary)
         if item.status == TodoItemStatus.COMPLETED:
-            await self._wishes.async_done(wish.id)
+            with _refusals():
+                await self._wishes.async_done(wish.id)
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
         """End wishes."""
-        for wish in [self._find(uid) for uid in uids]:
-            await self._wishes.async_end(wish.id, _DELETED)
+        for wish in [await self._async_find(uid) for uid in uids]:
+            with _refusals():
+                await self._wishes.async_end(wish.id, _DELETED)
 
-    def _find(self, uid: str | None) -> Wish:
-        """Return a wish of the list; raises ServiceValidationError when it has ended meanwhile."""
+    async def _async_find(self, uid: str | None) -> Wish:
+        """Return a wish of the list that is to be changed; raises ServiceValidationError where it has ended or may not be."""
         wish = self._wishes.find(uid) if uid else None
         if wish is None or not wish.is_standing or not self._is_shown(wish):
             raise _refusal("wish_gone")
+        await self._async_check(wish)
         return wish
+
+    async def _async_check(self, wish: Wish) -> None:
+        """Raise ServiceValidationError where the user who performs the action may not change a wish."""
+        if not await async_may_change(self.hass, wish, self._context.user_id if self._context else None):
+            raise _refusal("wish_not_allowed")
 
 
 def _item(wish: Wish) -> TodoItem:
@@ -121,6 +131,17 @@ def _item(wish: Wish) -> TodoItem:
         due=None if moment is None else dt_util.as_local(dt_util.utc_from_timestamp(moment)),
         description=wish.what.say or wish.what.ask,
     )
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raise ServiceValidationError where a change has no room, or could not be stored."""
+    try:
+        yield
+    except LimitReachedError as err:
+        raise _refusal("wishes_full", limit=err.most) from err
+    except ToolError as err:  # The disk is full, or no file can hold the title.
+        raise _refusal("wish_not_stored") from err
 
 
 def _check_length(item: TodoItem) -> None:

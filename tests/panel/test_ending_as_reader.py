@@ -20,9 +20,13 @@ PARTY, LEVEL = "input_boolean.party", "input_number.level"
 
 async def test_what_is_ended(hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, carla: User) -> None:
     """Neither the question nor the answer names what she may not read."""
-    both = wish(panel_home, "Begin", what=What(actions=turn_on(PARTY).actions + turn_on(LEVEL).actions))
-    await async_add(hass, both)
+    what = What(actions=turn_on(PARTY).actions + turn_on(LEVEL).actions)
+    both, household = wish(panel_home, "Begin", what=what, user_id=carla.id), wish(panel_home, "Begin", what=what)
+    await async_add(hass, both, household)
     send = await as_user(carla)
+    refused = await send("wishes/cancel", wish=household.id)
+    assert "party" not in str(refused).casefold()
+    assert household.is_standing
     answer = await send("wishes/cancel", wish=both.id)
     assert "party" not in str(answer).casefold()
     if "question" in answer:

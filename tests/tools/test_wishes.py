@@ -26,11 +26,13 @@ from custom_components.extended_assist.tools.wishes import (
     PendingTool,
 )
 from custom_components.extended_assist.tools.wishes_answers import MAX_TOLD_ENDED
+from custom_components.extended_assist.wishes import limits
 from custom_components.extended_assist.wishes.account import entity_ids_of
 from custom_components.extended_assist.wishes.asking import async_answer
 from custom_components.extended_assist.wishes.keeper import Wishes, async_get_wishes
 from custom_components.extended_assist.wishes.whose import async_may_see
-from custom_components.extended_assist.wishes.wish import MAX_STANDING, Hearer
+from custom_components.extended_assist.wishes.wish import Hearer
+from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -254,14 +256,15 @@ async def test_needs_an_entry(house: None, call_tool: CallTool) -> None:
 
 
 async def test_too_many(
-    hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
+    wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is an end to it, which is told."""
-    monkeypatch.setattr("custom_components.extended_assist.wishes.keeper.MAX_STANDING", 1)
+    monkeypatch.setattr(limits, "STANDING", replace(limits.STANDING, of_owner=1))
     await call_tool(do_later, **MILK)
-    assert "1 " in (await call_tool(do_later, error=True, **MILK))["error"]
+    error = (await call_tool(do_later, error=True, **MILK))["error"]
+    assert "The household already has 1 pending tasks" in error
+    assert "end one of the household's first: call pending" in error
     assert len(wishes.standing) == 1
-    assert MAX_STANDING == 200
 
 
 async def test_listed(wishes: Wishes, do_later: DoLaterTool, call_tool: CallTool) -> None:
@@ -460,7 +463,8 @@ async def test_whose(
     hass_admin_user: MockUser,
 ) -> None:
     """Each sees and ends their own and the household's, administrators all."""
-    ben, eva = MockUser(name="Ben").add_to_hass(hass), MockUser(name="Eva").add_to_hass(hass)
+    user = await hass.auth.async_get_group(GROUP_ID_USER)
+    ben, eva = (MockUser(name=name, groups=[user]).add_to_hass(hass) for name in ("Ben", "Eva"))
     do, pending = DoLaterTool(options), PendingTool(options)
     for who, words in ((ben, "Ben's"), (eva, "Eva's"), (None, "Everybody's")):
         await as_user(do, who, when={"after": 600}, say=words)
@@ -533,16 +537,16 @@ async def test_long_lists(wishes: Wishes, do_later: DoLaterTool, call_tool: Call
         made = await call_tool(do_later, when={"after": 60}, say=f"Ended {number}")
         await wishes.async_end(made["id"], "said")
     assert len((await call_tool(PendingTool()))["ended"]) == MAX_TOLD_ENDED
-    for number in range(60):
-        await call_tool(do_later, when={"after": 600 + number}, say=f"Number {number}: {'x' * 60}")
+    for number in range(45):
+        await call_tool(do_later, when={"after": 600 + number}, say=f"Number {number}: {'x' * 120}")
     data = await call_tool(PendingTool())
     shown = len(data["pending"])
     assert size(data) <= options.budget
     assert data["pending"][0]["what"].startswith("Say: Number 0")
-    assert data["left_out"] == f"{60 - shown} more, due later. Give about to find one of them."
-    assert 5 < shown < 60
-    (found,) = (await call_tool(PendingTool(), about="number 59:"))["pending"]
-    assert found["what"].startswith("Say: Number 59")
+    assert data["left_out"] == f"{45 - shown} more, due later. Give about to find one of them."
+    assert 5 < shown < 45
+    (found,) = (await call_tool(PendingTool(), about="number 44:"))["pending"]
+    assert found["what"].startswith("Say: Number 44")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.extended_assist.toolbox.consent import PhoneAnswer
 from custom_components.extended_assist.wishes import acting, course, doing
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.limits import LimitReachedError
 from custom_components.extended_assist.wishes.outcome import Ending
 from custom_components.extended_assist.wishes.wish import MAX_ENDED, Audience, Hearer, Until, When, Wish
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -350,10 +351,9 @@ async def test_put_off_when_nothing_more_fits(hass: HomeAssistant, add: Add, lat
     wish = await add(1)
     await later(2)
     wishes = await async_get_wishes(hass)
-    for _ in range(200):
-        one = a_wish(wish.owner.entry_id, 3600)
-        wishes._store.wishes[one.id] = one
-    assert await wishes.async_snooze(wish.id, 600) is None
+    crowd(wishes, (a_wish(wish.owner.entry_id, 3600) for _ in range(50)))
+    with pytest.raises(LimitReachedError, match="already has 50 pending tasks"):
+        await wishes.async_snooze(wish.id, 600)
     assert not wish.is_standing
 
 

@@ -9,7 +9,6 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.extended_assist.wishes.keeper import Wishes
 from custom_components.extended_assist.wishes.wish import (
-    MAX_STANDING,
     MAX_WORDS,
     Hearer,
     Progress,
@@ -216,11 +215,11 @@ async def test_new_name_that_is_too_long(hass: HomeAssistant, home: MockConfigEn
 async def test_one_too_many(hass: HomeAssistant, home: MockConfigEntry) -> None:
     """A list that is full says so."""
     keeper = await async_add(hass)
-    crowd(keeper, (wish(home, str(number)) for number in range(MAX_STANDING - 1)))
+    crowd(keeper, (wish(home, str(number)) for number in range(49)))
     await async_add(hass, wish(home, "The last"))
-    with pytest.raises(ServiceValidationError, match=str(MAX_STANDING)):
+    with pytest.raises(ServiceValidationError, match="No more than 50 items can be pending"):
         await call(hass, "add_item", item="Bins", due_datetime="2031-01-01 07:00:00")
-    assert len(keeper.standing) == MAX_STANDING
+    assert len(keeper.standing) == 50
 
 
 async def test_listeners(hass: HomeAssistant, home: MockConfigEntry, hass_ws_client: WebSocketGenerator) -> None:

@@ -38,7 +38,7 @@ from custom_components.extended_assist.wishes.course import next_look
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.looking import Look, tokens_of_look
 from custom_components.extended_assist.wishes.store import KEY
-from custom_components.extended_assist.wishes.wish import MAX_WATCHES, Sighting, Watch, Wish, read_stored
+from custom_components.extended_assist.wishes.wish import Sighting, Watch, Wish, read_stored
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
@@ -279,11 +279,11 @@ async def test_unavailable(hass: HomeAssistant, watch: Say) -> None:
     assert "Not available now: Front Door" in (await watch(error=True))["error"]
 
 
-async def test_no_more_than_ten(hass: HomeAssistant, watch: Say) -> None:
-    """Of those that stand; one that has ended leaves room."""
-    for _ in range(MAX_WATCHES):
+async def test_no_more_than_five(hass: HomeAssistant, watch: Say) -> None:
+    """Of those of one owner that stand; one that has ended leaves room."""
+    for _ in range(5):
         await watch()
-    assert "10 watches are standing" in (await watch(error=True))["error"]
+    assert "The household already has 5 watches" in (await watch(error=True))["error"]
     wishes = await async_get_wishes(hass)
     await wishes.async_end(wishes.standing[0].id, "cancelled")
     await watch()

@@ -7,7 +7,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_bytes
 from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 
-from ..toolbox.tool import failure
+from ..toolbox.call import failure
 
 UNFINISHED: Final = "{"
 """Stands for the arguments of a call that was not finished, even if they look whole."""

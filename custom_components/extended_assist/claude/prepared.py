@@ -16,7 +16,7 @@ from homeassistant.util import dt as dt_util
 
 from ..results import round_second
 from ..toolbox.acts import Due
-from ..toolbox.hearing import known_language, words_for
+from ..toolbox.localization import known_language, words_for
 
 NEXT: Final = "{next}"
 """Stands in an answer for the moment at which what was planned happens next."""

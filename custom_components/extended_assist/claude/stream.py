@@ -22,7 +22,8 @@ from homeassistant.helpers import llm
 from homeassistant.util.ulid import ulid_now
 
 from ..const import LOGGER
-from ..toolbox.tool import failure, unknown_tool
+from ..toolbox.call import failure
+from ..toolbox.tool import unknown_tool
 from . import server_tools
 from .arguments import UNFINISHED, is_writable, read_arguments
 from .prefix import THINKING

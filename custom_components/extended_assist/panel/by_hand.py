@@ -18,12 +18,12 @@ from homeassistant.util.ulid import ulid_now
 from ..const import DOMAIN
 from ..exposure import Exposure
 from ..results import size
-from ..toolbox.call import ToolCall
+from ..toolbox.call import RefusedResult, ToolCall
 from ..toolbox.caller import Caller, in_conversation
 from ..toolbox.question import ANSWER_TIME, Hearing, hearing_of
 from ..toolbox.reply_parser import Reply
 from ..toolbox.tool import ExtendedTool
-from .errors import GoneError
+from .errors import GoneError, async_said
 
 MAX_WAITING: Final = 20
 """Calls of one user that wait for an answer at the same time; the oldest go."""
@@ -136,6 +136,8 @@ async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, mad
     )
     if hearing.asked:
         return _asked(hass, call, hearing)
+    if isinstance(result, RefusedResult) and (said := await async_said(hass, result.cause, call.language)):
+        return {"done": False, "speech": said}
     return {
         "done": not result.error,
         "answer": json_dumps(result.data),

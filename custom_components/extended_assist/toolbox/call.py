@@ -7,10 +7,14 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ..exposure import Exposure
+from ..results import ToolError
 from .acts import Recording
 from .caller import Caller
 from .options import ToolboxOptions
 from .policy import Tier
+
+MAX_ERROR = 1_000
+"""Characters of an error: enough for what went wrong and what to do next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,3 +53,24 @@ class ToolCall:
     def budget(self) -> int:
         """Return how many characters the result may have."""
         return self.options.budget
+
+
+class RefusedResult(llm.ToolResult):
+    """The result of a call that was refused, with the error that refused it, for who tells it to a person."""
+
+    cause: ToolError
+    """No field, because Home Assistant writes the fields of results as JSON."""
+
+    @classmethod
+    def of(cls, result: llm.ToolResult, cause: ToolError) -> RefusedResult:
+        """Return a result with its cause."""
+        refused = cls(data=result.data, error=result.error)
+        refused.cause = cause
+        return refused
+
+
+def failure(message: str) -> llm.ToolResult:
+    """Return an error result."""
+    if len(message) > MAX_ERROR:
+        message = f"{message[:MAX_ERROR]} … [cut: {len(message) - MAX_ERROR} more characters]"
+    return llm.ToolResult(data={"error": message}, error=True)

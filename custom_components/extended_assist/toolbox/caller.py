@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from homeassistant.auth.models import User
@@ -88,3 +88,10 @@ def outside_conversation[**P, R](begin: Callable[P, R], *args: P.args, **kwargs:
 async def async_outside_conversation[T](hass: HomeAssistant, work: Coroutine[Any, Any, T]) -> T:
     """Await work as if it had been begun outside any conversation; whoever stops waiting ends it."""
     return await outside_conversation(hass.loop.create_task, work)
+
+
+def in_context_of_its_own(llm_context: llm.LLMContext) -> llm.LLMContext:
+    """Return a speaker's context for one call: what happens in it was done by this call and by nothing else."""
+    outer = llm_context.context
+    own = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
+    return replace(llm_context, context=own)

@@ -127,7 +127,7 @@ class Journal:
         return True
 
     async def async_forget(self, wanted: Callable[[Change], bool]) -> None:
-        """Forget some changes, also on the disk, so that nobody can undo them."""
+        """Forget some changes, also on the disk, so that nobody can undo them; a disk that takes nothing is tried again."""
         if len(left := [change for change in self._changes if not wanted(change)]) < len(self._changes):
             self._changes = left
             await self.async_save()

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Self
 
-from homeassistant.core import HomeAssistant
+from homeassistant.auth.models import User
+from homeassistant.auth.permissions.const import CAT_ENTITIES, POLICY_CONTROL, SUBCAT_ALL
+from homeassistant.core import HomeAssistant, callback
 
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
@@ -88,6 +90,24 @@ class Policy:
             allow_without_chat=options.get(CONF_ALLOW_WITHOUT_CHAT, False),
             ask_on_phones=frozenset(options.get(CONF_ASK_ON_PHONES, ())),
         )
+
+
+@callback
+def may_control(user: User) -> bool:
+    """Return whether a user may control anything in Home Assistant, rather than only read."""
+    return user.is_admin or any(_grants_control(group.policy.get(CAT_ENTITIES)) for group in user.groups)
+
+
+def _grants_control(entities: Any) -> bool:
+    """Return whether the part of a group's policy that is about entities lets its users control one."""
+    if not isinstance(entities, Mapping):
+        return entities is True
+    for kind, named in entities.items():
+        # Under "domains" and the like, each name has its own permissions.
+        granted = named.values() if kind != SUBCAT_ALL and isinstance(named, Mapping) else [named]
+        if any(one is True or (isinstance(one, Mapping) and one.get(POLICY_CONTROL) is True) for one in granted):
+            return True
+    return False
 
 
 async def async_check_speaker(hass: HomeAssistant, policy: Policy, tier: Tier, caller: Caller) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final, override
 
 import voluptuous as vol
 
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.json import json_dumps
@@ -24,8 +24,8 @@ from ..silence import log_unexpected
 from .acts import Recording, recording
 from .afar import async_ask_others
 from .arguments import check_arguments
-from .call import ToolCall
-from .caller import Caller
+from .call import RefusedResult, ToolCall, failure
+from .caller import Caller, in_context_of_its_own
 from .happening import tell
 from .intents import is_complete, plan_of
 from .journal import async_get_journal
@@ -42,8 +42,6 @@ from .unfinished import LONGEST, async_cut_off, async_finish, async_watched
 DEADLINE = 10.0
 """Seconds that a tool may take: longer than any answer from a healthy recorder, shorter than a speaker waits in silence."""
 
-MAX_ERROR = 1_000
-"""Characters of an error: enough for what went wrong and what to do next."""
 
 READ_ONLY = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
 
@@ -233,7 +231,7 @@ class ExtendedTool(llm.Tool):
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
         except ToolError as err:
-            return failure(await async_told(err))
+            return RefusedResult.of(failure(await async_told(err)), err)
         except TimeoutError:
             if self.tier > Tier.READ:
                 return failure(f"{self.name} ran out of time; look at what became of the entities.")
@@ -363,13 +361,6 @@ class ToolboxInstance(llm.APIInstance):
         return await super().async_call_tool(tool_input)
 
 
-def in_context_of_its_own(llm_context: llm.LLMContext) -> llm.LLMContext:
-    """Return a speaker's context for one call: what happens in it was done by this call and by nothing else."""
-    outer = llm_context.context
-    own = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
-    return replace(llm_context, context=own)
-
-
 def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> ToolboxInstance:
     """Return an instance of any API in which every tool carries rules: its own, or those of the options."""
     return ToolboxInstance(
@@ -384,13 +375,6 @@ def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> Tool
 def policed(tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
     """Return tools, with those that carry no rules of ours wrapped."""
     return [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
-
-
-def failure(message: str) -> llm.ToolResult:
-    """Return an error result."""
-    if len(message) > MAX_ERROR:
-        message = f"{message[:MAX_ERROR]} … [cut: {len(message) - MAX_ERROR} more characters]"
-    return llm.ToolResult(data={"error": message}, error=True)
 
 
 def unknown_tool(name: str, known: list[str]) -> llm.ToolResult:

@@ -20,6 +20,7 @@ from ..const import CONF_FAMILIES, DOMAIN
 from ..exposure import ExposedEntity
 from ..glances import check_eyes, thought_of_look
 from ..results import ToolError, format_duration
+from ..toolbox.acts import Due
 from ..toolbox.call import ToolCall
 from ..toolbox.options import CAMERAS, WISHES
 from ..toolbox.plan import Plan, Step
@@ -99,6 +100,7 @@ class WatchTool(SightedTool):
         wish, watch, left_out = await _async_wish(call)
         await async_keep(call, wish)
         call.recording.is_complete = not left_out
+        call.recording.due = Due(wish.when.moment)
         answer: JsonObjectType = {"id": wish.id} | told(call, wish) | {"cost": _cost(call, watch, "en")}
         if left_out:
             answer["not_from_here"] = f"{left_out} more may not be looked at by whoever asks"

@@ -14,6 +14,7 @@ from ..actions.data import refuse_templates
 from ..actions.sequences import SequenceWalker
 from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError
+from ..toolbox.acts import Due
 from ..toolbox.call import ToolCall
 from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
@@ -38,6 +39,8 @@ from ..wishes.reading import (
     async_read_when,
 )
 from ..wishes.telling import told_next
+from ..wishes.turns import async_take_turn
+from ..wishes.whose import async_check_change
 from ..wishes.wish import MAX_WORDS, What, Wish
 from .wishes_answers import MAX_NAME, async_listed, async_visible, told
 
@@ -101,6 +104,7 @@ class DoLaterTool(ExtendedTool):
         wish.what.things = things_of(call.hass, await async_plan_wish(call, wish)) if wish.what.actions else {}
         await async_keep(call, wish)
         call.recording.is_complete = not left_out
+        call.recording.due = Due(wish.next_moment)
         answer = {"id": wish.id} | told(call, wish)
         if left_out:
             answer["left_out"] = f"{left_out} more in this target will not be touched: not exposed."
@@ -156,6 +160,7 @@ class PendingTool(ExtendedTool):
             answer["note"] = "It had begun already: what of it is being done may still come to its end."
         if changed.is_standing and (moment := changed.next_moment) is not None:
             answer["next"] = told_next(moment)
+            call.recording.due = Due(moment)
         return answer
 
     @override
@@ -178,6 +183,7 @@ _CHANGED: Final = {"cancel": "cancelled", "done": "done", "snooze": "snoozed"}
 
 async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
     """Return the wish that the arguments mean, and how many entities its target also means that are not exposed."""
+    await async_take_turn(call.hass)
     given, owner = call.arguments, owner_of(call)
     if "action" in given:
         _check_actions(call, owner.entry_id)
@@ -270,6 +276,7 @@ async def _async_asked(call: ToolCall) -> tuple[str, Wish, float] | None:
     among = wishes.standing if verb != "snooze" else [*wishes.standing, *wishes.ended]
     for wish in await async_visible(call, among):
         if wish.id == wanted.strip().lower():
+            await async_check_change(call.hass, wish, call.caller.user_id)
             await async_prepare(call.exposure, wish)
             return verb, wish, seconds
     raise ToolError(f"Nothing with id '{wanted}' is pending. Call without arguments to see what is.")

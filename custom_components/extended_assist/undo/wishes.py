@@ -12,6 +12,7 @@ from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_t
 from ..wishes.first_release import wish_of
 from ..wishes.keeper import async_get_wishes
 from ..wishes.moments import next_moment
+from ..wishes.whose import async_check_change
 from ..wishes.wish import Wish, read_stored
 
 _TAKEN_BACK = "taken back"
@@ -19,7 +20,10 @@ _TAKEN_BACK = "taken back"
 
 async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
     """End a wish that was made."""
-    wish = await (await async_get_wishes(call.hass)).async_end(change.details["id"], _TAKEN_BACK)
+    wishes = await async_get_wishes(call.hass)
+    if (made := wishes.find(change.details["id"])) is not None:
+        await async_check_change(call.hass, made, call.caller.user_id)
+    wish = await wishes.async_end(change.details["id"], _TAKEN_BACK)
     if wish is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, wish)
@@ -30,6 +34,7 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
 async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
     """Let a wish stand, or be over, as it was before it was ended or put off."""
     wishes, wish = await async_get_wishes(call.hass), before(change)
+    await async_check_change(call.hass, wish, call.caller.user_id)
     await async_prepare(call.exposure, wish)
     what = told_wish(call.hass, call.exposure, wish)
     if not wish.is_standing:

@@ -47,8 +47,13 @@ class Occasion:
 
 def expect(wish: Wish, after: float) -> None:
     """Set when a wish is due next by the clock, strictly after a moment."""
+    wish.progress.due = coming(wish, after)
+
+
+def coming(wish: Wish, after: float) -> float | None:
+    """Return when a wish is due next by the clock, strictly after a moment; None where it is not."""
     due = None if _is_used_up(wish) else next_moment(wish.when, after)
-    wish.progress.due = None if due is not None and due > _end(wish) else due
+    return None if due is not None and due > _end(wish) else due
 
 
 def occasion(wish: Wish, now: float) -> Occasion | None:

@@ -14,7 +14,8 @@ from homeassistant.core import CALLBACK_TYPE, Context, Event, HomeAssistant, cal
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.util import dt as dt_util
 
-from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN
+from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN, LOGGER
+from ..results import ToolError
 from ..toolbox.phones import (
     ANSWERED,
     Button,
@@ -26,6 +27,7 @@ from ..toolbox.phones import (
     pressed,
 )
 from ..toolbox.satellites import ANNOUNCES, CONVERSES, SATELLITE, async_call, async_get_locks, async_idle
+from .whose import async_may_change
 from .wish import Hearer, When, Wish
 from .words import say
 
@@ -63,6 +65,9 @@ async def async_deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerab
     Where none did, a notification waits in Home Assistant, which all users see: of what is one user's own, it tells others
     only that it is there. It counts for nothing: who sees it when is not known.
     """
+    owner_id = wish.owner.user_id
+    if owner_id is not None and not await async_is_active(hass, owner_id):
+        return False  # Of what a user keeps for themselves, nobody else is told while they may not use Home Assistant.
     is_quiet = async_is_quiet(hass, wish)
     audience = wish.audience
     if audience.hearer is Hearer.EVERYONE:
@@ -112,25 +117,35 @@ def async_listen_answers(hass: HomeAssistant, wishes: Answerable) -> CALLBACK_TY
         verb, _, token = key.removeprefix(f"{DOMAIN}_").partition("_")
         if verb not in (_DONE, _SNOOZE) or key != _key(verb, token) or not await async_is_active(hass, user_id):
             return
-        wish = next((wish for wish in wishes.standing if wish.progress.answers.get(token) == user_id), None)
-        if wish is None:
+        wish = _answered(wishes, token, user_id)
+        if wish is None or not await async_may_change(hass, wish, user_id, is_addressed=True):
             return
-        # Each button works once, and what others pressed at the same time is not done again.
-        async_withdraw(hass, wish)
-        if verb == _DONE:
-            await wishes.async_done(wish.id)
-        else:
-            await wishes.async_snooze(wish.id, SNOOZE)
+        # Each button works once: whatever changes the wish takes the buttons back.
+        if _answered(wishes, token, user_id) is None:
+            return
+        try:
+            if verb == _DONE:
+                await wishes.async_done(wish.id)
+            else:
+                await wishes.async_snooze(wish.id, SNOOZE)
+        except ToolError as err:
+            # It is said again, with new buttons.
+            LOGGER.warning("A reminder was answered on a phone, and stays as it was: %s", err)
 
     return hass.bus.async_listen(ANSWERED, hear)
 
 
 @callback
-def async_withdraw(hass: HomeAssistant, wish: Wish) -> None:
-    """Take back what is shown of a wish that is done, ended or put off: the notification, and what asks for an answer on phones."""
+def _answered(wishes: Answerable, token: str, user_id: str) -> Wish | None:
+    """Return the wish under whose words a button with a token was sent to a user, if it still works."""
+    return next((wish for wish in wishes.standing if wish.progress.answers.get(token) == user_id), None)
+
+
+@callback
+def async_withdraw(hass: HomeAssistant, wish: Wish, answers: Mapping[str, str]) -> None:
+    """Take back what is shown of a wish that is done, ended or put off: the notification, and the buttons sent with it."""
     async_dismiss(hass, wish)
-    users, wish.progress.answers = set(wish.progress.answers.values()), {}
-    if users:
+    if users := set(answers.values()):
         hass.async_create_background_task(_async_clear(hass, users, _tag(wish)), f"{DOMAIN} withdraws what was said")
 
 
@@ -232,7 +247,12 @@ async def _async_send(
     """Show words on the phones of users; return whether one took them."""
     phones = await async_phones(hass, filter(None, users))
     language = wish.owner.language
-    tokens = {phone.user_id: secrets.token_urlsafe() for phone in phones} if answerable else {}
+    answering = {
+        phone.user_id
+        for phone in phones
+        if answerable and await async_may_change(hass, wish, phone.user_id, is_addressed=True)
+    }
+    tokens = {user_id: secrets.token_urlsafe() for user_id in answering}
     # What was sent before is replaced on the phones, and its buttons are of no use any more.
     wish.progress.answers = {token: user_id for user_id, token in tokens.items()}
     message = partial(
@@ -250,7 +270,7 @@ async def _async_send(
             phone,
             message(
                 buttons=[Button(_key(verb, tokens[phone.user_id]), say(verb, language)) for verb in (_DONE, _SNOOZE)]
-                if answerable
+                if phone.user_id in answering
                 else ()
             ),
             Context(user_id=wish.owner.user_id),

@@ -1,6 +1,8 @@
 """The standing wishes of a home: what is known of them, and every change that somebody makes to them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.config_entries import ConfigEntry
@@ -16,20 +18,24 @@ from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 from ..const import DOMAIN
 from ..results import ToolError
 from ..toolbox.caller import Caller
+from ..toolbox.journal import CANCELLED, SCHEDULED, WISH, WISH_CHANGED, async_get_journal
 from . import course
 from .acting import Performers
 from .delivery import async_dismiss, async_listen_answers, async_withdraw
 from .fulfilling import Fulfilling, HappenedListener, now
+from .limits import check_room
 from .looking import FindEyes
 from .renaming import rename
 from .store import Listener, WishStore
-from .wish import MAX_STANDING, MAX_WATCHES, Wish
+from .taking_back import change_with_restore
+from .wish import Wish
 
 _ANSWERED = "the answer to '{name}'; ask the question again"
 _GONE = "the user who wanted it was removed"
 _REMOVED = "the assistant's entry was removed"
 _PAST = "Its time is over. Give a time that is still to come."
-_NOT_STORED = "This could not be stored, so it was not kept. Tell the user that the disk may be full."
+_JOURNALED = frozenset({SCHEDULED, CANCELLED, WISH, WISH_CHANGED})
+"""The kinds of changes in the journal that hold a wish."""
 
 
 class Wishes:
@@ -44,6 +50,8 @@ class Wishes:
     async def async_load(self) -> None:
         """Read what was stored, and hear of what concerns it."""
         await self._store.async_load()
+        users = {None, *(user.id for user in await self._hass.auth.async_get_users())}
+        await self._async_forget_users(lambda user_id: user_id not in users)
         self._hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_on_new_id, _is_new_id)
         self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_on_user_removed)
         self._hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_on_core_config)
@@ -85,25 +93,17 @@ class Wishes:
 
     async def async_forget(self, entry_id: str) -> None:
         """Drop the wishes of an entry that is removed."""
-        for wish in [*self._store.wishes.values()]:
-            if wish.owner.entry_id == entry_id:
-                # What is begun of it looks whether it still stands.
-                course.end(wish, _REMOVED, now())
-                async_withdraw(self._hass, wish)
-                del self._store.wishes[wish.id]
-        await self._store.async_save()
+        await self._async_drop(lambda wish: wish.owner.entry_id == entry_id, _REMOVED)
 
     async def async_add(self, wish: Wish) -> None:
         """Store a new wish; raises ToolError where there are too many, nothing of it is to come, or it cannot be stored."""
-        self._check_room(wish)
+        check_room(wish, self.standing)
         try:
             json_bytes(wish.stored())
         except JSON_ENCODE_EXCEPTIONS as err:
             # Nothing at all could be stored beside it.
             raise ToolError("It holds half a character, or what no file can hold. Write it anew.") from err
-        if wish.progress.due is None:
-            course.expect(wish, now())
-        await self._async_put(wish)
+        await self._async_put(wish, lambda: None if wish.progress.due else course.expect(wish, now()))
 
     async def async_end(self, wish_id: str, result: str) -> Wish | None:
         """End a standing wish and return it; None where there is none."""
@@ -115,13 +115,12 @@ class Wishes:
 
     async def async_snooze(self, wish_id: str, seconds: float) -> Wish | None:
         """Say again later what was said, also of a wish that has ended; return it, or None where there is nothing to say."""
-        if (wish := self.find(wish_id)) is None or not (wish.is_standing or self._has_room):
+        if (wish := self.find(wish_id)) is None:
             return None
-        if not course.snooze(wish, seconds, now()):
-            return None
-        async_withdraw(self._hass, wish)
-        await self._store.async_save()
-        return wish
+        if not wish.is_standing:
+            check_room(wish, self.standing)
+        is_put_off = await self._async_confirm(wish, lambda: course.snooze(wish, seconds, now()), withdraws=True)
+        return wish if is_put_off else None
 
     async def async_rename(self, wish_id: str, name: str) -> Wish | None:
         """Give a standing wish another name, and return it; None where there is none."""
@@ -133,15 +132,17 @@ class Wishes:
         if (known := self.find(wish.id)) is None:
             wish.progress.begun = None
         elif known.is_standing:
-            course.take_back_snooze(known, wish.when)
-            course.resume(known, before, now())
-            await self._store.async_save()
+
+            def take_back() -> None:
+                course.take_back_snooze(known, wish.when)
+                course.resume(known, before, now())
+
+            await self._async_confirm(known, take_back)
             return
         else:
             wish = known
-        self._check_room(wish)
-        course.resume(wish, before, now())
-        await self._async_put(wish)
+        check_room(wish, self.standing)
+        await self._async_put(wish, lambda: course.resume(wish, before, now()))
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
@@ -174,6 +175,7 @@ class Wishes:
                 course.heard(wish, text)
                 if wish.progress.untold is None:
                     async_dismiss(self._hass, wish)
+        # On a full disk it is told once more after a restart, and stored as soon as it can be.
         await self._store.async_save()
 
     def _of(self, caller: Caller) -> list[Wish]:
@@ -181,29 +183,21 @@ class Wishes:
         found = (wish for wish in self._store.wishes.values() if wish.owner.user_id in (None, caller.user_id))
         return sorted(found, key=lambda wish: wish.progress.last or wish.created)
 
-    @property
-    def _has_room(self) -> bool:
-        """Return whether one more wish can stand."""
-        return len(self.standing) < MAX_STANDING
-
-    def _check_room(self, wish: Wish) -> None:
-        """Raise ToolError where one more wish cannot stand."""
-        if not self._has_room:
-            raise ToolError(f"{MAX_STANDING} wishes are standing already. End some of them first.")
-        if wish.when.watch is not None and sum(map(bool, map(course.watching, self.standing))) >= MAX_WATCHES:
-            raise ToolError(f"{MAX_WATCHES} watches are standing already. End some of them first.")
-
-    async def _async_put(self, wish: Wish) -> None:
-        """Store a wish that is to stand, or leave everything as it was and raise ToolError."""
+    async def _async_put(self, wish: Wish, prepare: Callable[[], None]) -> None:
+        """Store a wish that stands once it is prepared, or leave everything as it was and raise ToolError."""
+        known = self.find(wish.id)
+        restore = change_with_restore(wish, prepare)
         if course.is_over(wish, now()):
-            course.end(wish, course.OVER, now())
+            restore()
             raise ToolError(_PAST)
         self._store.wishes[wish.id] = wish
-        await self._store.async_save()
-        if not await self._store.async_is_stored(wish):
-            course.end(wish, _NOT_STORED, now())
-            self._store.async_tell()
-            raise ToolError(_NOT_STORED)
+
+        def take_back() -> None:
+            restore()
+            if known is None:
+                self._store.wishes.pop(wish.id, None)
+
+        await self._store.async_save_confirmed(take_back)
 
     async def _async_change(
         self, wish_id: str, change: Callable[[Wish], None], *, withdraws: bool = False
@@ -211,11 +205,48 @@ class Wishes:
         """Change a standing wish and return it, None where there is none; what is shown of it may be withdrawn."""
         if (wish := self.find(wish_id)) is None or not wish.is_standing:
             return None
-        change(wish)
-        if withdraws:
-            async_withdraw(self._hass, wish)
-        await self._store.async_save()
+        await self._async_confirm(wish, partial(change, wish), withdraws=withdraws)
         return wish
+
+    async def _async_confirm(self, wish: Wish, change: Callable[[], bool | None], *, withdraws: bool = False) -> bool:
+        """Change a wish, store it, and then withdraw what is shown of it; return False where there is nothing to change.
+
+        Where it cannot be stored, leaves everything as it was and raises NotStoredError.
+        """
+        answers, is_changed = wish.progress.answers, True
+
+        def change_all() -> None:
+            nonlocal is_changed
+            is_changed = change() is not False
+            if withdraws and is_changed:
+                wish.progress.answers = {}  # What others press meanwhile is not done again.
+
+        restore = change_with_restore(wish, change_all)
+        if is_changed:
+            await self._store.async_save_confirmed(restore)
+            if withdraws:
+                async_withdraw(self._hass, wish, answers)
+        return is_changed
+
+    async def _async_drop(self, is_dropped: Callable[[Wish], bool], reason: str) -> None:
+        """End wishes and remove them, also from the disk, with what is shown of them."""
+        dropped = [*filter(is_dropped, self._store.wishes.values())]
+        for wish in dropped:
+            # What is begun of it looks whether it still stands.
+            course.end(wish, reason, now())
+            async_withdraw(self._hass, wish, wish.progress.answers)
+            wish.progress.answers = {}
+            del self._store.wishes[wish.id]
+        if dropped:
+            await self._store.async_save()
+
+    async def _async_forget_users(self, is_gone: Callable[[str | None], bool]) -> None:
+        """Remove the wishes of users who are gone, and what the journal holds of them."""
+        await self._async_drop(lambda wish: is_gone(wish.owner.user_id), _GONE)
+        journal = await async_get_journal(self._hass)
+        await journal.async_forget(
+            lambda change: change.kind in _JOURNALED and (is_gone(change.user_id) or is_gone(_owner_id(change.details)))
+        )
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
         """Exchange the id of an entity that was given another one."""
@@ -225,20 +256,30 @@ class Wishes:
             await self._store.async_save()
 
     async def _async_on_user_removed(self, event: Event) -> None:
-        """End the wishes of a user who is removed."""
-        for wish in self.standing:
-            if wish.owner.user_id == event.data["user_id"]:
-                await self.async_end(wish.id, _GONE)
+        """Remove what a user kept for themselves when they are removed."""
+        await self._async_forget_users(lambda user_id: user_id == event.data["user_id"])
 
     async def _async_on_core_config(self, event: Event) -> None:
         """Take rules as they are in another time zone."""
         if "time_zone" not in event.data:
             return
         for wish in self.standing:
-            is_due = wish.progress.due is not None and wish.progress.due <= now()
-            if wish.when.rule is not None and not wish.when.triggers and not is_due:
-                course.expect(wish, max(now(), wish.progress.last or 0.0))
+            moment, due = now(), wish.progress.due
+            is_due = due is not None and due <= moment
+            if wish.when.rule is None or wish.when.triggers or is_due:
+                continue
+            # A rule can take milliseconds, and there may be hundreds.
+            after = max(moment, wish.progress.last or 0.0)
+            coming = await self._hass.async_add_executor_job(course.coming, wish, after)
+            if wish.is_standing and wish.progress.due == due and wish.progress.begun is None:
+                wish.progress.due = coming
         await self._store.async_save()
+
+
+def _owner_id(details: Mapping[str, Any]) -> str | None:
+    """Return the user whose wish a change in the journal holds; version 1.0 kept them beside what is done."""
+    user_id: str | None = details.get("owner", details).get("user_id")
+    return user_id
 
 
 @callback

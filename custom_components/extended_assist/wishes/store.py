@@ -1,20 +1,38 @@
 """Where wishes are kept."""
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.storage import Store
 
 from ..const import DOMAIN
-from ..storage import async_load
+from ..storage import ConfirmedStore, NotStoredError, async_load
 from . import first_release
+from .turns import async_take_turn
 from .wish import MAX_ENDED, MAX_STANDING, Wish, read_stored
 
 KEY = f"{DOMAIN}.wishes"
 _VERSION = 1
+_RETRY_DELAY = 10.0
+"""Seconds until what nobody waits for is stored again where that failed."""
 
 type Listener = Callable[[], None]
+type _Data = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(slots=True)
+class _Save:
+    """A save that has yet to begin, for all who ask for one meanwhile."""
+
+    task: asyncio.Task[bool] = field(init=False)
+    restores: list[Callable[[], None]] = field(default_factory=list)
+    """Take back the changes of those who wait for it, where it fails."""
+    is_shared: bool = False
+    is_owed: bool = False
+    """Whether it holds changes that are not taken back, so that it is tried again where it fails."""
 
 
 class WishStore:
@@ -23,8 +41,11 @@ class WishStore:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take where they are stored; load before use."""
         self._hass = hass
-        self._store = _file(hass)
+        self._store = ConfirmedStore[_Data](hass, _VERSION, KEY)
         self._listeners: set[Listener] = set()
+        self._next: _Save | None = None
+        self._begun: dict[str, float | None] = {}
+        """The moments of what was begun, by the ids of the wishes that the last save put on the disk."""
         self.wishes: dict[str, Wish] = {}
         """By their ids."""
 
@@ -46,24 +67,81 @@ class WishStore:
         return sorted(ended, key=lambda wish: -(wish.progress.ended or 0))
 
     async def async_save(self) -> None:
-        """Store everything now, then tell whoever listens; while Home Assistant stops, it is stored at its end."""
+        """Store everything now, then call the listeners; where that fails, it is tried again.
+
+        While Home Assistant stops, everything is stored at its end.
+        """
+        save = self._joined()
+        save.is_owed = True
+        await self._async_saved(save)
+
+    async def async_save_confirmed(self, restore: Callable[[], None]) -> None:
+        """Store everything now; where that fails, call `restore`, which takes the change back, and raise NotStoredError.
+
+        Nothing else is stored before `restore` is called.
+        """
+        save = self._joined()
+        save.restores.append(restore)
+        if not await self._async_saved(save):
+            raise NotStoredError
+
+    async def async_is_stored(self, wish: Wish) -> bool:
+        """Return whether the last save put a wish on the disk, begun or not as it is."""
+        return self._hass.is_stopping or self._begun.get(wish.id, -1.0) == wish.progress.begun
+
+    @callback
+    def _joined(self) -> _Save:
+        """Return the save that begins next: all who ask before it begins share it."""
+        if (save := self._next) is not None:
+            save.is_shared = True
+        else:
+            save = self._next = _Save()
+            # Whoever stops waiting for it does not end it for the others.
+            save.task = self._hass.async_create_task(
+                self._async_write(save), f"{DOMAIN} stores what is for later", eager_start=False
+            )
+        return save
+
+    async def _async_saved(self, save: _Save) -> bool:
+        """Wait for a save and return whether it succeeded; those who share one go on one after the other."""
+        is_saved = await asyncio.shield(save.task)
+        if save.is_shared:
+            await async_take_turn(self._hass)
+        return is_saved
+
+    async def _async_write(self, save: _Save) -> bool:
+        """Write everything, or take back what was changed; return whether it is on the disk."""
+        begun: dict[str, float | None] = {}
+
+        def data() -> _Data | None:
+            self._next = None  # What is changed from now on is for the next one.
+            begun.update({wish.id: wish.progress.begun for wish in self.wishes.values()})
+            return self._data()
+
+        try:
+            await self._store.async_save_confirmed(data)
+        except NotStoredError:
+            for restore in reversed(save.restores):
+                restore()
+            if save.is_owed:
+                self._store.async_delay_save_confirmed(self._data, _RETRY_DELAY)
+            return False
+        else:
+            self._begun = begun
+            return True
+        finally:
+            if self._next is save:
+                self._next = None
+            self.async_tell()
+
+    def _data(self) -> _Data | None:
+        """Return everything as it is stored, None for nothing; the oldest that have ended go."""
         ended = self.ended
         # What somebody has still to be told is kept longer.
         told = [wish for wish in ended if not wish.progress.untold]
         for old in {wish.id for wish in (*told[MAX_ENDED:], *ended[MAX_STANDING:])}:
             del self.wishes[old]
-        if self.wishes:
-            await self._store.async_save({"wishes": [wish.stored() for wish in self.wishes.values()]})
-        else:
-            await self._store.async_remove()
-        self.async_tell()
-
-    async def async_is_stored(self, wish: Wish) -> bool:
-        """Return whether a wish is on the disk, begun or not as it is: a store says nothing where it cannot write."""
-        if self._hass.is_stopping:
-            return True
-        stored = await async_load(self._hass, _file(self._hass), read_stored)
-        return any(one.id == wish.id and one.progress.begun == wish.progress.begun for one in stored)
+        return {"wishes": [wish.stored() for wish in self.wishes.values()]} if self.wishes else None
 
     async def _async_take_over(self) -> None:
         """Take over what the first release kept; its file goes once all of it is on the disk here."""
@@ -73,8 +151,7 @@ class WishStore:
             return
         self.wishes = {wish.id: wish for wish in taken} | self.wishes
         await self.async_save()
-        stored = await async_load(self._hass, _file(self._hass), read_stored)
-        if {wish.id for wish in taken if wish.id in self.wishes} <= {wish.id for wish in stored}:
+        if {wish.id for wish in taken if wish.id in self.wishes} <= self._begun.keys():
             await earlier.async_remove()
 
     @callback
@@ -88,8 +165,3 @@ class WishStore:
         """Tell whoever listens that something has changed."""
         for listener in [*self._listeners]:
             listener()
-
-
-def _file(hass: HomeAssistant) -> Store[dict[str, list[dict[str, Any]]]]:
-    """Return the file, which is on the disk once it is saved, because it is written atomically."""
-    return Store(hass, _VERSION, KEY, private=True, atomic_writes=True)

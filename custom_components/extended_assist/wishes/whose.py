@@ -1,14 +1,30 @@
-"""Whose a wish is: who sees and ends it."""
+"""Who sees a wish, and who may change it."""
 
 from homeassistant.auth.models import User
+from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.core import HomeAssistant, callback
 
 from ..toolbox.caller import Caller
+from ..toolbox.policy import NotAllowedError, may_control
+from .account import entity_ids_of
 from .wish import Wish
+
+_READS_ONLY = (
+    "This user may not change what the household planned: it needs permission to control, in Home Assistant, all that it is "
+    "about. Tell the user to ask somebody who may."
+)
+
+
+class NotTheirsError(NotAllowedError):
+    """A user may not change a wish."""
+
+    def __init__(self) -> None:
+        """Take the sentence for the model."""
+        super().__init__(_READS_ONLY)
 
 
 async def async_may_see(hass: HomeAssistant, wish: Wish, caller: Caller) -> bool:
-    """Return whether a caller sees and ends a wish: their own, the household's, and as an administrator all."""
+    """Return whether a caller sees a wish: their own, the household's, and as an administrator all."""
     if wish.is_household or wish.owner.user_id == caller.user_id:
         return True
     user = await caller.async_user(hass)
@@ -17,5 +33,33 @@ async def async_may_see(hass: HomeAssistant, wish: Wish, caller: Caller) -> bool
 
 @callback
 def may_see(wish: Wish, user: User) -> bool:
-    """Return whether a user sees and ends a wish."""
+    """Return whether a user sees a wish."""
     return wish.is_household or wish.owner.user_id == user.id or (user.is_active and user.is_admin)
+
+
+async def async_may_change(hass: HomeAssistant, wish: Wish, user_id: str | None, *, is_addressed: bool = False) -> bool:
+    """Return whether somebody may make, end, complete, snooze, rename or restore a wish.
+
+    Users may change their own, administrators all. The household's may be changed where nobody is logged in, such as at a
+    speaker or by an automation, and by users who may control all that it acts on or looks at. What was sent to a user
+    (`is_addressed`) they may answer, unless they may control nothing in Home Assistant.
+    """
+    if user_id is None:
+        return wish.is_household
+    user = await hass.auth.async_get_user(user_id)
+    if user is None or not user.is_active:
+        return False
+    if user.is_admin or wish.owner.user_id == user.id:
+        return True
+    if not may_control(user):
+        return False
+    may = user.permissions.check_entity
+    return is_addressed or (
+        wish.is_household and all(may(entity_id, POLICY_CONTROL) for entity_id in entity_ids_of(wish))
+    )
+
+
+async def async_check_change(hass: HomeAssistant, wish: Wish, user_id: str | None) -> None:
+    """Raise NotTheirsError where somebody may not change a wish."""
+    if not await async_may_change(hass, wish, user_id):
+        raise NotTheirsError

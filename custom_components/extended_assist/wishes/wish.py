@@ -15,9 +15,7 @@ from ..storage import NUMBER, TEXT_OR_NONE, shape
 from ..toolbox.caller import Caller
 
 MAX_STANDING = 200
-"""Wishes of a home that can stand at the same time."""
-MAX_WATCHES = 10
-"""Watches of a home that can stand at the same time."""
+"""Wishes of a home that can stand at the same time, beside those for which each owner has room in any case."""
 MAX_ENDED = 50
 """Wishes whose end is remembered, so that it can be told."""
 MAX_WORDS = 500

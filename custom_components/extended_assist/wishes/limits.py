@@ -1,0 +1,60 @@
+"""How many wishes can stand at the same time: of each owner, and of all; each owner always has room for a few.
+
+The household counts as one owner.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ..results import ToolError
+from . import course
+from .wish import MAX_STANDING, Wish
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many of a kind can stand."""
+
+    kind: str
+    of_owner: int
+    of_all: int
+    reserved: int
+    """How many each owner can have in any case, so that others cannot use up all the room."""
+
+
+STANDING: Final = Limit("pending tasks", of_owner=50, of_all=MAX_STANDING, reserved=5)
+WATCHES: Final = Limit("watches", of_owner=5, of_all=10, reserved=1)
+
+
+class LimitReachedError(ToolError):
+    """No more can stand."""
+
+    def __init__(self, wish: Wish, limit: Limit, *, is_own: bool) -> None:
+        """Take what there is no room for, and whether its owner's own limit is reached."""
+        self.most = limit.of_owner if is_own else limit.of_all
+        owner = "The household" if wish.is_household else "This user"
+        has = owner if is_own else "The home"
+        room = "" if is_own else f" {owner} can add more only while they have fewer than {limit.reserved}."
+        ends = "the household's" if wish.is_household else "the user's own"
+        super().__init__(
+            f"{has} already has {self.most} {limit.kind}, and no more are kept.{room} Tell the user, and end one of {ends} "
+            "first: call pending without arguments to see them, then with cancel."
+        )
+
+
+def check_room(wish: Wish, standing: Iterable[Wish]) -> None:
+    """Raise LimitReachedError where a wish cannot stand beside those that do."""
+    others = [one for one in standing if one is not wish]
+    _check(wish, STANDING, others)
+    if wish.when.watch is not None:
+        _check(wish, WATCHES, [one for one in others if course.watching(one) is not None])
+
+
+def _check(wish: Wish, limit: Limit, others: list[Wish]) -> None:
+    """Raise LimitReachedError where a limit is reached."""
+    own = sum(one.owner.user_id == wish.owner.user_id for one in others)
+    if own >= limit.of_owner:
+        raise LimitReachedError(wish, limit, is_own=True)
+    if len(others) >= limit.of_all and own >= limit.reserved:
+        raise LimitReachedError(wish, limit, is_own=False)

@@ -1,0 +1,206 @@
+"""A change that is confirmed is on the disk; on a full disk it is taken back, and whoever made it hears that."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.storage import NotStoredError
+from custom_components.extended_assist.toolbox.journal import WISH_CHANGED, Change, async_get_journal
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.tools.actions import UndoLastChangeTool
+from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
+from custom_components.extended_assist.wishes.keeper import Wishes
+from custom_components.extended_assist.wishes.wish import Progress, Until, Wish
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
+from homeassistant.helpers import llm
+
+from .keeping import async_restart
+from .shown import LIST, async_add, async_set_up_home, now, wish
+
+FULL = patch("homeassistant.util.file.AtomicWriter", side_effect=OSError(28, "No space left on device"))
+"""A disk that takes nothing more."""
+
+
+@pytest.fixture
+def hass_config_dir(tmp_path: Path) -> str:
+    """Return a folder that may be written to."""
+    return str(tmp_path)
+
+
+@pytest.fixture
+def hass_storage() -> dict[str, Any]:
+    """Return nothing: what is stored goes into files."""
+    return {}
+
+
+@pytest.fixture
+async def home(hass: HomeAssistant, assist: None) -> MockConfigEntry:
+    """Return an entry whose files are real ones."""
+    return await async_set_up_home(hass, {"families": ["actions", "wishes"]})
+
+
+def said(home: MockConfigEntry) -> Wish:
+    """Return a wish that was said, and is said again until it is done."""
+    progress = Progress(due=now() + 86400, again=now() + 600, times=1, said=1, answers={"token": "anna"})
+    return wish(home, "Bins", until=Until(done=True), progress=progress)
+
+
+CHANGES: dict[str, Callable[[Wishes, Wish], Awaitable[Any]]] = {
+    "end": lambda wishes, one: wishes.async_end(one.id, "cancelled"),
+    "done": lambda wishes, one: wishes.async_done(one.id),
+    "snooze": lambda wishes, one: wishes.async_snooze(one.id, 60),
+    "rename": lambda wishes, one: wishes.async_rename(one.id, "Paper"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+async def test_taken_back(hass: HomeAssistant, home: MockConfigEntry, tmp_path: Path, name: str) -> None:
+    """Nothing is changed, here and on the disk; what is shown stays; later it works."""
+    one = said(home)
+    wishes = await async_add(hass, one)
+    before, file = one.stored() | {"progress": dict(one.stored()["progress"])}, tmp_path / f".storage/{DOMAIN}.wishes"
+    on_disk = file.read_text()
+    with FULL, pytest.raises(NotStoredError, match="disk may be full"):
+        await CHANGES[name](wishes, one)
+    assert one.stored() == before
+    assert file.read_text() == on_disk
+    await CHANGES[name](wishes, one)
+    assert one.stored() != before
+    stored = json.loads(file.read_text())["data"]["wishes"]
+    assert stored == json.loads(json.dumps([one.stored()]))
+
+
+async def test_restored(hass: HomeAssistant, home: MockConfigEntry) -> None:
+    """What cannot be stored again stays ended, and is not put off any less."""
+    one = wish(home, "Bins")
+    wishes = await async_add(hass, one)
+    before = wish(home, "Bins", id=one.id, progress=Progress(due=one.progress.due))
+    await wishes.async_snooze(one.id, 600)
+    due = one.progress.due
+    with FULL, pytest.raises(NotStoredError):
+        await wishes.async_restore(before)
+    assert one.progress.due == due
+    await wishes.async_end(one.id, "cancelled")
+    with FULL, pytest.raises(NotStoredError):
+        await wishes.async_restore(before)
+    assert not one.is_standing
+    assert one.progress.result == "cancelled"
+    gone = wish(home, "Paper")
+    with FULL, pytest.raises(NotStoredError):
+        await wishes.async_restore(gone)
+    assert wishes.find(gone.id) is None
+
+
+async def test_at_the_same_time(hass: HomeAssistant, home: MockConfigEntry) -> None:
+    """Of changes that share a failed save, each is taken back, and what comes after them is stored without them."""
+    one, other = wish(home, "One"), wish(home, "Other")
+    wishes = await async_add(hass, one, other)
+
+    async def change_all() -> list[Any]:
+        tasks = [
+            hass.async_create_task(work)
+            for work in (
+                wishes.async_rename(one.id, "First"),
+                wishes.async_rename(one.id, "Second"),
+                wishes.async_end(other.id, "cancelled"),
+                wishes.async_add(wish(home, "New")),
+            )
+        ]
+        return [type(result) async for result in _results(tasks)]
+
+    with FULL:
+        assert await change_all() == [NotStoredError] * 4
+    assert (one.name, [each.name for each in wishes.standing]) == ("One", ["One", "Other"])
+    await wishes.async_rename(other.id, "Paper")
+    restarted = await async_restart(hass, home)
+    assert sorted(each.name for each in restarted.standing) == ["One", "Paper"]
+
+
+async def _results(tasks: list[Any]) -> AsyncGenerator[Any]:
+    """Yield the results or errors of tasks."""
+    for task in tasks:
+        try:
+            yield await task
+        except NotStoredError as err:
+            yield err
+
+
+async def test_by_the_tools(hass: HomeAssistant, home: MockConfigEntry) -> None:
+    """A model reads what became of it, and whom to tell."""
+    options = ToolboxOptions(
+        entry_id=home.entry_id, policy=Policy(allow_without_chat=True, ask_first=frozenset()), is_fixed=True
+    )
+    context = llm.LLMContext(DOMAIN, Context(), "en", "conversation", "a satellite")
+    one = said(home)
+    wishes = await async_add(hass, one)
+    journal = await async_get_journal(hass)
+    earlier = json.loads(json.dumps(one.stored() | {"progress": dict(one.stored()["progress"], again=now() + 60)}))
+    change = Change(WISH_CHANGED, "snooze", earlier, "conversation", device_id="a satellite")
+    journal.add(change)
+    for tool, arguments in (
+        (PendingTool(options), {"cancel": one.id}),
+        (PendingTool(options), {"done": one.id}),
+        (PendingTool(options), {"snooze": {"id": one.id, "seconds": 60}}),
+        (DoLaterTool(options), {"when": {"after": 60}, "say": "Milk"}),
+        (UndoLastChangeTool(options), {}),
+    ):
+        with FULL:
+            result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), context)
+        assert result.error, (tool.name, arguments, result.data)
+        assert "could not be stored" in result.data["error"], result.data
+        assert "disk may be full" in result.data["error"]
+    assert [each.id for each in wishes.standing] == [one.id]
+    assert not change.undone
+
+
+@pytest.mark.parametrize(
+    ("action", "data"),
+    [
+        ("update_item", {"item": "Bins", "status": "completed"}),
+        ("update_item", {"item": "Bins", "rename": "Paper"}),
+        ("remove_item", {"item": "Bins"}),
+        ("add_item", {"item": "Milk", "due_datetime": "2031-01-01 07:00:00"}),
+    ],
+)
+async def test_on_the_list(hass: HomeAssistant, home: MockConfigEntry, action: str, data: dict[str, Any]) -> None:
+    """The list shows what stands still, and says that nothing was changed."""
+    wishes = await async_add(hass, said(home))
+    with FULL, pytest.raises(ServiceValidationError, match="could not be stored, so nothing was changed"):
+        await hass.services.async_call("todo", action, data, blocking=True, target={"entity_id": LIST})
+    await hass.async_block_till_done()
+    assert [one.name for one in wishes.standing] == ["Bins"]
+    assert hass.states.get(LIST).state == "1"
+
+
+async def test_heard(hass: HomeAssistant, home: MockConfigEntry, tmp_path: Path) -> None:
+    """That somebody was told holds at once, and is stored as soon as there is room; until then it may be told again."""
+    one = said(home)
+    one.progress.untold = "10:00: Bins"
+    wishes = await async_add(hass, one)
+    with FULL:
+        await wishes.async_told([(one.id, "10:00: Bins")])
+    assert one.progress.untold is None
+    file = tmp_path / f".storage/{DOMAIN}.wishes"
+    assert "10:00: Bins" in file.read_text()
+    # Whatever is stored next stores it, too.
+    await wishes.async_rename(one.id, "Paper")
+    assert "10:00: Bins" not in file.read_text()
+
+
+async def test_what_changed_meanwhile_stays(hass: HomeAssistant, home: MockConfigEntry) -> None:
+    """Only the change itself is taken back: what the scheduler noted while it was being stored is not."""
+    one = said(home)
+    wishes = await async_add(hass, one)
+    task = hass.async_create_task(wishes.async_rename(one.id, "Paper"))
+    one.progress.result = "said again"
+    with FULL, pytest.raises(NotStoredError):
+        await task
+    assert (one.name, one.progress.result) == ("Bins", "said again")
