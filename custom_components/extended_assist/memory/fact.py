@@ -72,6 +72,11 @@ class Fact:
     search_keys: Features | None = field(default=None, compare=False, repr=False)
     """The search keys of the words, once they are read; not stored."""
 
+    @property
+    def author(self) -> str | None:
+        """Return the user who worded it, None for nobody who is known, or an empty text for an automation."""
+        return "" if self.via is Via.AUTOMATION else self.said_by
+
     def holds(self, moment: float) -> bool:
         """Return whether it holds at a moment."""
         return self.ended is None and (self.until is None or self.until > moment)

@@ -9,6 +9,7 @@ from homeassistant.core import HomeAssistant, callback
 from ..exposure import Exposure
 from ..toolbox.caller import Caller
 from ..toolbox.options import ToolboxOptions
+from ..toolbox.outside import async_authors
 from .fact import Fact
 from .keeper import async_get_memory
 from .subjects import is_told, names_now
@@ -26,11 +27,16 @@ _BLOCK: Final = re.compile(rf"^{re.escape(_HEADER)}\n(?:{_LINE})*", re.MULTILINE
 
 
 async def async_told_facts(hass: HomeAssistant, exposure: Exposure, caller: Caller, options: ToolboxOptions) -> str:
-    """Return the facts as a caller is told them, or an empty text."""
+    """Return the facts that the prompt holds for a caller, or an empty text.
+
+    What other users said is text from outside for them: the tool recall finds it and marks it.
+    """
     ears = await async_ears(hass, caller, options)
     if not ears.household:
         return ""
-    return _block(hass, exposure, (await async_get_memory(hass)).held, ears)
+    authors = await async_authors(hass, ears.user_id)
+    held = (await async_get_memory(hass)).held
+    return _block(hass, exposure, [fact for fact in held if fact.author in authors], ears)
 
 
 @callback

@@ -109,6 +109,20 @@ def holds_outside_text(tool: llm.Tool, result: llm.ToolResult) -> bool:
     return tool.integration in (_SCRIPTS, "intent_script") and has_free_text(data.get("result", data.get("speech")))
 
 
+async def async_authors(hass: HomeAssistant, user_id: str | None) -> frozenset[str | None]:
+    """Return the users whose words are no text from outside for a user, or for whoever speaks where nobody is logged in.
+
+    These are their own words and those of administrators. Without a user, the words of others who were not logged in count
+    as their own: nothing tells one from the other.
+    """
+    administrators = {
+        user.id
+        for user in await hass.auth.async_get_users()
+        if user.is_active and user.is_admin and not user.system_generated
+    }
+    return frozenset({user_id, *administrators})
+
+
 @callback
 def checked(hass: HomeAssistant, assistant: str, tool: llm.Tool, result: llm.ToolResult) -> llm.ToolResult:
     """Return a result of Assist's account of the home, with the mark if a value in it is free; any other as it is."""

@@ -25,7 +25,7 @@ from ..results import ToolError, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller
 from ..toolbox.options import MEMORY
-from ..toolbox.outside import marks
+from ..toolbox.outside import async_authors, marked, marks
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
@@ -148,16 +148,19 @@ class RecallTool(ExtendedTool):
         else:
             # The user's own before the household's, the newest first.
             found = sorted(told, key=lambda fact: (fact.user_id is None, -fact.said))
+        if not found:
+            return {"facts": [], "note": "Nothing like that is remembered that may be told here."}
         rows: list[Any] = []
+        answer: JsonObjectType = {"facts": rows}
         room = call.budget - _ROOM
         for fact in found:
             row = await async_row(call.hass, call.exposure, fact, call.caller)
             if (room := room - size(row) - 1) < 0 and rows:
-                return {"facts": rows, "left_out": f"{len(found) - len(rows)} more. Give words or about to find them."}
+                answer["left_out"] = f"{len(found) - len(rows)} more. Give words or about to find them."
+                break
             rows.append(row)
-        return (
-            {"facts": rows} if rows else {"facts": [], "note": "Nothing like that is remembered that may be told here."}
-        )
+        authors = await async_authors(call.hass, ears.user_id)
+        return marked(answer, when=any(fact.author not in authors for fact in found[: len(rows)]))
 
     async def async_told(self, hass: HomeAssistant, caller: Caller) -> str:
         """Return the facts that a prompt tells now."""

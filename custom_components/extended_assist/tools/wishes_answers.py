@@ -8,7 +8,7 @@ from homeassistant.util.json import JsonObjectType
 from ..results import format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import COUNTS
-from ..toolbox.outside import marked
+from ..toolbox.outside import async_authors, marked
 from ..wishes.account import (
     async_prepare,
     is_told,
@@ -83,10 +83,12 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
         answer["left_out"] = f"{len(rows) - len(kept)} more, due later. Give about to find one of them."
     if past:
         answer["ended"] = [*past]
+    authors = await async_authors(call.hass, call.caller.user_id)
+    by_others = any(wish.owner.user_id not in authors for wish in [*standing, *ended])
     said = [wish.progress.result or "" for wish in [*standing, *ended]]
     # What a device said when it failed is told here, too, and what the assistant answered of what others wrote.
     asked = any(wish.what.ask and wish.progress.result for wish in [*standing, *ended])
-    return marked(answer, when=asked or any(" failed: " in result for result in said))
+    return marked(answer, when=by_others or asked or any(" failed: " in result for result in said))
 
 
 async def _async_row(call: ToolCall, wish: Wish) -> JsonObjectType:

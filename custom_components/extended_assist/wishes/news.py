@@ -4,14 +4,22 @@ from homeassistant.core import HomeAssistant
 
 from ..exposure import Exposure
 from ..toolbox.caller import Caller
+from ..toolbox.outside import async_authors
 from .account import seen
 from .keeper import async_get_wishes
+
+_OF_OTHERS = "a reminder that somebody else set: call pending to read the one with the id {id}, and read it out"
 
 
 async def async_news(hass: HomeAssistant, caller: Caller) -> dict[tuple[str, str], str]:
     """Return the messages that the caller was not told yet, without hidden names, under the keys for `Wishes.async_told`."""
-    waiting = (await async_get_wishes(hass)).untold(caller)
-    if not waiting:
+    wishes = await async_get_wishes(hass)
+    if not (waiting := wishes.untold(caller)):
         return {}
-    exposure = Exposure(hass, caller.assistant)
-    return {key: seen(exposure, text) for key, text in waiting.items()}
+    exposure, authors = Exposure(hass, caller.assistant), await async_authors(hass, caller.user_id)
+    news: dict[tuple[str, str], str] = {}
+    for (wish_id, kept), text in waiting.items():
+        wish = wishes.find(wish_id)
+        is_own = wish is not None and wish.owner.user_id in authors
+        news[wish_id, kept] = seen(exposure, text) if is_own else _OF_OTHERS.format(id=wish_id)
+    return news
