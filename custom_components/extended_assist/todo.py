@@ -97,6 +97,7 @@ class WishList(WishEntity, TodoListEntity):
             with _refusals():
                 await self._wishes.async_rename(wish.id, item.summary)
         if item.status == TodoItemStatus.COMPLETED:
+            self._tell_what_had_begun(wish)
             with _refusals():
                 await self._wishes.async_done(wish.id)
 
@@ -104,8 +105,14 @@ class WishList(WishEntity, TodoListEntity):
     async def async_delete_todo_items(self, uids: list[str]) -> None:
         """End wishes."""
         for wish in [await self._async_find(uid) for uid in uids]:
+            self._tell_what_had_begun(wish)
             with _refusals():
                 await self._wishes.async_end(wish.id, _DELETED)
+
+    def _tell_what_had_begun(self, wish: Wish) -> None:
+        """Let the household hear it where a task is stopped midway: the list itself cannot answer."""
+        if (run := self._wishes.run_of(wish.id)) is not None:
+            run.tells_owner = True
 
     async def _async_find(self, uid: str | None) -> Wish:
         """Return a wish of the list that is to be changed; raises ServiceValidationError where it has ended or may not be."""

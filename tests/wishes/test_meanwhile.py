@@ -59,7 +59,7 @@ class Question:
 
     async def _async_ask(self, _hass: HomeAssistant, user_ids: list[str], *_: Any, **__: Any) -> PhoneAnswer:
         self.asked.set()
-        return PhoneAnswer(agreed=await self.answer, user_id=user_ids[0])
+        return PhoneAnswer(agreed=await asyncio.shield(self.answer), user_id=user_ids[0])
 
     async def async_answer(self, hass: HomeAssistant) -> None:
         """Say yes, and wait for what comes of it."""

@@ -759,13 +759,13 @@ async def test_cancellation_of_others_in_any_wish(
     wish = a_wish(home.entry_id, 60)
     await wishes.async_add(wish)
     await go_by(60)
-    assert wishes._fulfilling._running == set()
+    assert wishes._fulfilling._running == {}
     assert wish.progress.result == "not done: it failed unexpectedly"
     monkeypatch.setattr(doing, "async_deliver", broken_off)
     unheard = a_wish(home.entry_id, 60)
     await wishes.async_add(unheard)
     await go_by(60)
-    assert wishes._fulfilling._running == set()
+    assert wishes._fulfilling._running == {}
     assert unheard.progress.untold
 
 
@@ -794,7 +794,7 @@ async def test_cancelled_wish(
     tasks[0].cancel()
     await hass.async_block_till_done()
     assert tasks[0].cancelled()
-    assert wishes._fulfilling._running == set()
+    assert wishes._fulfilling._running == {}
     assert [wish.progress.times for wish in wishes.ended] == [1]
 
 

@@ -35,7 +35,8 @@ SEQUENCE_TIME = 30.0
 """Seconds that a sequence may take: about as long as somebody waits for an answer. Nothing goes on unseen after it."""
 
 _MAX_FAILURES = 5
-_OVER = f"stopped after {SEQUENCE_TIME:g} seconds, the longest that a sequence may take"
+_OVER = "stopped after {:g} seconds, the longest that a sequence may take"
+_STOPPED = "stopped before its next step"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
 
@@ -107,6 +108,8 @@ class SequenceRun:
         self._performed: list[ResolvedAction] = []
         self._script: TracedScript
         self._is_hidden = False
+        self._ended = _STOPPED
+        """How it ended where it did not come to its end by itself."""
 
     @classmethod
     async def async_create(cls, call: ToolCall, walker: SequenceWalker, sequence: list[Any]) -> Self:
@@ -126,21 +129,26 @@ class SequenceRun:
         self._performed.append(action)
         return action.data | action.target
 
-    async def async_run(self) -> JsonObjectType:
-        """Run to the end, or to the end of the time; raises ToolError when it failed before it changed anything."""
+    async def async_run(
+        self, seconds: float = SEQUENCE_TIME, stopped: asyncio.Future[None] | None = None
+    ) -> JsonObjectType:
+        """Run to the end, to the end of the time, or until it is stopped.
+
+        Raises ToolError when it failed before it changed anything.
+        """
         call = self._call
         before = {state.entity_id: state for state in call.hass.states.async_all()}
-        task = await self._async_end()
+        task = await self._async_end(seconds, stopped)
         call = as_of_now(call)
         acted = self._acted_on()
         self._forget_failed(acted)
         await call.recording.async_settle(call.hass)
-        answer: JsonObjectType = {"ended": _OVER}
+        answer: JsonObjectType = {"ended": self._ended}
         failures = self._script.failures(call.exposure)
         if task.done() and not task.cancelled():
             if (error := task.exception()) is None:
                 result, reason = task.result()
-                answer = {"ended": self._ended(reason), **_response(self._run, result)}
+                answer = {"ended": self._came_to(reason), **_response(self._run, result)}
             elif isinstance(error, HomeAssistantError | NotImplementedError | vol.Invalid):
                 answer["ended"] = f"failed at {self._script.last_place}"
                 failures = failures or [safe_reason(call.exposure, error)]
@@ -166,8 +174,8 @@ class SequenceRun:
         told = [answer.get("response"), answer.get("to_say")]
         return any(told) and (self._run.has_free_text or (bool(self._run.responses) and has_free_text(told)))
 
-    async def _async_end(self) -> asyncio.Task[Outcome]:
-        """Return the task of the run when it is over, or when its time is; nothing of it goes on after that."""
+    async def _async_end(self, seconds: float, stopped: asyncio.Future[None] | None) -> asyncio.Task[Outcome]:
+        """Return the task of the run when it is over, its time is, or it is stopped; nothing of it goes on after that."""
         hass = self._call.hass
         stop_listening = async_listen_entity_updates(hass, str(self._call.llm_context.assistant), self._on_exposure)
         try:
@@ -177,7 +185,10 @@ class SequenceRun:
                 self._script.async_run(self._call.llm_context.context), "extended_assist sequence"
             )
             try:
-                await asyncio.wait({task}, timeout=SEQUENCE_TIME)
+                signals = {task} if stopped is None else {task, stopped}
+                await asyncio.wait(signals, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+                if stopped is None or not stopped.done():
+                    self._ended = _OVER.format(seconds)
             finally:
                 task.cancel()
         finally:
@@ -192,7 +203,7 @@ class SequenceRun:
             self._is_hidden = True
             self._call.hass.async_create_task(self._script.async_stop(), "extended_assist stop")
 
-    def _ended(self, reason: str | None) -> str:
+    def _came_to(self, reason: str | None) -> str:
         """Return how a run came to its end, in words."""
         return "finished" if reason == "finished" else f"ended early at {self._script.last_place}"
 

@@ -69,7 +69,10 @@ class EndWishTool(PendingTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """End the wish."""
+        """End the wish; its row is gone with it, so the owner hears otherwise what had begun."""
+        run = (await async_get_wishes(call.hass)).run_of(call.arguments.get("cancel", ""))
+        if run is not None:
+            run.tells_owner = True
         return await super().async_run(await _async_for_reader(call))
 
     @override

@@ -38,6 +38,7 @@ from ..wishes.reading import (
     async_read_until,
     async_read_when,
 )
+from ..wishes.running import told_begun
 from ..wishes.telling import told_next
 from ..wishes.turns import async_take_turn
 from ..wishes.whose import async_check_change
@@ -144,6 +145,7 @@ class PendingTool(ExtendedTool):
             return await async_listed(call)
         verb, wish, seconds = asked
         wishes, before = await async_get_wishes(call.hass), wish.stored()
+        run = wishes.run_of(wish.id)
         match verb:
             case "cancel":
                 changed = await wishes.async_end(wish.id, "cancelled")
@@ -154,10 +156,10 @@ class PendingTool(ExtendedTool):
         if changed is None:
             raise ToolError(_UNCHANGED[verb == "snooze"])
         call.recording.changes.append(Change(WISH_CHANGED, f"{verb}: something for later", before))
-        call.recording.is_complete = True
-        answer: JsonObjectType = {_CHANGED[verb]: wish.id, "what": told_wish(call.hass, call.exposure, wish)}
-        if changed.progress.begun is not None:
-            answer["note"] = "It had begun already: what of it is being done may still come to its end."
+        begun = {} if changed.is_standing else told_begun(run, changed, call.exposure)
+        # Prepared words say nothing of what had begun.
+        call.recording.is_complete = not begun
+        answer: JsonObjectType = begun | {_CHANGED[verb]: wish.id, "what": told_wish(call.hass, call.exposure, wish)}
         if changed.is_standing and (moment := changed.next_moment) is not None:
             answer["next"] = told_next(moment)
             call.recording.due = Due(moment)

@@ -12,6 +12,7 @@ from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_t
 from ..wishes.first_release import wish_of
 from ..wishes.keeper import async_get_wishes
 from ..wishes.moments import next_moment
+from ..wishes.running import told_begun
 from ..wishes.whose import async_check_change
 from ..wishes.wish import Wish, read_stored
 
@@ -23,12 +24,14 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
     wishes = await async_get_wishes(call.hass)
     if (made := wishes.find(change.details["id"])) is not None:
         await async_check_change(call.hass, made, call.caller.user_id)
+    run = wishes.run_of(change.details["id"])
     wish = await wishes.async_end(change.details["id"], _TAKEN_BACK)
     if wish is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, wish)
-    begun = "" if wish.progress.begun is None else ", though it had begun already"
-    return {"undone": f"ended{begun}: {told_wish(call.hass, call.exposure, wish)}"}, True
+    begun = told_begun(run, wish, call.exposure)
+    how = ", though it had begun already" if begun else ""
+    return begun | {"undone": f"ended{how}: {told_wish(call.hass, call.exposure, wish)}"}, True
 
 
 async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:

@@ -25,8 +25,9 @@ from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import async_reason_to_ask
 from ..toolbox.recheck import digest
 from ..toolbox.telling import step_for
-from .calling import HIDDEN, NotDoneError, async_valid_call, check_standing
+from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
+from .running import Run, StoppedError
 from .wish import Owner, Wish
 
 type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
@@ -39,26 +40,26 @@ _ANOTHER: Final = "another device has the id of the one that was meant. Ask the 
 _CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
-async def async_act(call: ToolCall, wish: Wish, performers: Performers) -> str:
-    """Perform the actions of a wish and return what became of them; raises NotDoneError."""
+async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Run) -> str:
+    """Perform the actions of a wish and return what became of them; raises NotDoneError and StoppedError."""
     steps = wish.what.actions
     if all(map(_is_resolved, steps)):
         results: list[str] = []
         for step in steps:
             try:
-                check_standing(wish)
-                results.append(await _async_step(call, wish, step, performers))
+                run.check()
+                results.append(await _async_step(call, wish, step, performers, run))
             except NotDoneError as err:
                 before = f" Before it: {'; '.join(results)}" if results else ""
                 raise NotDoneError(f"{err}{before}", err.key) from err
         return "; ".join(results)
-    return await _async_sequence(call, wish, [_as_step(step) if _is_resolved(step) else step for step in steps])
+    return await _async_sequence(call, wish, run, [_as_step(step) if _is_resolved(step) else step for step in steps])
 
 
-async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers) -> str:
+async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers, run: Run) -> str:
     """Perform one action on those of its entities that are still exposed."""
     if (perform := performers.get(step["action"])) is not None:
-        return await _async_performed(call, wish, step, perform)
+        return await _async_performed(call, wish, step, perform, run)
     entity_ids = step["entity_ids"]
     exposed = [entity_id for entity_id in entity_ids if call.exposure.is_exposed(entity_id)]
     if entity_ids and not exposed:
@@ -66,14 +67,14 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
     target = {"entity_id": exposed} if step.get("targeted") else {}
     action = await _async_checked(call, step, target)
     plan = _plan_of(call, wish, action)
-    if (agreed := await _async_agree(call, wish, plan)) is not None:
+    if (agreed := await _async_agree(call, wish, plan, run)) is not None:
         await _async_still(call.hass, wish)
         call = agreed
         action = await _async_checked(call, step, target)
         if _plan_of(call, wish, action).fingerprint() != plan.fingerprint():
             raise NotDoneError(_CHANGED)
     call.recording.plan = plan
-    answer = await _async_recorded(call, action)
+    answer = await _async_recorded(call, action, run)
     left_out = len(entity_ids) - len(exposed)
     return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
 
@@ -100,17 +101,21 @@ async def _async_checked(call: ToolCall, step: Mapping[str, Any], target: Mappin
         raise NotDoneError(str(err), HIDDEN) from err
 
 
-async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer) -> str:
+async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer, run: Run) -> str:
     """Let what an entry brings do an action of its own, such as calling a function."""
+    call.recording.what = wish.name
+    run.begin(call.recording)
     try:
         return await perform(call.hass, wish.owner, step.get("data") or {}, call.options)
     except ToolError as err:
         raise NotDoneError(str(err)) from err
 
 
-async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str, Any]:
+async def _async_recorded(call: ToolCall, action: ResolvedAction, run: Run) -> Mapping[str, Any]:
     """Perform an action so that it can be undone."""
     journal = await async_get_journal(call.hass)
+    call.recording.what = action.name
+    run.begin(call.recording)
     tell(call, Happening.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
@@ -120,11 +125,11 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction) -> Mapping[str
         raise NotDoneError(str(err)) from err
 
 
-async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, Any]]) -> str:
+async def _async_sequence(call: ToolCall, wish: Wish, run: Run, sequence: list[dict[str, Any]]) -> str:
     """Run several steps."""
     walker, walked = await _async_walked(call, sequence)
     plan = _plan_of_sequence(call, wish, walker)
-    if (agreed := await _async_agree(call, wish, plan)) is not None:
+    if (agreed := await _async_agree(call, wish, plan, run)) is not None:
         await _async_still(call.hass, wish)
         call = agreed
         walker, walked = await _async_walked(call, sequence)
@@ -132,14 +137,17 @@ async def _async_sequence(call: ToolCall, wish: Wish, sequence: list[dict[str, A
             raise NotDoneError(_CHANGED)
     call.recording.what, call.recording.plan = "running a sequence", plan
     journal = await async_get_journal(call.hass)
+    run.begin(call.recording)
     tell(call, Happening.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
-            run = await SequenceRun.async_create(call, walker, walked)
-            answer = await run.async_run()
+            sequence_run = await SequenceRun.async_create(call, walker, walked)
+            answer = await sequence_run.async_run(stopped=run.stopped)
     except ToolError as err:
         tell(call, Happening.FAILED)
         raise NotDoneError(str(err)) from err
+    if run.stopped.done() and answer["ended"] != "finished":
+        raise StoppedError(_reports(answer))
     failures = answer.get("failures")
     ended = "done" if answer["ended"] == "finished" else str(answer["ended"])
     failed = f"; failed: {'; '.join(map(str, failures))}" if isinstance(failures, list) else ""
@@ -171,7 +179,7 @@ async def _async_still(hass: HomeAssistant, wish: Wish) -> None:
         raise NotDoneError("its conditions did not hold any more when it was agreed to.")
 
 
-async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | None:
+async def _async_agree(call: ToolCall, wish: Wish, plan: Plan, run: Run) -> ToolCall | None:
     """Ask from afar where a wish needs somebody's word that was not given: the one who made it, or those of the options.
 
     Return the call as that of who agreed, or None where nobody needed to; raises NotDoneError.
@@ -189,7 +197,8 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan) -> ToolCall | Non
         asked = digest(hass, plan)
         question = await async_question(call, plan, owner.language, names_asker=wish.is_household)
         try:
-            answer = await async_first_answer(hass, users, question, patience=_PATIENCE, language=owner.language)
+            waiting = async_first_answer(hass, users, question, patience=_PATIENCE, language=owner.language)
+            answer = await run.async_unless_stopped(waiting)
         except NoRoomError:
             reason = "it needs somebody's word, who had too many questions open."
             raise NotDoneError(reason, "not_done_nobody_agreed") from None

@@ -24,6 +24,7 @@ from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
 from .delivery import async_deliver
 from .outcome import Ending, WishOutcome
+from .running import Run, StoppedError
 from .wish import Audience, Hearer, Sighting, Watch, Wish
 from .words import said_time, say
 
@@ -41,12 +42,14 @@ _SIGHTINGS: Final[Mapping[Sighting, tuple[Ending, str]]] = {
     Sighting.BLIND: (Ending.FAILED, "given up: there were no pictures, or no model that can look at them"),
 }
 UNHEARD = "not said: nobody could be told yet"
+UNSAID = "not said: it was ended meanwhile"
 
 
 async def async_do(
     hass: HomeAssistant,
     wish: Wish,
     moment: float,
+    run: Run,
     *,
     late: float,
     again: bool,
@@ -54,7 +57,7 @@ async def async_do(
     repeated: bool = False,
     performers: Performers | None = None,
 ) -> WishOutcome:
-    """Do what is due, tell it, and return what became of it.
+    """Do what is due, tell it, and return what became of it; raises StoppedError where it was stopped before it began.
 
     `again` says that it was begun before and Home Assistant stopped meanwhile; `missed` how many earlier occurrences were
     left out; `repeated` that only what was said is said again.
@@ -68,10 +71,12 @@ async def async_do(
                 words = await _async_words(hass, wish) or await _async_name(hass, wish)
                 outcome = WishOutcome(Ending.HAPPENED, words=words, said="said again")
             else:
-                outcome = await _async_do(hass, wish, moment, late, performers or {})
+                outcome = await _async_do(hass, wish, moment, late, performers or {}, run)
     except NotDoneError as err:
         complaint = await _async_complaint(hass, wish, moment, err.key)
         outcome = WishOutcome(Ending.NOT_DONE, f"not done: {await _async_reason(hass, wish, err)}", complaint=complaint)
+    except StoppedError as err:
+        outcome = await _async_stopped(hass, wish, moment, run, str(err))
     except (Exception, asyncio.CancelledError) as err:
         if ends_task(err):
             raise
@@ -82,26 +87,44 @@ async def async_do(
         outcome = replace(
             outcome, words=_as_it_comes(wish, outcome.words, moment, late=late, again=again, missed=missed)
         )
-    return await _async_told(hass, wish, moment, outcome)
+    return await _async_told(hass, wish, moment, outcome, run)
 
 
-async def _async_told(hass: HomeAssistant, wish: Wish, moment: float, outcome: WishOutcome) -> WishOutcome:
+async def _async_stopped(hass: HomeAssistant, wish: Wish, moment: float, run: Run, reports: str) -> WishOutcome:
+    """Return the outcome of a run that was stopped, with reports of what it had begun; raises StoppedError where it can be begun anew."""
+    if not run.has_begun:
+        if wish.is_standing:
+            raise StoppedError
+        return WishOutcome(Ending.NOT_DONE, f"not done: {run.reason}")
+    if not run.has_acted and not wish.is_standing:
+        return WishOutcome(Ending.NOT_DONE, UNSAID)
+    is_told = wish.is_standing or run.tells_owner
+    complaint = await _async_complaint(hass, wish, moment, "stopped") if is_told else ""
+    return WishOutcome(
+        Ending.NOT_DONE, f"stopped: {run.reason}{reports and f'; done before that{reports}'}", complaint=complaint
+    )
+
+
+async def _async_told(hass: HomeAssistant, wish: Wish, moment: float, outcome: WishOutcome, run: Run) -> WishOutcome:
     """Tell an outcome, and return it with whether that went well."""
     words, complaint, results = outcome.words, outcome.complaint, [outcome.result] if outcome.result else []
     if words and not wish.is_standing:
         words = ""
-        results.append("not said: it was ended meanwhile")
+        results.append(UNSAID)
     if complaint and (not words or not _is_for_owner(hass, wish)):
         if not await _async_tell(hass, _of_owner(hass, wish), moment, complaint):
             results.append(UNTOLD)
         complaint = ""
     kind = outcome.kind
     if words:
-        if await _async_tell(hass, wish, moment, f"{complaint} {words}".strip(), answerable=wish.until.done):
-            results.append(outcome.said)
+        telling = _async_tell(hass, wish, moment, f"{complaint} {words}".strip(), answerable=wish.until.done)
+        try:
+            is_told = await run.async_unless_ended(telling)
+        except StoppedError:
+            results.append(UNSAID)
         else:
-            results.append(UNHEARD)
-            kind = kind if outcome.result else Ending.NOT_DONE
+            results.append(outcome.said if is_told else UNHEARD)
+            kind = kind if is_told or outcome.result else Ending.NOT_DONE
     return replace(outcome, kind=kind, result="; ".join(results) or f"due at {format_time(moment)}")
 
 
@@ -143,8 +166,10 @@ def is_ready(hass: HomeAssistant, wish: Wish) -> bool:
     return True
 
 
-async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Performers) -> WishOutcome:
-    """Check everything as of now, act, and return what is to be said; raises NotDoneError."""
+async def _async_do(
+    hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Performers, run: Run
+) -> WishOutcome:
+    """Check everything as of now, act, and return what is to be said; raises NotDoneError and StoppedError."""
     what, call = wish.what, await async_valid_call(hass, wish, performers)
     if wish.when.watch is not None and wish.when.watch.sighting is Sighting.HIDDEN:
         raise NotDoneError("its cameras may not be looked at any more.", HIDDEN)
@@ -164,9 +189,11 @@ async def _async_do(hass: HomeAssistant, wish: Wish, moment: float, late: float,
         complaint = await _async_complaint(hass, wish, moment, "not_done_late")
         outcome = replace(outcome, kind=Ending.MISSED, result=reason, complaint=complaint)
     elif what.actions:
-        outcome = replace(outcome, result=await async_act(call, wish, performers))
+        outcome = replace(outcome, result=await async_act(call, wish, performers, run))
     if what.ask:
-        answer = await async_answer(hass, wish, what.ask)
+        run.check()
+        run.has_asked = True
+        answer = await run.async_unless_stopped(async_answer(hass, wish, what.ask))
         outcome = replace(outcome, words=f"{outcome.words} {answer}".strip())
     return outcome
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context as ContextVariables
 from typing import Any
 
+from homeassistant.auth import EVENT_USER_UPDATED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import CALLBACK_TYPE, CoreState, Event, HomeAssistant, callback
 from homeassistant.helpers.event import async_call_later
@@ -22,6 +23,7 @@ from .course import Occasion
 from .gates import Gates
 from .looking import FindEyes
 from .outcome import Ending, WishOutcome
+from .running import ENDED, UNLOADED, USER_GONE, Run, StoppedError
 from .store import WishStore
 from .triggers import Triggers
 from .vain import InVain
@@ -63,8 +65,8 @@ class Fulfilling:
         self._watching = Watching(hass, store, self.async_look)
         self._performers: dict[str, Performers] = {}
         """What performs the actions of each started entry that are none of Home Assistant's."""
-        self._running: set[str] = set()
-        """The wishes of which something is being done."""
+        self._running: dict[str, Run] = {}
+        """The runs of the wishes of which something is being done, by the ids of these."""
         self._timer: CALLBACK_TYPE | None = None
         self._started = 0.0
         """When an entry was started last, in seconds since the epoch."""
@@ -72,6 +74,7 @@ class Fulfilling:
         self.happened: set[HappenedListener] = set()
         self._watch = async_watch_clock(hass, self.async_look)
         store.async_listen(self.async_look)
+        hass.bus.async_listen(EVENT_USER_UPDATED, self._async_on_user)
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._on_stop)
 
     @callback
@@ -87,9 +90,32 @@ class Fulfilling:
 
     @callback
     def async_stop(self, entry_id: str) -> None:
-        """Begin nothing more of an entry; what is begun goes on."""
+        """Begin nothing more of an entry, and stop its runs before their next steps."""
         self._performers.pop(entry_id, None)
+        for wish in self._store.wishes.values():
+            if wish.owner.entry_id == entry_id:
+                self.stop_run(wish.id, UNLOADED)
         self.async_look()
+
+    @callback
+    def run_of(self, wish_id: str) -> Run | None:
+        """Return the run of a wish; None while nothing of it is being done."""
+        return self._running.get(wish_id)
+
+    @callback
+    def stop_run(self, wish_id: str, reason: str = ENDED) -> Run | None:
+        """Stop the run of a wish before its next step and return it; None while nothing of it is being done."""
+        if (run := self._running.get(wish_id)) is not None:
+            run.stop(reason)
+        return run
+
+    async def _async_on_user(self, event: Event) -> None:
+        """Stop the runs of a user who may not use Home Assistant any more."""
+        user = await self._hass.auth.async_get_user(event.data["user_id"])
+        if user is None or not user.is_active:
+            for wish in self._store.standing:
+                if wish.owner.user_id == event.data["user_id"]:
+                    self.stop_run(wish.id, USER_GONE)
 
     @callback
     def async_look(self, _: Any = None) -> None:
@@ -116,8 +142,8 @@ class Fulfilling:
         is_missing = self._triggers.is_missing
         for wish in waiting:
             if course.is_over(wish, moment) or self._can_begin(wish, moment):
-                self._running.add(wish.id)
-                self._run(self._async_take_up(wish))
+                run = self._running[wish.id] = Run(self._hass, wish)
+                self._run(self._async_take_up(wish, run))
             elif course.occasion(wish, moment) is not None:
                 is_missing = True
         rest = LOOK if is_missing or self._watch is None else LOOK_RARELY
@@ -167,22 +193,24 @@ class Fulfilling:
         if not await self._in_vain.async_is_vain(wish) and course.triggered(wish, now()):
             await self._store.async_save()
 
-    async def _async_take_up(self, wish: Wish) -> None:
+    async def _async_take_up(self, wish: Wish, run: Run) -> None:
         """Take a wish one step further; then look whether more is due."""
         try:
-            await self._async_step(wish)
+            await self._async_step(wish, run)
         except (Exception, asyncio.CancelledError) as err:
             if ends_task(err):
-                self._running.discard(wish.id)
+                self._running.pop(wish.id, None)
                 self.async_look()
                 raise
             # It counts as being done until the next start: tried again at once, it would fail without an end.
             log_unexpected("while a wish was fulfilled")
             return
-        self._running.discard(wish.id)
+        finally:
+            run.close()
+        self._running.pop(wish.id, None)
         self.async_look()
 
-    async def _async_step(self, wish: Wish) -> None:
+    async def _async_step(self, wish: Wish, run: Run) -> None:
         """Fulfil what is due of a wish, pass over it where its conditions do not hold, or end the wish."""
         holds = True
         one = course.occasion(wish, now())
@@ -193,9 +221,9 @@ class Fulfilling:
             course.close(wish, now())
             await self._store.async_save()
         elif one.again or one.repeated:
-            await self._async_finish(wish, one)
+            await self._async_finish(wish, one, run)
         elif holds:
-            await self._async_begin(wish, one)
+            await self._async_begin(wish, one, run)
         else:
             course.skip(wish, one, NOT_HELD, now())
             await self._async_tell(wish, one, Ending.SKIPPED, NOT_HELD)
@@ -209,7 +237,7 @@ class Fulfilling:
                 raise
             return True
 
-    async def _async_begin(self, wish: Wish, one: Occasion) -> None:
+    async def _async_begin(self, wish: Wish, one: Occasion, run: Run) -> None:
         """Store that something is begun, then do it, unless it was ended or cannot be done any more."""
         if not self._is_open(wish):
             return
@@ -220,7 +248,7 @@ class Fulfilling:
             course.put_back(wish, one)
             await self._store.async_save()
         elif is_stored:
-            await self._async_finish(wish, one)
+            await self._async_finish(wish, one, run)
         else:
             # Done now, it could be done again after a crash.
             await self._async_over(wish, one, WishOutcome(Ending.FAILED, NOT_STORED))
@@ -230,18 +258,25 @@ class Fulfilling:
         is_running = self._hass.state is CoreState.running
         return is_running and wish.is_standing and wish.owner.entry_id in self._performers
 
-    async def _async_finish(self, wish: Wish, one: Occasion) -> None:
-        """Do what was begun, and store what became of it."""
-        outcome = await doing.async_do(
-            self._hass,
-            wish,
-            one.moment,
-            late=one.late,
-            again=one.again,
-            missed=one.missed,
-            repeated=one.repeated,
-            performers=self._performers.get(wish.owner.entry_id),
-        )
+    async def _async_finish(self, wish: Wish, one: Occasion, run: Run) -> None:
+        """Do what was begun, and store what became of it; what was stopped before anything was done is due again."""
+        try:
+            outcome = await doing.async_do(
+                self._hass,
+                wish,
+                one.moment,
+                run,
+                late=one.late,
+                again=one.again,
+                missed=one.missed,
+                repeated=one.repeated,
+                performers=self._performers.get(wish.owner.entry_id),
+            )
+        except StoppedError:
+            if not one.again and not one.repeated:
+                course.put_back(wish, one)
+            await self._store.async_save()
+            return
         await self._async_over(wish, one, outcome)
 
     async def _async_over(self, wish: Wish, one: Occasion, outcome: WishOutcome) -> None:

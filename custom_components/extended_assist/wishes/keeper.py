@@ -26,6 +26,7 @@ from .fulfilling import Fulfilling, HappenedListener, now
 from .limits import check_room
 from .looking import FindEyes
 from .renaming import rename
+from .running import Run
 from .store import Listener, WishStore
 from .taking_back import change_with_restore
 from .wish import Wish
@@ -108,6 +109,11 @@ class Wishes:
     async def async_end(self, wish_id: str, result: str) -> Wish | None:
         """End a standing wish and return it; None where there is none."""
         return await self._async_change(wish_id, lambda wish: course.end(wish, result, now()), withdraws=True)
+
+    @callback
+    def run_of(self, wish_id: str) -> Run | None:
+        """Return the run of a wish, which says what it has begun; None while nothing of it is being done."""
+        return self._fulfilling.run_of(wish_id)
 
     async def async_done(self, wish_id: str) -> Wish | None:
         """Take it that somebody has done what they were told of: ends the occurrence of a rule, or else the wish."""
@@ -222,11 +228,17 @@ class Wishes:
                 wish.progress.answers = {}  # What others press meanwhile is not done again.
 
         restore = change_with_restore(wish, change_all)
-        if is_changed:
+        if not is_changed:
+            return False
+        run = None if wish.is_standing else self._fulfilling.stop_run(wish.id)
+        try:
             await self._store.async_save_confirmed(restore)
-            if withdraws:
-                async_withdraw(self._hass, wish, answers)
-        return is_changed
+        finally:
+            if run is not None:
+                await run.async_over()
+        if withdraws:
+            async_withdraw(self._hass, wish, answers)
+        return True
 
     async def _async_drop(self, is_dropped: Callable[[Wish], bool], reason: str) -> None:
         """End wishes and remove them, also from the disk, with what is shown of them."""
@@ -234,6 +246,7 @@ class Wishes:
         for wish in dropped:
             # What is begun of it looks whether it still stands.
             course.end(wish, reason, now())
+            self._fulfilling.stop_run(wish.id)
             async_withdraw(self._hass, wish, wish.progress.answers)
             wish.progress.answers = {}
             del self._store.wishes[wish.id]

@@ -1,0 +1,140 @@
+"""One run of a scheduled task: the switch that stops it before its next step, and the actions that it has begun."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.util.json import JsonObjectType
+
+from ..const import DOMAIN
+from ..exposure import Exposure
+from ..toolbox.acts import Act, Recording
+from ..toolbox.outcome import outcome_of
+from .wish import Wish
+
+STOPPING: Final = 2.0
+"""Seconds that whoever stops a run waits for its end; an action that takes longer is reported as still going on."""
+ENDED: Final = "it was ended meanwhile"
+UNLOADED: Final = "the assistant's entry was unloaded"
+USER_GONE: Final = "the user who wanted it may not use Home Assistant any more"
+
+_BEGUN_BEFORE: Final = " It had begun already when Home Assistant stopped; whether it was done is not known."
+_TELL_FIRST: Final = "Tell the user this before you say that it is cancelled."
+_GOES_ON: Final = " An action that was begun still goes on and cannot be stopped."
+_NOT_TAKEN_BACK: Final = " What was done stays as it is; undo it only if the user wants that."
+
+
+class StoppedError(Exception):
+    """A run was stopped before its next step."""
+
+
+class Run:
+    """A run of a task. Every way to end a task calls `stop`."""
+
+    def __init__(self, hass: HomeAssistant, wish: Wish) -> None:
+        """Begin with nothing done."""
+        self._hass = hass
+        self._wish = wish
+        self._recordings: list[Recording] = []
+        self._over: asyncio.Future[None] = hass.loop.create_future()
+        self._ended: asyncio.Future[None] = hass.loop.create_future()
+        self.stopped: asyncio.Future[None] = hass.loop.create_future()
+        """Is done once the run is to stop."""
+        self.reason = ENDED
+        """Why it is to stop, in words for the model."""
+        self.has_asked = False
+        """Whether the assistant was asked, which may have acted."""
+        self.tells_owner = False
+        """Whether the owner is told what had begun, because whoever ended the task gets no answer that says it."""
+
+    @property
+    def has_acted(self) -> bool:
+        """Return whether an action was begun."""
+        return bool(self._recordings)
+
+    @property
+    def has_begun(self) -> bool:
+        """Return whether an action was begun or the assistant was asked."""
+        return self.has_acted or self.has_asked
+
+    @property
+    def acts(self) -> dict[str, Act]:
+        """Return the acts of all actions so far, by the ids of their entities."""
+        return {entity_id: act for one in self._recordings for entity_id, act in one.acts.items()}
+
+    @callback
+    def stop(self, reason: str = ENDED) -> None:
+        """Stop before the next step: waiting for a phone, the assistant, a delay or an outcome ends at once."""
+        if not self._wish.is_standing and not self._ended.done():
+            self._ended.set_result(None)
+        if not self.stopped.done():
+            self.reason = reason
+            self.stopped.set_result(None)
+
+    @callback
+    def close(self) -> None:
+        """Mark the run as over."""
+        if not self._over.done():
+            self._over.set_result(None)
+
+    async def async_over(self) -> None:
+        """Wait until a stopped run is over, at most STOPPING seconds."""
+        await asyncio.wait({self._over}, timeout=STOPPING)
+
+    @callback
+    def check(self) -> None:
+        """Raise StoppedError once the run is to stop."""
+        if self.stopped.done() or not self._wish.is_standing:
+            raise StoppedError
+
+    @callback
+    def begin(self, recording: Recording) -> None:
+        """Note that the actions of a recording begin now; raises StoppedError once the run is to stop."""
+        self.check()
+        self._recordings.append(recording)
+
+    async def async_unless_stopped[R](self, work: Coroutine[Any, Any, R]) -> R:
+        """Return the result of work that is cancelled when the run is stopped, which raises StoppedError."""
+        result = await self._async_unless(self.stopped, work)
+        self.check()
+        return result
+
+    async def async_unless_ended[R](self, work: Coroutine[Any, Any, R]) -> R:
+        """Return the result of work that is cancelled only when the task ends; unloading an entry lets it finish."""
+        return await self._async_unless(self._ended, work)
+
+    async def _async_unless[R](self, signal: asyncio.Future[None], work: Coroutine[Any, Any, R]) -> R:
+        """Return the result of work, or cancel it on a signal and raise StoppedError."""
+        if signal.done():
+            work.close()
+            raise StoppedError
+        task = self._hass.async_create_task(work, f"{DOMAIN} part of a scheduled task")
+        try:
+            await asyncio.wait({task, signal}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task}, timeout=STOPPING / 2)
+        raise StoppedError
+
+    @callback
+    def told(self, exposure: Exposure) -> JsonObjectType:
+        """Return what a stopped run has done so far, for a model; empty where nothing had begun."""
+        if not self.has_begun:
+            return {}
+        begun: Any = outcome_of(self._hass, exposure, self.acts) or ", ".join(
+            dict.fromkeys(exposure.visible_value(one.what) or "an action" for one in self._recordings)
+        )
+        note = _TELL_FIRST + (_NOT_TAKEN_BACK if self._over.done() else _GOES_ON)
+        return {"had_begun": begun or "the assistant was asked", "note": note}
+
+
+@callback
+def told_begun(run: Run | None, wish: Wish, exposure: Exposure) -> JsonObjectType:
+    """Return what an ended task has done so far, for a model; empty where nothing had begun."""
+    if run is not None:
+        return run.told(exposure)
+    return {"note": _TELL_FIRST + _BEGUN_BEFORE} if wish.progress.begun is not None else {}
