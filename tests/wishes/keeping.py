@@ -9,6 +9,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
+from custom_components.extended_assist.toolbox import acts
 from custom_components.extended_assist.wishes import course, doing
 from custom_components.extended_assist.wishes.keeper import Wishes, async_get_wishes
 from custom_components.extended_assist.wishes.store import KEY
@@ -50,8 +51,12 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
 
 
 @pytest.fixture
-async def home(hass: HomeAssistant, house: None, freezer: FrozenDateTimeFactory, told: Told) -> MockConfigEntry:
+async def home(
+    hass: HomeAssistant, house: None, freezer: FrozenDateTimeFactory, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> MockConfigEntry:
     """Return a loaded entry that holds tools only, at a known time: 2026-03-02, a Monday, 12:00 in Berlin."""
+    # While the clock stands still, nothing would end the wait for a device.
+    monkeypatch.setattr(acts, "SETTLE_TIME", 0.0)
     await hass.config.async_set_time_zone("Europe/Berlin")
     freezer.move_to("2026-03-02T11:00:00+00:00")
     entry = MockConfigEntry(domain="extended_assist", data={}, options={})

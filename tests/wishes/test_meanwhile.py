@@ -237,13 +237,14 @@ async def test_condition_that_cannot_be_asked(
 
 
 async def test_too_late_for_the_action(add: Add, later: Later, told: Told) -> None:
-    """Where it is too late for the action, the words are still told, as late."""
+    """Where it is too late for the action, the words beside it are not said; what the user is to do is said as late."""
     wish = await add(600, actions=[TURN_ON])
     await later(600 + 1200)
-    (words,) = told.words
-    assert words.startswith("milk was due at 12:10. It was too late to do it then")
-    assert words.endswith("This was due at 12:10: The milk!")
-    assert wish.progress.result == "not done: 20 minutes late is too late for an action; said"
+    assert told.words == ["milk was due at 12:10. It was too late to do it then, so I did not."]
+    assert wish.progress.result == "not done: 20 minutes late is too late for an action"
+    await add(600, actions=[TURN_ON], until=Until(done=True))
+    await later(600 + 1200)
+    assert told.words[-1].endswith("This was due at 12:40: The milk!")
 
 
 @pytest.mark.parametrize("hearer", [Hearer.PERSON, Hearer.AREA])
@@ -269,9 +270,11 @@ async def test_who_hears_of_what_was_not_done(
     """That something was not done is told to the one who wanted it, not to the person for whom it was."""
     hass.states.async_set("person.ben", "home", {"friendly_name": "Ben", "user_id": "ben"})
     async_expose_entity(hass, ASSISTANT, "person.ben", True)
-    await add(600, audience=Audience(Hearer.PERSON, "person.ben"), actions=[TURN_ON])
+    await add(600, audience=Audience(Hearer.PERSON, "person.ben"), actions=[TURN_ON], until=Until(done=True))
     await later(600 + 1200)
     assert hearers == [Hearer.HERE, Hearer.PERSON]
+    wishes = await async_get_wishes(hass)
+    await wishes.async_end(wishes.standing[0].id, "cancelled")
     hearers.clear()
     await add(600, say=None, audience=Audience(Hearer.EVERYONE), actions=[TURN_ON])
     await later(600 + 1200)

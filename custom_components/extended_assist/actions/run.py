@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from enum import Enum, auto
 from typing import Any, Self
 
 import voluptuous as vol
@@ -40,6 +41,22 @@ _STOPPED = "stopped before its next step"
 _HIDDEN = "stopped: something that it uses is not exposed any more"
 
 
+class SequenceEnd(Enum):
+    """How a sequence can end."""
+
+    FINISHED = auto()
+    STOPPED_ITSELF = auto()
+    """A step `stop` ended it, as it was written."""
+    EARLY = auto()
+    """A condition was not met, or a step stopped it as an error."""
+    FAILED = auto()
+    OVER = auto()
+    """Its time was over."""
+    HIDDEN = auto()
+    """Something that it uses is not exposed any more."""
+    STOPPED = auto()
+
+
 type Outcome = tuple[ScriptRunResult | None, str | None]
 """What a run returned, and how it ended."""
 
@@ -66,6 +83,12 @@ class TracedScript:
     async def async_unload(self) -> None:
         """End the run."""
         await self._script.async_unload()
+
+    @property
+    def has_stop(self) -> bool:
+        """Return whether a step `stop` ended it without an error."""
+        results = [one.as_dict().get("result") or {} for elements in self.trace.values() for one in elements]
+        return any("stop" in result and not result.get("error") for result in results)
 
     @property
     def last_place(self) -> str:
@@ -110,6 +133,7 @@ class SequenceRun:
         self._is_hidden = False
         self._ended = _STOPPED
         """How it ended where it did not come to its end by itself."""
+        self.end = SequenceEnd.STOPPED
 
     @classmethod
     async def async_create(cls, call: ToolCall, walker: SequenceWalker, sequence: list[Any]) -> Self:
@@ -149,15 +173,19 @@ class SequenceRun:
             if (error := task.exception()) is None:
                 result, reason = task.result()
                 answer = {"ended": self._came_to(reason), **_response(self._run, result)}
+                self.end = self._end_of(reason, failures)
             elif isinstance(error, HomeAssistantError | NotImplementedError | vol.Invalid):
                 answer["ended"] = f"failed at {self._script.last_place}"
+                self.end = SequenceEnd.FAILED
                 failures = failures or [safe_reason(call.exposure, error)]
             else:
                 raise error
         if any(action.domain == SCRIPT_DOMAIN for action in self._performed):
             failures += [f"{entity_id} {why}" for entity_id, why in (await async_not_finished(call)).items()]
+            self.end = SequenceEnd.FAILED if failures else self.end
         if self._is_hidden:
             answer["ended"] = _HIDDEN
+            self.end = SequenceEnd.HIDDEN
         if entities := changes(call, before, acted):
             answer["entities"] = entities
         elif failures and "failed" in str(answer["ended"]):
@@ -189,6 +217,7 @@ class SequenceRun:
                 await asyncio.wait(signals, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
                 if stopped is None or not stopped.done():
                     self._ended = _OVER.format(seconds)
+                    self.end = SequenceEnd.OVER
             finally:
                 task.cancel()
         finally:
@@ -202,6 +231,20 @@ class SequenceRun:
         if not self._is_hidden and not self._walker.is_still_exposed():
             self._is_hidden = True
             self._call.hass.async_create_task(self._script.async_stop(), "extended_assist stop")
+
+    def _end_of(self, reason: str | None, failures: list[str]) -> SequenceEnd:
+        """Return how a run ended that came to an end by itself."""
+        if failures:
+            return SequenceEnd.FAILED
+        if reason != "finished":
+            return SequenceEnd.EARLY
+        return SequenceEnd.STOPPED_ITSELF if self._script.has_stop else SequenceEnd.FINISHED
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the recorded acts are all that its actions were to do."""
+        changing = (one for one in self._performed if one.supports_response is not SupportsResponse.ONLY)
+        return all(one.entity_ids and self._call.recording.acts.keys() >= {*one.entity_ids} for one in changing)
 
     def _came_to(self, reason: str | None) -> str:
         """Return how a run came to its end, in words."""

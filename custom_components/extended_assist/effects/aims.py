@@ -76,6 +76,7 @@ _STATES: Final[Mapping[str, Any]] = {
 }
 """The state that an action leads to; for some, by the state before."""
 
+_AT_REST: Final = ("off", "closed", "locked", "docked", "paused", "idle")
 _SAME = ["brightness", "color_temp_kelvin", "effect", "hs_color", "rgb_color", "rgbw_color", "rgbww_color", "xy_color"]
 _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "climate.set_fan_mode": {"fan_mode": "fan_mode"},
@@ -239,6 +240,16 @@ def status_of(before: State, now: State | None, wanted: Wanted | None) -> Status
     if all(value is ANOTHER or (value_of(now, name) is None and value is not None) for name, value in missing.items()):
         return Status.CANNOT_BE_KNOWN
     return Status.NOT_REACHED
+
+
+def is_set(before: State, now: State | None, wanted: Wanted | None) -> bool:
+    """Return whether an entity has all that it was set to, though it may still work at it, as what heats does."""
+    return now is not None and wanted is not None and all(_is(before, now, *item) for item in wanted.items())
+
+
+def brings_to_rest(action: str) -> bool:
+    """Return whether an action does nothing but turn off, close, lock, stop or pause."""
+    return action == "homeassistant.turn_off" or _STATES.get(action) in _AT_REST
 
 
 def is_settled(before: State, now: State | None, wanted: Wanted | None, status: Status | None = None) -> bool:

@@ -85,9 +85,7 @@ def outcome_of(
 ) -> JsonObjectType:
     """Return the entities by what became of them: names where something is to be said, otherwise how many there are."""
     found: defaultdict[Status, dict[str, str]] = defaultdict(dict)
-    for entity_id, act in sorted(acts.items()):
-        if not exposure.is_exposed(entity_id) or _is_told_by_members(hass, exposure, acts, entity_id):
-            continue
+    for entity_id, act in sorted(told_acts(hass, exposure, acts).items()):
         now = hass.states.get(entity_id)
         name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
         status = act.status(hass)
@@ -104,6 +102,15 @@ def outcome_of(
         room -= size(named)
         told[status.value] = named | ({"more": len(entities) - len(named)} if len(named) < len(entities) else {})
     return told
+
+
+def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) -> dict[str, Act]:
+    """Return the acts on exposed entities, without those on groups whose members are among them."""
+    return {
+        entity_id: act
+        for entity_id, act in acts.items()
+        if exposure.is_exposed(entity_id) and not _is_told_by_members(hass, exposure, acts, entity_id)
+    }
 
 
 def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], entity_id: str) -> bool:

@@ -1,14 +1,15 @@
 """The actions of a wish that is due: checked as of now, asked for where nobody agreed to them, and performed."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, SupportsResponse
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
 from ..actions.planned import planned_steps
-from ..actions.run import SequenceRun
+from ..actions.run import SequenceEnd, SequenceRun
 from ..actions.sequences import SequenceWalker
 from ..happened import Happening
 from ..results import ToolError
@@ -27,7 +28,9 @@ from ..toolbox.recheck import digest
 from ..toolbox.telling import step_for
 from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
+from .outcome import Performed
 from .running import Run, StoppedError
+from .verifying import async_verify, spoken
 from .wish import Owner, Wish
 
 type Performer = Callable[[HomeAssistant, Owner, Mapping[str, Any], ToolboxOptions], Awaitable[str]]
@@ -37,29 +40,64 @@ type Performers = Mapping[str, Performer]
 _PATIENCE: Final = VALID + 20
 """Seconds that what comes due together with much else waits to be asked about: those asked first are over by then."""
 _ANOTHER: Final = "another device has the id of the one that was meant. Ask the user, and cancel this or make it anew."
+RUN_TIME: Final = 300.0
+"""Seconds that a sequence may take when it is due: nobody waits for it, but it is not kept over a restart."""
+_ENDS: Final[Mapping[SequenceEnd, str]] = {
+    SequenceEnd.EARLY: "ended_early",
+    SequenceEnd.FAILED: "failed_partly",
+    SequenceEnd.OVER: "failed_partly",
+    SequenceEnd.HIDDEN: "hidden_partly",
+}
+"""The keys of the words about sequences that did not come to their end."""
 _CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
-async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Run) -> str:
-    """Perform the actions of a wish and return what became of them; raises NotDoneError and StoppedError."""
+async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Run) -> Performed:
+    """Perform the actions of a wish, verify them, and return what they came to; raises NotDoneError and StoppedError."""
     steps = wish.what.actions
-    if all(map(_is_resolved, steps)):
-        results: list[str] = []
-        for step in steps:
-            try:
-                run.check()
-                results.append(await _async_step(call, wish, step, performers, run))
-            except NotDoneError as err:
-                before = f" Before it: {'; '.join(results)}" if results else ""
-                raise NotDoneError(f"{err}{before}", err.key) from err
-        return "; ".join(results)
-    return await _async_sequence(call, wish, run, [_as_step(step) if _is_resolved(step) else step for step in steps])
+    if not all(map(_is_resolved, steps)):
+        return await _async_sequence(
+            call, wish, run, [_as_step(step) if _is_resolved(step) else step for step in steps]
+        )
+    results: list[Performed] = []
+    for step in steps:
+        try:
+            run.check()
+            results.append(await _async_step(call, wish, step, performers, run))
+        except NotDoneError as err:
+            before = f" Before it: {'; '.join(one.result for one in results)}" if results else ""
+            raise NotDoneError(f"{err}{before}", "failed_partly" if before and err.key else err.key) from err
+    return await _async_verified(
+        call,
+        run,
+        "; ".join(one.result for one in results),
+        next((one.key for one in results if one.key), ""),
+        is_whole=all(one.is_known for one in results),
+    )
 
 
-async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers, run: Run) -> str:
+async def _async_verified(call: ToolCall, run: Run, result: str, key: str, *, is_whole: bool) -> Performed:
+    """Return what actions came to, once the entities tell it; with a key, it is known already that not all was done."""
+    verifying = async_verify(call.hass, str(call.llm_context.assistant), run.acts, is_whole=is_whole)
+    verdict = await run.async_unless_stopped(verifying)
+    if verdict.missing:
+        return Performed(
+            f"not all done: {result}; not reached: {', '.join(verdict.missing)}", "not_reached", spoken(verdict.missing)
+        )
+    if verdict.moving:
+        return Performed(
+            f"not all done: {result}; still under way: {', '.join(verdict.moving)}", "under_way", spoken(verdict.moving)
+        )
+    unknown = "" if verdict.is_known else "; whether it worked cannot be known"
+    return Performed(result + unknown, key, is_known=verdict.is_known)
+
+
+async def _async_step(
+    call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers, run: Run
+) -> Performed:
     """Perform one action on those of its entities that are still exposed."""
     if (perform := performers.get(step["action"])) is not None:
-        return await _async_performed(call, wish, step, perform, run)
+        return Performed(await _async_performed(call, wish, step, perform, run), is_known=False)
     entity_ids = step["entity_ids"]
     exposed = [entity_id for entity_id in entity_ids if call.exposure.is_exposed(entity_id)]
     if entity_ids and not exposed:
@@ -75,8 +113,14 @@ async def _async_step(call: ToolCall, wish: Wish, step: Mapping[str, Any], perfo
             raise NotDoneError(_CHANGED)
     call.recording.plan = plan
     answer = await _async_recorded(call, action, run)
-    left_out = len(entity_ids) - len(exposed)
-    return f"done{_reports(answer)}" + (f"; {left_out} not exposed any more" if left_out else "")
+    acted = {*action.entity_ids}
+    is_whole = action.supports_response is SupportsResponse.ONLY or (
+        bool(acted) and call.recording.acts.keys() >= acted
+    )
+    if left_out := len(entity_ids) - len(exposed):
+        result = f"done{_reports(answer)}; {left_out} not exposed any more"
+        return Performed(result, "hidden_partly", is_known=is_whole)
+    return Performed(f"done{_reports(answer)}", is_known=is_whole)
 
 
 def _plan_of(call: ToolCall, wish: Wish, action: ResolvedAction) -> Plan:
@@ -125,7 +169,7 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction, run: Run) -> M
         raise NotDoneError(str(err)) from err
 
 
-async def _async_sequence(call: ToolCall, wish: Wish, run: Run, sequence: list[dict[str, Any]]) -> str:
+async def _async_sequence(call: ToolCall, wish: Wish, run: Run, sequence: list[dict[str, Any]]) -> Performed:
     """Run several steps."""
     walker, walked = await _async_walked(call, sequence)
     plan = _plan_of_sequence(call, wish, walker)
@@ -142,16 +186,19 @@ async def _async_sequence(call: ToolCall, wish: Wish, run: Run, sequence: list[d
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
             sequence_run = await SequenceRun.async_create(call, walker, walked)
-            answer = await sequence_run.async_run(stopped=run.stopped)
+            answer = await sequence_run.async_run(RUN_TIME, run.stopped)
     except ToolError as err:
         tell(call, Happening.FAILED)
         raise NotDoneError(str(err)) from err
-    if run.stopped.done() and answer["ended"] != "finished":
+    if sequence_run.end is SequenceEnd.STOPPED:
         raise StoppedError(_reports(answer))
     failures = answer.get("failures")
-    ended = "done" if answer["ended"] == "finished" else str(answer["ended"])
     failed = f"; failed: {'; '.join(map(str, failures))}" if isinstance(failures, list) else ""
-    return f"{ended}{_reports(answer)}{failed}"
+    if (key := _ENDS.get(sequence_run.end)) is not None:
+        return Performed(f"not all done: {answer['ended']}{_reports(answer)}{failed}", key)
+    result = f"done{_reports(answer)}"
+    done = await _async_verified(call, run, result, "", is_whole=sequence_run.is_whole)
+    return replace(done, is_cut_short=sequence_run.end is SequenceEnd.STOPPED_ITSELF)
 
 
 def _plan_of_sequence(call: ToolCall, wish: Wish, walker: SequenceWalker) -> Plan:

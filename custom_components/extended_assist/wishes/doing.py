@@ -18,14 +18,15 @@ from ..results import ToolError, format_time
 from ..silence import log_unexpected
 from ..walk import texts_in
 from . import course
+from .account import told_shortly
 from .acting import Performers, async_act
 from .asking import async_answer
 from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
 from .delivery import async_deliver
-from .outcome import Ending, WishOutcome
+from .outcome import Ending, Performed, WishOutcome
 from .running import Run, StoppedError
-from .wish import Audience, Hearer, Sighting, Watch, Wish
+from .wish import Audience, Hearer, Sighting, Watch, What, Wish
 from .words import said_time, say
 
 MAX_LATE = 300.0
@@ -187,9 +188,16 @@ async def _async_do(
     if what.actions and late > MAX_LATE:
         reason = f"not done: {round(late / 60)} minutes late is too late for an action"
         complaint = await _async_complaint(hass, wish, moment, "not_done_late")
-        outcome = replace(outcome, kind=Ending.MISSED, result=reason, complaint=complaint)
+        words = outcome.words if wish.until.done else ""
+        outcome = replace(outcome, kind=Ending.MISSED, result=reason, words=words, complaint=complaint)
     elif what.actions:
-        outcome = replace(outcome, result=await async_act(call, wish, performers, run))
+        try:
+            done = await async_act(call, wish, performers, run)
+        except NotDoneError as err:
+            if not (err.key and wish.until.done):
+                raise
+            done = Performed(f"not done: {await _async_reason(hass, wish, err)}", err.key)
+        outcome = await _async_acted(hass, wish, moment, outcome, done)
     if what.ask:
         run.check()
         run.has_asked = True
@@ -198,13 +206,31 @@ async def _async_do(
     return outcome
 
 
+async def _async_acted(
+    hass: HomeAssistant, wish: Wish, moment: float, outcome: WishOutcome, done: Performed
+) -> WishOutcome:
+    """Return an outcome with what the actions came to: words beside them are said only where all of it is done.
+
+    What the user is to do is said in any case.
+    """
+    if done.key:
+        complaint = await _async_complaint(hass, wish, moment, done.key, done.what)
+        words = outcome.words if wish.until.done else ""
+        return replace(outcome, kind=Ending.NOT_DONE, result=done.result, words=words, complaint=complaint)
+    words = outcome.words
+    if words and not done.is_known and not wish.until.done:
+        words = say("unchecked", wish.owner.language, text=words)
+    return replace(outcome, result=done.result, words=words)
+
+
 async def _async_after_stop(hass: HomeAssistant, wish: Wish) -> WishOutcome:
     """Return the outcome of a wish that was begun before Home Assistant stopped: nothing of it is done again."""
     if not wish.what.actions and not wish.what.ask:
         said = "said, maybe twice: Home Assistant stopped meanwhile"
         return WishOutcome(Ending.HAPPENED, words=await _async_words(hass, wish), said=said)
     interrupted = say("interrupted", wish.owner.language, name=await _async_name(hass, wish))
-    return WishOutcome(Ending.FAILED, INTERRUPTED, words=wish.what.say or "", complaint=interrupted)
+    words = (wish.what.say or "") if wish.until.done or not wish.what.actions else ""
+    return WishOutcome(Ending.FAILED, INTERRUPTED, words=words, complaint=interrupted)
 
 
 async def _async_sighted(hass: HomeAssistant, wish: Wish, watch: Watch) -> WishOutcome:
@@ -239,18 +265,20 @@ def _as_it_comes(wish: Wish, words: str, moment: float, *, late: float, again: b
     return say("again", language, text=words) if again else words
 
 
-async def _async_complaint(hass: HomeAssistant, wish: Wish, moment: float, key: str) -> str:
+async def _async_complaint(hass: HomeAssistant, wish: Wish, moment: float, key: str, what: str = "") -> str:
     """Return the sentence on steps that are not done; empty where nothing is said."""
     if not key:
         return ""
-    return say(key, wish.owner.language, name=await _async_name(hass, wish), time=said_time(moment))
+    return say(key, wish.owner.language, name=await _async_name(hass, wish), time=said_time(moment), what=what)
 
 
 async def _async_name(hass: HomeAssistant, wish: Wish) -> str:
     """Return the name of a wish, unless that names an entity which is hidden now."""
-    exposure = Exposure(hass, wish.owner.assistant)
+    exposure, name, what = Exposure(hass, wish.owner.assistant), wish.name, wish.what
     await exposure.async_prepare()
-    return say("unnamed", wish.owner.language) if exposure.names_hidden(wish.name) else wish.name
+    if what.actions and what.say and what.say.startswith(name):
+        name = told_shortly(What(what.actions))  # Words beside an action may claim that it is done.
+    return say("unnamed", wish.owner.language) if exposure.names_hidden(name) else name
 
 
 async def _async_reason(hass: HomeAssistant, wish: Wish, error: ToolError) -> str:

@@ -33,3 +33,19 @@ class WishOutcome:
     """How that is called in the result, once they were told."""
     complaint: str = ""
     """What the one who wanted it is told of what was not done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What the actions of an occurrence came to."""
+
+    result: str
+    """In words for the model."""
+    key: str = ""
+    """The key of the words about what did not come about; empty where all did."""
+    what: str = ""
+    """The names that these words tell."""
+    is_known: bool = True
+    """Whether the entities tell that all of it was done."""
+    is_cut_short: bool = False
+    """Whether a step `stop` ended it, so that nothing is to follow."""

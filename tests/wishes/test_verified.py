@@ -1,0 +1,197 @@
+"""Tests that what is due is verified as a call is: words beside an action are said only where all of it is done."""
+
+from collections.abc import Callable
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+
+from custom_components.extended_assist.tools.wishes import PendingTool
+from custom_components.extended_assist.wishes import verifying
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.outcome import Ending
+from custom_components.extended_assist.wishes.wish import Until, Wish
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.core import HomeAssistant, ServiceCall
+from homeassistant.exceptions import HomeAssistantError
+
+from ..acting import house
+from ..conftest import ASSISTANT, CallTool
+from .keeping import LAMP, PARTY, TURN_ON, Add, Later, Told, a_wish, add, home, later, told
+
+__all__ = ["add", "home", "house", "later", "told"]
+
+LOCK, OTHER, COVER = "lock.openable_lock", "light.ceiling_lights", "cover.gate"
+BUTTON = "input_button.mail"
+CLAIM = "The front door is locked now."
+LOCK_IT = {"action": "lock.lock", "entity_ids": [LOCK], "data": {}, "targeted": True}
+BOTH = {**TURN_ON, "entity_ids": [LAMP, OTHER]}
+OPEN_IT = {"action": "cover.open_cover", "entity_ids": [COVER], "data": {}, "targeted": True}
+LAMP_ON = {"action": "light.turn_on", "target": {"entity_id": LAMP}}
+PARTY_ON = {"action": "input_boolean.turn_on", "target": {"entity_id": PARTY}}
+PARTY_IS_ON = {"condition": "state", "entity_id": PARTY, "state": "on"}
+
+
+class Device:
+    """What devices do when they are called, instead of what those of the demo do."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Take the home."""
+        self._hass = hass
+        self.does: Callable[[ServiceCall], None] = lambda _: None
+        for domain, service in (("lock", "lock"), ("light", "turn_on"), ("cover", "open_cover")):
+            hass.services.async_register(domain, service, self._async_act)
+        for entity_id, state in ((LOCK, "unlocked"), (LAMP, "off"), (OTHER, "off"), (COVER, "closed")):
+            hass.states.async_set(entity_id, state)
+            async_expose_entity(hass, ASSISTANT, entity_id, True)
+
+    async def _async_act(self, call: ServiceCall) -> None:
+        """Act."""
+        self.does(call)
+
+    def sets(self, **states: str) -> Callable[[ServiceCall], None]:
+        """Return an action that sets the states of entities, by the end of their ids."""
+
+        def act(_: ServiceCall) -> None:
+            for entity_id in (LOCK, LAMP, OTHER, COVER):
+                if (state := states.get(entity_id.partition(".")[2])) is not None:
+                    self._hass.states.async_set(entity_id, state)
+
+        return act
+
+
+@pytest.fixture
+def device(hass: HomeAssistant, home: MockConfigEntry) -> Device:
+    """Return the devices."""
+    return Device(hass)
+
+
+def fail(_: ServiceCall) -> None:
+    """Fail as a device does that is not there."""
+    raise HomeAssistantError("the device is away")
+
+
+@pytest.mark.parametrize(
+    ("states", "actions", "says", "result"),
+    [
+        ({}, [LOCK_IT], "I tried Lock, but this did not come about: openable lock.", "not reached: openable lock"),
+        ({"openable_lock": "jammed"}, [LOCK_IT], "did not come about: openable lock.", "unlocked → jammed"),
+        ({"bed_light": "on"}, [BOTH], "did not come about: ceiling lights.", "not reached: ceiling lights"),
+        ({"gate": "opening"}, [OPEN_IT], "is not complete yet: gate.", "still under way: gate"),
+        ({"bed_light": "on"}, [LAMP_ON, PARTY_IS_ON, PARTY_ON], "a condition in it was not met", "ended early"),
+        ({}, [PARTY_IS_ON, LAMP_ON], "a condition in it was not met", "ended early"),
+    ],
+)
+async def test_not_all_done(
+    hass: HomeAssistant,
+    add: Add,
+    later: Later,
+    told: Told,
+    device: Device,
+    call_tool: CallTool,
+    states: dict[str, str],
+    actions: list[dict[str, Any]],
+    says: str,
+    result: str,
+) -> None:
+    """What did not come about is told instead of the words, and is known as not done."""
+    happened: list[Ending] = []
+    (await async_get_wishes(hass)).async_listen_happened(lambda *of: happened.append(of[2]))
+    device.does = device.sets(**states)
+    wish = await add(600, say=CLAIM, name=CLAIM, actions=actions, agreed=True)
+    await later(601)
+    assert len(told.words) == 1
+    assert says in told.words[0]
+    assert CLAIM not in told.words[0]
+    assert happened == [Ending.NOT_DONE]
+    assert str(wish.progress.result).startswith("not all done: ")
+    assert result in str(wish.progress.result)
+    assert "not all done" in (await call_tool(PendingTool()))["ended"][0]["result"]
+
+
+async def test_second_step_fails(add: Add, later: Later, told: Told, device: Device) -> None:
+    """A step that fails after others is told as a part that failed."""
+    device.does = fail
+    steps = [PARTY_ON, LAMP_ON]
+    wish = await add(600, say=CLAIM, actions=steps)
+    await later(601)
+    assert told.words == ["I could not do all of milk: part of it failed."]
+    assert "the device is away" in str(wish.progress.result)
+
+
+@pytest.mark.parametrize("actions", [[LOCK_IT], [OPEN_IT], [BOTH], [LAMP_ON]])
+async def test_all_done(add: Add, later: Later, told: Told, device: Device, actions: list[dict[str, Any]]) -> None:
+    """Words are said as they are where all is reached."""
+    device.does = device.sets(openable_lock="locked", gate="open", bed_light="on", ceiling_lights="on")
+    wish = await add(600, say=CLAIM, actions=actions, agreed=True)
+    await later(601)
+    assert told.words == [CLAIM]
+    assert str(wish.progress.result).startswith("done: ")
+
+
+@pytest.mark.parametrize("ends", ["open", "closed"])
+async def test_under_way_is_waited_for(
+    hass: HomeAssistant,
+    add: Add,
+    told: Told,
+    device: Device,
+    freezer: FrozenDateTimeFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: str,
+) -> None:
+    """Nothing is said while a gate moves; what it comes to decides."""
+    monkeypatch.setattr(verifying, "PATIENCE", 30.0)
+    monkeypatch.setattr(verifying, "LONGEST_WAY", 120.0)
+    device.does = device.sets(gate="opening")
+    await add(600, say=CLAIM, actions=[OPEN_IT], agreed=True)
+    freezer.tick(601)
+    (await async_get_wishes(hass))._fulfilling.async_look()
+    while not hass.states.is_state(COVER, "opening"):
+        await _async_turn(hass)
+    for seconds in (40, 40):
+        freezer.tick(seconds)
+        async_fire_time_changed(hass)
+        await _async_turn(hass)
+        assert told.words == []
+    hass.states.async_set(COVER, ends)
+    freezer.tick(60)
+    await hass.async_block_till_done()
+    assert len(told.words) == 1
+    assert (told.words == [CLAIM]) is (ends == "open")
+
+
+async def _async_turn(hass: HomeAssistant) -> None:
+    """Let everything go on that does not wait for a time."""
+    for _ in range(30):
+        await hass.async_add_executor_job(int)
+
+
+async def test_cannot_be_known(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """What no entity tells is said with that."""
+    press = {"action": "input_button.press", "entity_ids": [BUTTON], "data": {}, "targeted": True}
+    hass.services.async_register("input_button", "press", lambda _: None)
+    hass.states.async_set(BUTTON, "unknown")
+    async_expose_entity(hass, ASSISTANT, BUTTON, True)
+    wish = await add(600, say="The mail is sent.", actions=[press], agreed=True)
+    await later(601)
+    assert told.words == ["The mail is sent. I could not check whether it worked."]
+    assert "whether it worked cannot be known" in str(wish.progress.result)
+
+
+async def test_what_the_user_is_to_do_is_said_in_any_case(add: Add, later: Later, told: Told, device: Device) -> None:
+    """Words until somebody has done something are no claim about the action beside them."""
+    device.does = fail
+    await add(600, say="The bins!", actions=[TURN_ON], until=Until(done=True))
+    await later(601)
+    await later(601)
+    assert told.words == ["I could not do milk: it failed. The bins!", "The bins!"]
+
+
+async def test_in_german(hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told, device: Device) -> None:
+    """What did not come about is told in the user's language."""
+    wish: Wish = a_wish(home.entry_id, 600, say=CLAIM, actions=[LOCK_IT], agreed=True)
+    wish.owner.language = "de"
+    await (await async_get_wishes(hass)).async_add(wish)
+    await later(601)
+    assert told.words == ["Ich habe milk versucht, aber das hier ist nicht eingetreten: openable lock."]
