@@ -391,7 +391,7 @@ async def test_words_of_others(hass: HomeAssistant, home: Home, phone: Companion
         phone, action="notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": words}
     )
     (asked,) = questions(phone)
-    assert asked.endswith(words.replace("<", "&lt;").replace(">", "&gt;"))
+    assert asked.endswith(f'message "{words.replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")}"')
     answer = await home.async_call(
         action="notify.send_message", target={"entity_id": "notify.notifier"}, data={"message": words * 100}
     )
@@ -427,7 +427,7 @@ async def test_what_is_consequential_comes_first(hass: HomeAssistant, home: Home
     await home.async_ask(phone, f"{DOMAIN}__execute_script", sequence=steps)
     (asked,) = questions(phone)
     assert asked.splitlines()[:2] == [NOBODY, "Unlock: Front Door"]
-    assert asked.endswith("value a\nb")
+    assert asked.endswith('value "a b"')
     await phone.async_press(YES)
     await home.async_over()
     assert hass.states.is_state(LOCK, "unlocked")

@@ -116,7 +116,7 @@ async def test_in_questions(hass: HomeAssistant, llm_context: llm.LLMContext, na
     assert is_visible(line)
     assert line.startswith(("Unlock: ", "Unlock", "Entriegeln", "Aufschlie", "잠금"))
     assert len(plan.words.splitlines()) == 1
-    if name in BLANK:
+    if name in BLANK and name:  # Home Assistant makes a name of the id for an empty one.
         assert "lock.odd" in line
 
 

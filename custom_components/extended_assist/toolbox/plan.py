@@ -50,7 +50,7 @@ class Step:
 
     @property
     def shown_lines(self) -> str:
-        """Return what is shown, line by line, each as far indented as it is."""
+        """Return the lines that are shown, each as far indented as it is."""
         return "\n".join(map(seen, self.shown.split("\n")))
 
 
