@@ -11,7 +11,7 @@ from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.consequential import are_alike, is_consequential, without_kind
-from custom_components.extended_assist.toolbox.hearing import LANGUAGES, say
+from custom_components.extended_assist.toolbox.localization import LANGUAGES, say
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.outside import marked
 from custom_components.extended_assist.toolbox.plan import Plan, Step

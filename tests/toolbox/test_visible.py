@@ -9,7 +9,7 @@ from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.toolbox.afar import async_question
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.hearing import LANGUAGES, words_for
+from custom_components.extended_assist.toolbox.localization import LANGUAGES, words_for
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.plan import Part, Plan, Step
 from custom_components.extended_assist.toolbox.portions import Item, question_of

@@ -174,12 +174,12 @@ def matters(call: ToolCall, step: Step, plan: Plan) -> bool:
 async def async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bool = True) -> str:
     """Return the sentences before a question: the plan's own, and where it can be read the option for covers without a kind."""
     remarks = [await plan.remark(language)] if plan.remark else []
-    if is_read and (covers := _covers_without_kind(call, plan)):
+    if is_read and (covers := covers_without_kind(call, plan)):
         remarks.append(say("without_kind", language, names=spoken_list(names_of(call.exposure, covers))))
     return " ".join(remarks)
 
 
-def _covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
+def covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
     """Return the covers about which a plan asks only because nobody has set their kind, so that the options can end it."""
     if call.asks_first or _is_wary(call):
         return []
