@@ -2,18 +2,27 @@
 
 import re
 
+from ..results import format_duration
 from ..toolbox.call import ToolCall
 from ..toolbox.plan import Frame, Step
 from ..toolbox.telling import step_for
-from .sequences import SequenceWalker
+from .sequences import Delay, SequenceWalker
 
 
 def planned_steps(call: ToolCall, walker: SequenceWalker, frame: Frame = ()) -> tuple[Step, ...]:
-    """Return every action that a walker found, those in branches too, within a frame."""
+    """Return every action that a walker found, those in branches too, within a frame, with the delays before them."""
     return tuple(
-        step_for(call, one.name, one.entity_ids, one.data, (*frame, *_place_frame(place)))
-        for one, place in zip(walker.actions, walker.places, strict=True)
+        step_for(call, one.name, one.entity_ids, one.data, (*_time_frame(delay, frame), *_place_frame(place)))
+        for one, place, delay in zip(walker.actions, walker.places, walker.delays, strict=True)
     )
+
+
+def _time_frame(delay: Delay, frame: Frame) -> Frame:
+    """Return the words for when an action is done: of the sequence as a whole, or after the action before it."""
+    begin: Frame = () if delay.is_later else frame
+    if not delay.seconds and not delay.is_open:
+        return begin
+    return (*begin, ("then", "?" if delay.is_open else format_duration(delay.seconds)))
 
 
 def _place_frame(place: str) -> Frame:

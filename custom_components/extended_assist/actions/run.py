@@ -154,15 +154,15 @@ class SequenceRun:
         return action.data | action.target
 
     async def async_run(
-        self, seconds: float = SEQUENCE_TIME, stopped: asyncio.Future[None] | None = None
+        self, seconds: float | None = None, stopped: asyncio.Future[None] | None = None
     ) -> JsonObjectType:
-        """Run to the end, to the end of the time, or until it is stopped.
+        """Run to the end, to the end of the time, SEQUENCE_TIME where it is not given, or until it is stopped.
 
         Raises ToolError when it failed before it changed anything.
         """
         call = self._call
         before = {state.entity_id: state for state in call.hass.states.async_all()}
-        task = await self._async_end(seconds, stopped)
+        task = await self._async_end(SEQUENCE_TIME if seconds is None else seconds, stopped)
         call = as_of_now(call)
         acted = self._acted_on()
         self._forget_failed(acted)

@@ -6,8 +6,10 @@ and the reason. Syntax: https://www.home-assistant.io/docs/scripts/
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+import voluptuous as vol
 
 from homeassistant.components.light.const import ATTR_TRANSITION
 from homeassistant.const import ATTR_DEVICE_ID, ATTR_ENTITY_ID, Platform
@@ -67,6 +69,17 @@ _REPEAT = frozenset({"count", "for_each", "while", "until", "sequence"})
 _OPTION = frozenset({"alias", "note", "conditions", "sequence"})
 
 
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """The time between an action and the one before it, as far as delays make it."""
+
+    seconds: float = 0.0
+    is_later: bool = False
+    """Whether a delay of the sequence itself comes before it at all."""
+    is_open: bool = False
+    """Whether a template says how long it is."""
+
+
 class SequenceWalker:
     """Checks sequences, conditions and triggers for one speaker.
 
@@ -91,6 +104,9 @@ class SequenceWalker:
         """Every action that was found, in order."""
         self.places: list[str] = []
         """Where each of them stands."""
+        self.delays: list[Delay] = []
+        """The delay before each of them."""
+        self._delay = Delay()
         self.is_open = False
         """Whether templates name what an action is about, so that it is known only when it is performed."""
 
@@ -164,6 +180,7 @@ class SequenceWalker:
             raise ToolError(f"{place}: {REFUSED_STEPS[kind]}")
         if kind == "condition":
             return self._conditions.condition(step, place, depth)
+        self._note_delay(step.get("delay"), depth)
         known = _BASE | STEPS.get(kind, set())
         if unknown := [str(key) for key in step if key not in known]:
             raise ToolError(f"{place}: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
@@ -180,6 +197,24 @@ class SequenceWalker:
                 triggers = self._conditions.triggers(step["wait_for_trigger"], f"{place}.wait_for_trigger", depth)
                 return {**self._rest(step, place, {"wait_for_trigger"}), "wait_for_trigger": triggers}
         return self._rest(step, place)
+
+    def _note_place(self, place: str) -> None:
+        """Note where an action stands, and how long after the one before it."""
+        self.places.append(place)
+        self.delays.append(self._delay)
+        self._delay = Delay(is_later=self._delay.is_later)
+
+    def _note_delay(self, value: Any, depth: int) -> None:
+        """Note a delay before the next action; None is none."""
+        if value is None:
+            return
+        is_later = self._delay.is_later or depth == 0
+        try:
+            seconds = cv.positive_time_period(value).total_seconds()
+        except vol.Invalid, OverflowError:
+            self._delay = Delay(self._delay.seconds, is_later=is_later, is_open=True)
+        else:
+            self._delay = Delay(self._delay.seconds + seconds, is_later=is_later, is_open=self._delay.is_open)
 
     async def _async_action(self, step: Part, place: str) -> Part:
         """Check the action of a step."""
@@ -222,7 +257,7 @@ class SequenceWalker:
         except ToolError as err:
             raise ToolError(f"{place}: {err}") from err
         self.actions.append(replace(resolved, data=resolved.data | computed))
-        self.places.append(place)
+        self._note_place(place)
         members = {member for entity_id in resolved.entity_ids for member in members_of(self._call.hass, entity_id)}
         self._moved |= set(filter(self._call.exposure.is_exposed, members))
         if self._keep:
@@ -235,7 +270,7 @@ class SequenceWalker:
     async def _async_create(self, step: Part, data: Part, place: str) -> Part:
         """Check the making of a scene, which the automation itself may turn on."""
         self.actions.append(await async_check_created(self._call, data, place))
-        self.places.append(place)
+        self._note_place(place)
         return self._rest(step, place, _ACTION_KEYS)
 
     @staticmethod
@@ -259,7 +294,7 @@ class SequenceWalker:
         self.actions.append(
             ResolvedAction(domain, service, (), target | data, targeted=True, supports_response=SupportsResponse.NONE)
         )
-        self.places.append(place)
+        self._note_place(place)
         return {"action": action, "target": target, "data": data}
 
     async def _async_device(self, step: Part, place: str) -> Part:

@@ -32,6 +32,7 @@ from ..wishes.account import (
 from ..wishes.asking import is_asked_later
 from ..wishes.keeper import async_get_wishes
 from ..wishes.later import async_keep, owner_of
+from ..wishes.parts import chained
 from ..wishes.reading import (
     async_read_audience,
     async_read_conditions,
@@ -75,11 +76,13 @@ class DoLaterTool(ExtendedTool):
                 description="{after: seconds}, {at: 07:00 or 2026-03-01 17:30}, {repeat: RRULE, at: 07:00}, or {triggers: "
                 "[as in automations], wait: seconds after}.",
             ): dict,
-            vol.Optional("say", description="Words."): cv.string,
+            vol.Optional("say", description="Words; with action: said at its end, if all of it worked."): cv.string,
             vol.Optional("ask", description="A question to answer then."): cv.string,
             # No type: one action, or several steps.
             vol.Optional(
-                "action", description="{action: light.turn_on, target: {entity_id}, data}, or steps of a script."
+                "action",
+                description="{action: light.turn_on, target: {entity_id}, data}, or steps of a script, with fixed delays between "
+                "them up to a day.",
             ): _action_or_steps,
             vol.Optional("for", description="Who hears it, if not here: everyone, a person, an area."): cv.string,
             vol.Optional(
@@ -102,7 +105,11 @@ class DoLaterTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Check and keep it; say what will happen."""
         wish, left_out = await _async_wish(call)
-        wish.what.things = things_of(call.hass, await async_plan_wish(call, wish)) if wish.what.actions else {}
+        wish.what.things = (
+            things_of(call.hass, await async_plan_wish(call, wish))
+            if any(part.actions for part in wish.what.parts)
+            else {}
+        )
         await async_keep(call, wish)
         call.recording.is_complete = not left_out
         call.recording.due = Due(wish.next_moment)
@@ -144,8 +151,10 @@ class PendingTool(ExtendedTool):
         if (asked := await _async_asked(call)) is None:
             return await async_listed(call)
         verb, wish, seconds = asked
-        wishes, before = await async_get_wishes(call.hass), wish.stored()
-        run = wishes.run_of(wish.id)
+        wishes = await async_get_wishes(call.hass)
+        later = wishes.parts_of(wish.id) if verb == "cancel" else []
+        before = [one.stored() for one in (wish, *later) if one.is_standing or verb == "snooze"]
+        run, earlier = wishes.run_of(wish.id), wishes.find(wish.after) if wish.after else wish if later else None
         match verb:
             case "cancel":
                 changed = await wishes.async_end(wish.id, "cancelled")
@@ -155,8 +164,9 @@ class PendingTool(ExtendedTool):
                 changed = await wishes.async_snooze(wish.id, seconds)
         if changed is None:
             raise ToolError(_UNCHANGED[verb == "snooze"])
-        call.recording.changes.append(Change(WISH_CHANGED, f"{verb}: something for later", before))
-        begun = {} if changed.is_standing else told_begun(run, changed, call.exposure)
+        what = f"{verb}: something for later"
+        call.recording.changes += [Change(WISH_CHANGED, what, one) for one in before]
+        begun = {} if changed.is_standing else told_begun(run, changed, call.exposure, earlier)
         # Prepared words say nothing of what had begun.
         call.recording.is_complete = not begun
         answer: JsonObjectType = begun | {_CHANGED[verb]: wish.id, "what": told_wish(call.hass, call.exposure, wish)}
@@ -203,7 +213,7 @@ async def _async_wish(call: ToolCall) -> tuple[Wish, int]:
     if when.triggers and when.rule is None and wish.until.moment is None and wish.until.times is None:
         wish.until.times = 1  # What is to happen each time, for good, is an automation.
     wish.name = wish.name or told_shortly(what)[:MAX_NAME]
-    if wish.until.done and not (what.say or what.ask):
+    if wish.until.done and not any(part.say or part.ask for part in what.parts):
         raise ToolError("until: nothing is said that could be done. Give say as well.")
     await async_prepare(call.exposure, wish)
     return wish, left_out
@@ -234,7 +244,7 @@ async def _async_what(call: ToolCall) -> tuple[What, int]:
     what, left_out = What(say=given.get("say") or None, ask=given.get("ask") or None), 0
     one = given.get("action")
     if isinstance(one, list):
-        what.actions = await SequenceWalker(call).async_actions(one, "action")
+        what = chained(await SequenceWalker(call).async_actions(one, "action"), what.say, what.ask, "action")
     elif one:
         if unknown := [str(key) for key in one if key not in ("action", "target", "data")]:
             raise ToolError(f"action: unknown here: {', '.join(unknown)}. Give action, target and data.")
@@ -275,7 +285,8 @@ async def _async_asked(call: ToolCall) -> tuple[str, Wish, float] | None:
         if not 1 <= seconds <= MAX_SNOOZE:
             raise ToolError(f"snooze.seconds must be from 1 to {MAX_SNOOZE}, which is a day.")
     wishes = await async_get_wishes(call.hass)
-    among = wishes.standing if verb != "snooze" else [*wishes.standing, *wishes.ended]
+    ended = [one for one in wishes.ended if verb == "snooze" or (verb == "cancel" and wishes.parts_of(one.id))]
+    among = [*wishes.standing, *ended]
     for wish in await async_visible(call, among):
         if wish.id == wanted.strip().lower():
             await async_check_change(call.hass, wish, call.caller.user_id)

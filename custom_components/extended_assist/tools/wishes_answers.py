@@ -93,7 +93,7 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
 
 async def _async_row(call: ToolCall, wish: Wish) -> JsonObjectType:
     """Return a wish that is pending, in words."""
-    row = {"id": wish.id} | told(call, wish)
+    row = {"id": wish.id} | ({"part_of": wish.after} if wish.after else {}) | told(call, wish)
     if wish.progress.in_vain:
         row["waits"] = _IN_VAIN
     if wish.progress.result:

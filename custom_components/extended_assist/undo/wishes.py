@@ -24,12 +24,13 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
     wishes = await async_get_wishes(call.hass)
     if (made := wishes.find(change.details["id"])) is not None:
         await async_check_change(call.hass, made, call.caller.user_id)
-    run = wishes.run_of(change.details["id"])
+    run, later = wishes.run_of(change.details["id"]), wishes.parts_of(change.details["id"])
+    earlier = wishes.find(change.details["id"]) if later else None
     wish = await wishes.async_end(change.details["id"], _TAKEN_BACK)
     if wish is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, wish)
-    begun = told_begun(run, wish, call.exposure)
+    begun = told_begun(run, wish, call.exposure, earlier)
     how = ", though it had begun already" if begun else ""
     return begun | {"undone": f"ended{how}: {told_wish(call.hass, call.exposure, wish)}"}, True
 
@@ -55,8 +56,9 @@ async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObject
 async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) -> Plan:
     """Return the plan of undoing a change of a wish."""
     if change.kind in (SCHEDULED, WISH):
-        wish = (await async_get_wishes(call.hass)).find(change.details["id"])
-        if wish is None or not wish.is_standing or not is_told(call.exposure, wish):
+        wishes = await async_get_wishes(call.hass)
+        wish = wishes.find(change.details["id"])
+        if wish is None or not (wish.is_standing or wishes.parts_of(wish.id)) or not is_told(call.exposure, wish):
             return Plan((), sentence, bound_to=change.id)
         await async_prepare(call.exposure, wish)
         words = f"Cancel: {told_wish(call.hass, call.exposure, wish)}"

@@ -18,7 +18,9 @@ from ..toolbox.plan import Frame, Plan, Step
 from ..toolbox.reason import ASK_LATER
 from ..toolbox.telling import describe, framed, step_for
 from ..toolbox.visible import name_shown, quoted
+from .parts import steps_of
 from .reading import told_when
+from .telling import told_length
 from .wish import Audience, Hearer, Until, What, Wish
 
 SAY_LATER: Final = f"{DOMAIN}.say_later"
@@ -35,7 +37,7 @@ def is_resolved(step: Mapping[str, Any]) -> bool:
 def entity_ids_of(wish: Wish) -> list[str]:
     """Return the entities that a wish acts on or looks at."""
     watched = wish.when.watch.entity_ids if wish.when.watch else ()
-    return list(dict.fromkeys([*watched, *_ids_in(wish.what.actions)]))
+    return list(dict.fromkeys([*watched, *_ids_in([part.actions for part in wish.what.parts])]))
 
 
 def _ids_in(value: Any) -> Iterator[str]:
@@ -60,6 +62,8 @@ def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
     """Return the content of a wish, in words."""
     parts = [_told_step(hass, exposure, step) for step in what.actions]
     parts += [f"{verb}: {seen(exposure, text)}" for verb, text in (("Say", what.say), ("Ask", what.ask)) if text]
+    if what.then is not None:
+        parts.append(f"then, {told_length(what.then.wait)} later: {told_what(hass, exposure, what.then)}")
     return "; ".join(parts)
 
 
@@ -73,11 +77,12 @@ def told_wish(hass: HomeAssistant, exposure: Exposure, wish: Wish) -> str:
 @callback
 def told_shortly(what: What) -> str:
     """Return the content of a wish in few words, without names of entities: those are looked up when they may be told."""
-    if words := what.say or what.ask:
+    *_, last = what.parts
+    if words := last.say or last.ask:
         return words
     if len(what.actions) == 1 and is_resolved(what.actions[0]):
         return str(what.actions[0]["action"]).partition(".")[2].replace("_", " ").capitalize()
-    return f"{len(what.actions)} steps"
+    return f"{sum(len(part.actions) for part in what.parts)} steps"
 
 
 def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any]) -> str:
@@ -128,7 +133,7 @@ def seen(exposure: Exposure, text: str) -> str:
 
 async def async_prepare(exposure: Exposure, *wishes: Wish) -> None:
     """Read ahead what telling triggers, conditions and sequences needs."""
-    if any(wish.when.triggers or wish.conditions or not all(map(is_resolved, wish.what.actions)) for wish in wishes):
+    if any(wish.when.triggers or wish.conditions or not all(map(is_resolved, steps_of(wish.what))) for wish in wishes):
         await exposure.async_prepare()
 
 
@@ -144,15 +149,19 @@ async def async_plan_wish(call: ToolCall, wish: Wish, delay: float | None = None
         for step in filter(is_resolved, wish.what.actions)
     ]
     walker = SequenceWalker(call)
-    if sequence := [step for step in wish.what.actions if not is_resolved(step)]:
+    if sequence := [step for step in steps_of(wish.what) if not is_resolved(step)]:
         await walker.async_actions(sequence, "actions")
         steps += planned_steps(call, walker, frame)
     told = told_audience(call.hass, call.exposure, wish.audience)
     whom = f" (to {told})" if told else ""
-    for action, verb, text in ((SAY_LATER, "Say", wish.what.say), (ASK_LATER, "Ask the assistant", wish.what.ask)):
+    *_, last = wish.what.parts
+    words_frame: Frame = frame
+    if last is not wish.what:
+        words_frame = () if last.actions else (("then", format_duration(last.wait)),)
+    for action, verb, text in ((SAY_LATER, "Say", last.say), (ASK_LATER, "Ask the assistant", last.ask)):
         if text:
             data = {"text": text, "hearer": wish.audience.hearer.value, "target": wish.audience.target}
-            steps.append(framed(call.exposure, Step(action, (), data, f"{verb}{whom}: {text}"), frame))
+            steps.append(framed(call.exposure, Step(action, (), data, f"{verb}{whom}: {text}"), words_frame))
     if wish.when.watch is not None and not steps:
         words = _capital(told_when(call.hass, call.exposure, wish.when))
         steps = [Step(f"{DOMAIN}.watch", tuple(wish.when.watch.entity_ids), {}, words)]

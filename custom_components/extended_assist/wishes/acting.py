@@ -29,7 +29,7 @@ from ..toolbox.telling import step_for
 from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
 from .outcome import Performed
-from .running import Run, StoppedError
+from .running import StoppedError, TaskRun
 from .verifying import async_verify, spoken
 from .wish import Owner, Wish
 
@@ -52,7 +52,7 @@ _ENDS: Final[Mapping[SequenceEnd, str]] = {
 _CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
-async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Run) -> Performed:
+async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: TaskRun) -> Performed:
     """Perform the actions of a wish, verify them, and return what they came to; raises NotDoneError and StoppedError."""
     steps = wish.what.actions
     if not all(map(_is_resolved, steps)):
@@ -76,8 +76,8 @@ async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Run
     )
 
 
-async def _async_verified(call: ToolCall, run: Run, result: str, key: str, *, is_whole: bool) -> Performed:
-    """Return what actions came to, once the entities tell it; with a key, it is known already that not all was done."""
+async def _async_verified(call: ToolCall, run: TaskRun, result: str, key: str, *, is_whole: bool) -> Performed:
+    """Return the outcome of actions, once the entities tell it; with a key, it is known already that not all was done."""
     verifying = async_verify(call.hass, str(call.llm_context.assistant), run.acts, is_whole=is_whole)
     verdict = await run.async_unless_stopped(verifying)
     if verdict.missing:
@@ -93,7 +93,7 @@ async def _async_verified(call: ToolCall, run: Run, result: str, key: str, *, is
 
 
 async def _async_step(
-    call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers, run: Run
+    call: ToolCall, wish: Wish, step: Mapping[str, Any], performers: Performers, run: TaskRun
 ) -> Performed:
     """Perform one action on those of its entities that are still exposed."""
     if (perform := performers.get(step["action"])) is not None:
@@ -145,7 +145,9 @@ async def _async_checked(call: ToolCall, step: Mapping[str, Any], target: Mappin
         raise NotDoneError(str(err), HIDDEN) from err
 
 
-async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer, run: Run) -> str:
+async def _async_performed(
+    call: ToolCall, wish: Wish, step: Mapping[str, Any], perform: Performer, run: TaskRun
+) -> str:
     """Let what an entry brings do an action of its own, such as calling a function."""
     call.recording.what = wish.name
     run.begin(call.recording)
@@ -155,7 +157,7 @@ async def _async_performed(call: ToolCall, wish: Wish, step: Mapping[str, Any], 
         raise NotDoneError(str(err)) from err
 
 
-async def _async_recorded(call: ToolCall, action: ResolvedAction, run: Run) -> Mapping[str, Any]:
+async def _async_recorded(call: ToolCall, action: ResolvedAction, run: TaskRun) -> Mapping[str, Any]:
     """Perform an action so that it can be undone."""
     journal = await async_get_journal(call.hass)
     call.recording.what = action.name
@@ -169,7 +171,7 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction, run: Run) -> M
         raise NotDoneError(str(err)) from err
 
 
-async def _async_sequence(call: ToolCall, wish: Wish, run: Run, sequence: list[dict[str, Any]]) -> Performed:
+async def _async_sequence(call: ToolCall, wish: Wish, run: TaskRun, sequence: list[dict[str, Any]]) -> Performed:
     """Run several steps."""
     walker, walked = await _async_walked(call, sequence)
     plan = _plan_of_sequence(call, wish, walker)
@@ -226,7 +228,7 @@ async def _async_still(hass: HomeAssistant, wish: Wish) -> None:
         raise NotDoneError("its conditions did not hold any more when it was agreed to.")
 
 
-async def _async_agree(call: ToolCall, wish: Wish, plan: Plan, run: Run) -> ToolCall | None:
+async def _async_agree(call: ToolCall, wish: Wish, plan: Plan, run: TaskRun) -> ToolCall | None:
     """Ask from afar where a wish needs somebody's word that was not given: the one who made it, or those of the options.
 
     Return the call as that of who agreed, or None where nobody needed to; raises NotDoneError.

@@ -165,7 +165,7 @@ def finish(wish: Wish, one: Occasion, result: str, now: float) -> None:
     if one.repeated and progress.again == one.due:
         progress.again = None
     progress.said += 1
-    if wish.until.done and wish.is_standing and progress.again is None:
+    if wish.until.done and wish.what.then is None and wish.is_standing and progress.again is None:
         if progress.said < MAX_SAID and now + AGAIN_AFTER <= _end(wish):
             progress.again = now + AGAIN_AFTER
         elif progress.said == MAX_SAID:

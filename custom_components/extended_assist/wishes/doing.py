@@ -25,7 +25,8 @@ from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
 from .delivery import async_deliver
 from .outcome import Ending, Performed, WishOutcome
-from .running import Run, StoppedError
+from .parts import MAX_DELAY, is_back, taking_back
+from .running import StoppedError, TaskRun
 from .wish import Audience, Hearer, Sighting, Watch, What, Wish
 from .words import said_time, say
 
@@ -50,7 +51,7 @@ async def async_do(
     hass: HomeAssistant,
     wish: Wish,
     moment: float,
-    run: Run,
+    run: TaskRun,
     *,
     late: float,
     again: bool,
@@ -72,10 +73,12 @@ async def async_do(
                 words = await _async_words(hass, wish) or await _async_name(hass, wish)
                 outcome = WishOutcome(Ending.HAPPENED, words=words, said="said again")
             else:
-                outcome = await _async_do(hass, wish, moment, late, performers or {}, run)
+                outcome = await _async_do(hass, wish, moment, run, late=late, performers=performers or {})
     except NotDoneError as err:
         complaint = await _async_complaint(hass, wish, moment, err.key)
-        outcome = WishOutcome(Ending.NOT_DONE, f"not done: {await _async_reason(hass, wish, err)}", complaint=complaint)
+        reason = f"not done: {await _async_reason(hass, wish, err)}"
+        rest = taking_back(wish.what) if run.has_acted else None
+        outcome = WishOutcome(Ending.NOT_DONE, reason, complaint=complaint, rest=rest)
     except StoppedError as err:
         outcome = await _async_stopped(hass, wish, moment, run, str(err))
     except (Exception, asyncio.CancelledError) as err:
@@ -83,7 +86,11 @@ async def async_do(
             raise
         log_unexpected("in a wish")
         complaint = await _async_complaint(hass, wish, moment, "not_done_failed")
-        outcome = WishOutcome(Ending.FAILED, "not done: it failed unexpectedly", complaint=complaint)
+        rest = taking_back(wish.what) if run.has_acted else None
+        outcome = WishOutcome(Ending.FAILED, "not done: it failed unexpectedly", complaint=complaint, rest=rest)
+    if outcome.complaint and wish.what.then is not None:
+        key = "no_rest" if outcome.rest is None else "only_back"
+        outcome = replace(outcome, complaint=say(key, wish.owner.language, text=outcome.complaint))
     if outcome.words and not repeated:
         outcome = replace(
             outcome, words=_as_it_comes(wish, outcome.words, moment, late=late, again=again, missed=missed)
@@ -91,7 +98,7 @@ async def async_do(
     return await _async_told(hass, wish, moment, outcome, run)
 
 
-async def _async_stopped(hass: HomeAssistant, wish: Wish, moment: float, run: Run, reports: str) -> WishOutcome:
+async def _async_stopped(hass: HomeAssistant, wish: Wish, moment: float, run: TaskRun, reports: str) -> WishOutcome:
     """Return the outcome of a run that was stopped, with reports of what it had begun; raises StoppedError where it can be begun anew."""
     if not run.has_begun:
         if wish.is_standing:
@@ -106,7 +113,9 @@ async def _async_stopped(hass: HomeAssistant, wish: Wish, moment: float, run: Ru
     )
 
 
-async def _async_told(hass: HomeAssistant, wish: Wish, moment: float, outcome: WishOutcome, run: Run) -> WishOutcome:
+async def _async_told(
+    hass: HomeAssistant, wish: Wish, moment: float, outcome: WishOutcome, run: TaskRun
+) -> WishOutcome:
     """Tell an outcome, and return it with whether that went well."""
     words, complaint, results = outcome.words, outcome.complaint, [outcome.result] if outcome.result else []
     if words and not wish.is_standing:
@@ -168,7 +177,7 @@ def is_ready(hass: HomeAssistant, wish: Wish) -> bool:
 
 
 async def _async_do(
-    hass: HomeAssistant, wish: Wish, moment: float, late: float, performers: Performers, run: Run
+    hass: HomeAssistant, wish: Wish, moment: float, run: TaskRun, *, late: float, performers: Performers
 ) -> WishOutcome:
     """Check everything as of now, act, and return what is to be said; raises NotDoneError and StoppedError."""
     what, call = wish.what, await async_valid_call(hass, wish, performers)
@@ -185,7 +194,7 @@ async def _async_do(
     if wish.when.watch is not None:
         return await _async_sighted(hass, wish, wish.when.watch)
     outcome = WishOutcome(Ending.LATE if late >= LATE_TOLD else Ending.HAPPENED, words=what.say or "")
-    if what.actions and late > MAX_LATE:
+    if what.actions and late > most_late(wish):
         reason = f"not done: {round(late / 60)} minutes late is too late for an action"
         complaint = await _async_complaint(hass, wish, moment, "not_done_late")
         words = outcome.words if wish.until.done else ""
@@ -198,12 +207,20 @@ async def _async_do(
                 raise
             done = Performed(f"not done: {await _async_reason(hass, wish, err)}", err.key)
         outcome = await _async_acted(hass, wish, moment, outcome, done)
+    elif what.then is not None:
+        outcome = replace(outcome, rest=what.then)
     if what.ask:
         run.check()
         run.has_asked = True
         answer = await run.async_unless_stopped(async_answer(hass, wish, what.ask))
         outcome = replace(outcome, words=f"{outcome.words} {answer}".strip())
     return outcome
+
+
+@callback
+def most_late(wish: Wish) -> float:
+    """Return how many seconds the actions of a task may be late: what turns off again is better done late than never."""
+    return MAX_DELAY if wish.after is not None and is_back(wish.what) else MAX_LATE
 
 
 async def _async_acted(
@@ -216,21 +233,22 @@ async def _async_acted(
     if done.key:
         complaint = await _async_complaint(hass, wish, moment, done.key, done.what)
         words = outcome.words if wish.until.done else ""
-        return replace(outcome, kind=Ending.NOT_DONE, result=done.result, words=words, complaint=complaint)
+        rest = taking_back(wish.what)
+        return replace(outcome, kind=Ending.NOT_DONE, result=done.result, words=words, complaint=complaint, rest=rest)
     words = outcome.words
     if words and not done.is_known and not wish.until.done:
         words = say("unchecked", wish.owner.language, text=words)
-    return replace(outcome, result=done.result, words=words)
+    return replace(outcome, result=done.result, words=words, rest=None if done.is_cut_short else wish.what.then)
 
 
 async def _async_after_stop(hass: HomeAssistant, wish: Wish) -> WishOutcome:
     """Return the outcome of a wish that was begun before Home Assistant stopped: nothing of it is done again."""
     if not wish.what.actions and not wish.what.ask:
         said = "said, maybe twice: Home Assistant stopped meanwhile"
-        return WishOutcome(Ending.HAPPENED, words=await _async_words(hass, wish), said=said)
+        return WishOutcome(Ending.HAPPENED, words=await _async_words(hass, wish), said=said, rest=wish.what.then)
     interrupted = say("interrupted", wish.owner.language, name=await _async_name(hass, wish))
     words = (wish.what.say or "") if wish.until.done or not wish.what.actions else ""
-    return WishOutcome(Ending.FAILED, INTERRUPTED, words=words, complaint=interrupted)
+    return WishOutcome(Ending.FAILED, INTERRUPTED, words=words, complaint=interrupted, rest=taking_back(wish.what))
 
 
 async def _async_sighted(hass: HomeAssistant, wish: Wish, watch: Watch) -> WishOutcome:

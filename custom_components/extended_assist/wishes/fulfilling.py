@@ -23,12 +23,13 @@ from .course import Occasion
 from .gates import Gates
 from .looking import FindEyes
 from .outcome import Ending, WishOutcome
-from .running import ENDED, UNLOADED, USER_GONE, Run, StoppedError
+from .parts import follow_up
+from .running import ENDED, UNLOADED, USER_GONE, StoppedError, TaskRun
 from .store import WishStore
 from .triggers import Triggers
 from .vain import InVain
 from .watching import Watching
-from .wish import Wish
+from .wish import What, Wish
 
 LOOK = 30.0
 """Seconds after which the clock is looked at where the system does not tell that it was set, and while something is missing."""
@@ -65,7 +66,7 @@ class Fulfilling:
         self._watching = Watching(hass, store, self.async_look)
         self._performers: dict[str, Performers] = {}
         """What performs the actions of each started entry that are none of Home Assistant's."""
-        self._running: dict[str, Run] = {}
+        self._running: dict[str, TaskRun] = {}
         """The runs of the wishes of which something is being done, by the ids of these."""
         self._timer: CALLBACK_TYPE | None = None
         self._started = 0.0
@@ -98,12 +99,12 @@ class Fulfilling:
         self.async_look()
 
     @callback
-    def run_of(self, wish_id: str) -> Run | None:
+    def run_of(self, wish_id: str) -> TaskRun | None:
         """Return the run of a wish; None while nothing of it is being done."""
         return self._running.get(wish_id)
 
     @callback
-    def stop_run(self, wish_id: str, reason: str = ENDED) -> Run | None:
+    def stop_run(self, wish_id: str, reason: str = ENDED) -> TaskRun | None:
         """Stop the run of a wish before its next step and return it; None while nothing of it is being done."""
         if (run := self._running.get(wish_id)) is not None:
             run.stop(reason)
@@ -142,7 +143,7 @@ class Fulfilling:
         is_missing = self._triggers.is_missing
         for wish in waiting:
             if course.is_over(wish, moment) or self._can_begin(wish, moment):
-                run = self._running[wish.id] = Run(self._hass, wish)
+                run = self._running[wish.id] = TaskRun(self._hass, wish)
                 self._run(self._async_take_up(wish, run))
             elif course.occasion(wish, moment) is not None:
                 is_missing = True
@@ -167,9 +168,10 @@ class Fulfilling:
         """Return whether something of a wish is due, and all that it acts on is there or was waited for long enough."""
         if (one := course.occasion(wish, moment)) is None:
             return False
-        if one.again or one.repeated or one.late > doing.MAX_LATE or doing.is_ready(self._hass, wish):
+        most = doing.most_late(wish)
+        if one.again or one.repeated or one.late > most or doing.is_ready(self._hass, wish):
             return True
-        return moment - max(one.moment, self._started) > READY_TIME or one.late > doing.MAX_LATE - LOOK
+        return moment - max(one.moment, self._started) > READY_TIME or one.late > most - LOOK
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something outside of any conversation."""
@@ -193,7 +195,7 @@ class Fulfilling:
         if not await self._in_vain.async_is_vain(wish) and course.triggered(wish, now()):
             await self._store.async_save()
 
-    async def _async_take_up(self, wish: Wish, run: Run) -> None:
+    async def _async_take_up(self, wish: Wish, run: TaskRun) -> None:
         """Take a wish one step further; then look whether more is due."""
         try:
             await self._async_step(wish, run)
@@ -210,7 +212,7 @@ class Fulfilling:
         self._running.pop(wish.id, None)
         self.async_look()
 
-    async def _async_step(self, wish: Wish, run: Run) -> None:
+    async def _async_step(self, wish: Wish, run: TaskRun) -> None:
         """Fulfil what is due of a wish, pass over it where its conditions do not hold, or end the wish."""
         holds = True
         one = course.occasion(wish, now())
@@ -237,7 +239,7 @@ class Fulfilling:
                 raise
             return True
 
-    async def _async_begin(self, wish: Wish, one: Occasion, run: Run) -> None:
+    async def _async_begin(self, wish: Wish, one: Occasion, run: TaskRun) -> None:
         """Store that something is begun, then do it, unless it was ended or cannot be done any more."""
         if not self._is_open(wish):
             return
@@ -258,7 +260,7 @@ class Fulfilling:
         is_running = self._hass.state is CoreState.running
         return is_running and wish.is_standing and wish.owner.entry_id in self._performers
 
-    async def _async_finish(self, wish: Wish, one: Occasion, run: Run) -> None:
+    async def _async_finish(self, wish: Wish, one: Occasion, run: TaskRun) -> None:
         """Do what was begun, and store what became of it; what was stopped before anything was done is due again."""
         try:
             outcome = await doing.async_do(
@@ -281,8 +283,18 @@ class Fulfilling:
 
     async def _async_over(self, wish: Wish, one: Occasion, outcome: WishOutcome) -> None:
         """Store that an occurrence is over, and tell whoever listens what became of it."""
+        if outcome.rest is not None and wish.is_standing:
+            self._let_follow(wish, outcome.rest, one.moment if one.again else now())
         course.finish(wish, one, outcome.result, now())
         await self._async_tell(wish, one, outcome.kind, outcome.result)
+
+    def _let_follow(self, wish: Wish, rest: What, since: float) -> None:
+        """Let the next part of a wish stand, stored with the end of this one; one of an earlier occurrence gives way."""
+        following = follow_up(wish, rest, since)
+        for old in self._store.standing:
+            if old.after == following.after and old.progress.times == 0 and old.id not in self._running:
+                del self._store.wishes[old.id]
+        self._store.wishes[following.id] = following
 
     async def _async_tell(self, wish: Wish, one: Occasion, kind: Ending, result: str) -> None:
         """Store what became of an occurrence, and tell whoever listens."""

@@ -26,7 +26,7 @@ from .fulfilling import Fulfilling, HappenedListener, now
 from .limits import check_room
 from .looking import FindEyes
 from .renaming import rename
-from .running import Run
+from .running import TaskRun
 from .store import Listener, WishStore
 from .taking_back import change_with_restore
 from .wish import Wish
@@ -107,13 +107,23 @@ class Wishes:
         await self._async_put(wish, lambda: None if wish.progress.due else course.expect(wish, now()))
 
     async def async_end(self, wish_id: str, result: str) -> Wish | None:
-        """End a standing wish and return it; None where there is none."""
-        return await self._async_change(wish_id, lambda wish: course.end(wish, result, now()), withdraws=True)
+        """End a wish and the parts that are to follow it, and return it; None where nothing of it stands."""
+        ended = await self._async_change(wish_id, lambda one: course.end(one, result, now()), withdraws=True)
+        while following := self.parts_of(wish_id):
+            await self._async_change(following[0].id, lambda one: course.end(one, result, now()), withdraws=True)
+            ended = ended or self.find(wish_id) or following[0]
+        return ended
 
     @callback
-    def run_of(self, wish_id: str) -> Run | None:
-        """Return the run of a wish, which says what it has begun; None while nothing of it is being done."""
-        return self._fulfilling.run_of(wish_id)
+    def parts_of(self, wish_id: str) -> list[Wish]:
+        """Return the later parts of a wish that stand."""
+        return [wish for wish in self.standing if wish.after == wish_id]
+
+    @callback
+    def run_of(self, wish_id: str) -> TaskRun | None:
+        """Return the run of a wish or of a later part, which says what it has begun; None while nothing is being done."""
+        ids = (wish_id, *(part.id for part in self.parts_of(wish_id)))
+        return next(filter(None, map(self._fulfilling.run_of, ids)), None)
 
     async def async_done(self, wish_id: str) -> Wish | None:
         """Take it that somebody has done what they were told of: ends the occurrence of a rule, or else the wish."""

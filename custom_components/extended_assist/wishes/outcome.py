@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .wish import What
+
 
 class Ending(StrEnum):
     """How an occurrence can have ended."""
@@ -33,6 +35,8 @@ class WishOutcome:
     """How that is called in the result, once they were told."""
     complaint: str = ""
     """What the one who wanted it is told of what was not done."""
+    rest: What | None = None
+    """The part that follows after its delay; None where none does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,12 @@ _NO_IDS = frozenset({"action", "service"})
 
 def rename(wish: Wish, old: str, new: str) -> bool:
     """Exchange the id of an entity wherever a wish names it; return whether it did."""
-    before = wish.when.triggers, wish.conditions, wish.what.actions, wish.audience.target
+    before = wish.when.triggers, wish.conditions, [part.actions for part in wish.what.parts], wish.audience.target
     wish.what.things = {new if key == old else key: thing for key, thing in wish.what.things.items()}
     after = _renamed(before, old, new)
-    wish.when.triggers, wish.conditions, wish.what.actions, wish.audience.target = after
+    wish.when.triggers, wish.conditions, actions, wish.audience.target = after
+    for part, renamed in zip(wish.what.parts, actions, strict=True):
+        part.actions = renamed
     if (watch := wish.when.watch) is not None and old in watch.entity_ids:
         watch.entity_ids = _renamed(watch.entity_ids, old, new)
         return True

@@ -29,7 +29,7 @@ class StoppedError(Exception):
     """A run was stopped before its next step."""
 
 
-class Run:
+class TaskRun:
     """A run of a task. Every way to end a task calls `stop`."""
 
     def __init__(self, hass: HomeAssistant, wish: Wish) -> None:
@@ -122,7 +122,7 @@ class Run:
 
     @callback
     def told(self, exposure: Exposure) -> JsonObjectType:
-        """Return what a stopped run has done so far, for a model; empty where nothing had begun."""
+        """Return the acts of a stopped run so far, for a model; empty where nothing had begun."""
         if not self.has_begun:
             return {}
         begun: Any = outcome_of(self._hass, exposure, self.acts) or ", ".join(
@@ -133,8 +133,14 @@ class Run:
 
 
 @callback
-def told_begun(run: Run | None, wish: Wish, exposure: Exposure) -> JsonObjectType:
-    """Return what an ended task has done so far, for a model; empty where nothing had begun."""
-    if run is not None:
-        return run.told(exposure)
-    return {"note": _TELL_FIRST + _BEGUN_BEFORE} if wish.progress.begun is not None else {}
+def told_begun(run: TaskRun | None, wish: Wish, exposure: Exposure, earlier: Wish | None = None) -> JsonObjectType:
+    """Return the acts of an ended task so far, for a model; empty where nothing had begun.
+
+    `earlier` is the task whose first part is over, where later parts of it were ended.
+    """
+    if run is not None and (told := run.told(exposure)):
+        return told
+    if earlier is not None and earlier.progress.times and earlier.progress.result:
+        done = exposure.visible_value(earlier.progress.result) or "its first part"
+        return {"had_begun": done, "note": _TELL_FIRST + _NOT_TAKEN_BACK}
+    return {"note": _TELL_FIRST + _BEGUN_BEFORE} if run is None and wish.progress.begun is not None else {}

@@ -1,6 +1,6 @@
 """A wish for later, as it is stored."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
@@ -124,6 +124,18 @@ class What:
     """What the assistant is asked then, whose answer is said."""
     things: dict[str, str] = field(default_factory=dict)
     """The identity of each entity of the actions when they were agreed to; empty for what an earlier version kept."""
+    wait: float = 0.0
+    """Seconds after the end of the part before it."""
+    then: What | None = None
+    """The part that follows after a delay, a task of its own once this one is over."""
+
+    @property
+    def parts(self) -> Iterator[What]:
+        """Yield this part and all that follow it."""
+        part: What | None = self
+        while part is not None:
+            yield part
+            part = part.then
 
 
 @dataclass(slots=True)
@@ -199,6 +211,8 @@ class Wish:
     created: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
     """Seconds since the epoch."""
     id: str = field(default_factory=_new_id)
+    after: str | None = None
+    """The id of the task of which this is a later part."""
 
     @property
     def is_standing(self) -> bool:
@@ -217,13 +231,16 @@ class Wish:
 
     def stored(self) -> dict[str, Any]:
         """Return it as it is stored: apart from what is changed in its place, it shares what it holds."""
-        return {name: _named(value) if name in _PARTS else value for name, value in _named(self).items()}
+        return _named(self)
 
 
 def _named(part: Any) -> dict[str, Any]:
     """Return the values of a part by their names; unlike `asdict`, at once, though there are hundreds."""
     values = {name: getattr(part, name) for name in part.__slots__}
-    return {name: _named(value) if isinstance(value, Watch) else value for name, value in values.items()}
+    return {name: _named(value) if isinstance(value, _NESTED) else value for name, value in values.items()}
+
+
+_NESTED = (Owner, When, Watch, What, Audience, Until, Progress)
 
 
 _NUMBER_OR_NONE = vol.Any(None, NUMBER)
@@ -259,7 +276,23 @@ _WHEN = shape(
         "watch": vol.Any(None, vol.All(_WATCH, lambda valid: Watch(**valid))),
     },
 )
-_WHAT = shape({}, {"actions": [dict], "say": TEXT_OR_NONE, "ask": TEXT_OR_NONE, "things": {str: str}})
+
+
+def _what(value: Any) -> What:
+    """Return a part that is stored within another one."""
+    return What(**_WHAT(value))
+
+
+_WHAT = shape(
+    {},
+    {
+        "actions": [dict],
+        **dict.fromkeys(("say", "ask"), TEXT_OR_NONE),
+        "things": {str: str},
+        "wait": NUMBER,
+        "then": vol.Any(None, _what),
+    },
+)
 _AUDIENCE = shape({}, {"hearer": vol.Coerce(Hearer), "target": TEXT_OR_NONE})
 _UNTIL = shape({}, {"moment": _NUMBER_OR_NONE, "times": vol.Any(None, int), "done": bool})
 _PROGRESS = shape(
@@ -281,6 +314,7 @@ _WISH = shape(
         "agreed": bool,
         "progress": _PROGRESS,
         "created": NUMBER,
+        "after": TEXT_OR_NONE,
     },
 )
 _STORED = shape({"wishes": [_WISH]})

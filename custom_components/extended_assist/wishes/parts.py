@@ -1,0 +1,205 @@
+"""The parts of steps with delays: what comes after a delay is a task of its own, so that a restart loses nothing of it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from itertools import takewhile
+import re
+from typing import Any, Final
+
+import voluptuous as vol
+
+from homeassistant.helpers import config_validation as cv
+from homeassistant.helpers.template import is_template_string
+
+from ..effects.aims import brings_to_rest
+from ..results import ToolError
+from ..walk import texts_in
+from .telling import told_length
+from .wish import Progress, Until, What, When, Wish
+
+MAX_DELAY: Final = 24 * 3600.0
+"""Seconds of all delays of a task together."""
+MAX_PARTS: Final = 20
+IN_RUN: Final = 10.0
+"""Seconds of the longest delay that stays within a run."""
+MAX_WAITS: Final = 120.0
+"""Seconds that the steps of one part may wait in all, so that enough of the time of a run is left for their actions."""
+
+_TOP: Final = "Put the delay between the steps themselves, as {'delay': {'minutes': 10}}: there it may be up to a day."
+_FIXED: Final = "Write a fixed time, such as {'delay': {'minutes': 10}}."
+
+
+def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> What:
+    """Return steps as parts that follow each other after delays, words at their end; raises ToolError for what cannot be kept."""
+    parts: list[What] = [What()]
+    for index, step in enumerate(steps):
+        where = f"{place}[{index}]"
+        if "delay" in step and _is_on(step, where) and (delay := _fixed(step["delay"], where)) > IN_RUN:
+            parts.append(What(wait=delay))
+        else:
+            parts[-1].actions.append(step)
+    if len(parts) > MAX_PARTS:
+        raise ToolError(f"{place}: at most {MAX_PARTS - 1} delays. Give fewer.")
+    if (delays := sum(part.wait for part in parts)) > MAX_DELAY:
+        raise ToolError(
+            f"{place}: the delays are {told_length(delays)} in all, and at most a day. Give 'when' for later."
+        )
+    for part in parts:
+        if (waits := _waits(part.actions, place)) > MAX_WAITS:
+            raise ToolError(
+                f"{place}: the steps would wait up to {told_length(waits)}, and may wait {told_length(MAX_WAITS)}. {_TOP}"
+            )
+    _check_variables(parts, place)
+    # A delay at the end delays nothing but words.
+    while len(parts) > 1 and not (parts[-1].actions or say or ask):
+        parts.pop()
+    parts[-1].say, parts[-1].ask = say, ask
+    for before, following in zip(reversed(parts[:-1]), reversed(parts[1:]), strict=True):
+        before.then = following
+    return parts[0]
+
+
+def steps_of(what: What) -> list[dict[str, Any]]:
+    """Return the steps of all parts with the delays between them."""
+    steps: list[dict[str, Any]] = []
+    for part in what.parts:
+        steps += [{"delay": {"seconds": part.wait}}] if part.wait and part is not what else []
+        steps += part.actions
+    return steps
+
+
+def taking_back(what: What) -> What | None:
+    """Return of what follows a part the parts at its beginning that do nothing but turn off, close or lock what that acts on."""
+    entity_ids = set(_targets(what.actions))
+    following = [*what.parts][1:]
+    kept = [*takewhile(lambda part: is_back(part) and entity_ids >= {*_targets(part.actions)}, following)]
+    if not kept:
+        return None
+    if len(kept) == len(following):
+        return what.then
+    copies = [replace(part, then=None) for part in kept]
+    for before, after in zip(reversed(copies[:-1]), reversed(copies[1:]), strict=True):
+        before.then = after
+    return copies[0]
+
+
+def is_back(what: What) -> bool:
+    """Return whether the actions of a part do nothing but turn off, close, lock or stop."""
+    return bool(what.actions) and all(brings_to_rest(str(step.get("action"))) for step in what.actions)
+
+
+def follow_up(wish: Wish, rest: What, since: float) -> Wish:
+    """Return the rest after a part that was over at a moment, as a task of its own with the same owner, words and agreement."""
+    moment = since + rest.wait
+    return Wish(
+        name=wish.name,
+        owner=replace(wish.owner),
+        when=When(moment=moment),
+        what=replace(deepcopy(rest), things=dict(wish.what.things)),
+        audience=replace(wish.audience),
+        until=Until(done=wish.until.done),
+        agreed=wish.agreed,
+        progress=Progress(due=moment),
+        after=wish.after or wish.id,
+    )
+
+
+def _targets(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the entities on which steps act."""
+    for step in steps:
+        found = step.get("entity_ids") or (step.get("target") or {}).get("entity_id", ())
+        yield from [found] if isinstance(found, str) else found
+
+
+def _is_on(step: Mapping[str, Any], place: str) -> bool:
+    """Return whether a step is enabled; raises ToolError where only a template tells."""
+    enabled = step.get("enabled", True)
+    if isinstance(enabled, str) and is_template_string(enabled):
+        raise ToolError(
+            f"{place}.enabled: whether a step waits must be known now. Leave it out, or leave out the step."
+        )
+    return bool(cv.boolean(enabled))
+
+
+def _fixed(value: Any, place: str) -> float:
+    """Return a fixed time in seconds; raises ToolError for a template and for what is no time."""
+    if any(is_template_string(text) for text, _ in texts_in([value])):
+        raise ToolError(f"{place}: how long this takes must be known now. {_FIXED}")
+    try:
+        return float(cv.positive_time_period(value).total_seconds())
+    except (vol.Invalid, OverflowError) as err:
+        raise ToolError(f"{place}: '{value}' is no time. {_FIXED}") from err
+
+
+def _waits(steps: Any, place: str) -> float:
+    """Return how many seconds steps wait at most, apart from their actions; raises ToolError where that has no bound."""
+    listed = steps if isinstance(steps, list) else [steps]
+    return sum(_waits_of(step, f"{place}[{index}]") for index, step in enumerate(listed) if isinstance(step, Mapping))
+
+
+def _waits_of(step: Mapping[str, Any], place: str) -> float:
+    """Return how many seconds one step waits at most."""
+    if not _is_on(step, place):
+        return 0.0
+    if "delay" in step:
+        return _fixed(step["delay"], place)
+    if "wait_template" in step or "wait_for_trigger" in step:
+        if step.get("timeout") is None:
+            raise ToolError(
+                f"{place}: this may wait for good. Give a timeout of at most {MAX_WAITS:g} seconds; to wait longer for "
+                "something, call do_later with 'triggers' for the steps after it."
+            )
+        return _fixed(step["timeout"], f"{place}.timeout")
+    if isinstance(repeat := step.get("repeat"), Mapping):
+        return _waits_of_repeat(repeat, f"{place}.repeat")
+    if "parallel" in step:
+        branches = step["parallel"] if isinstance(step["parallel"], list) else [step["parallel"]]
+        return max((_waits(branch, f"{place}.parallel") for branch in branches), default=0.0)
+    if "choose" in step:
+        options = step["choose"] if isinstance(step["choose"], list) else [step["choose"]]
+        branches = [*(option.get("sequence", []) for option in options), step.get("default") or []]
+        return max(_waits(branch, f"{place}.choose") for branch in branches)
+    if "if" in step:
+        return max(_waits(step.get(key) or [], f"{place}.{key}") for key in ("then", "else"))
+    return _waits(step["sequence"], f"{place}.sequence") if "sequence" in step else 0.0
+
+
+def _waits_of_repeat(repeat: Mapping[str, Any], place: str) -> float:
+    """Return how many seconds a loop waits at most."""
+    if not (inner := _waits(repeat.get("sequence") or [], f"{place}.sequence")):
+        return 0.0
+    if isinstance(items := repeat.get("for_each"), list):
+        return inner * len(items)
+    try:
+        return inner * int(repeat["count"])
+    except (KeyError, TypeError, ValueError) as err:
+        raise ToolError(
+            f"{place}: how often this waits must be known now. Give a fixed 'count', or call do_later with 'repeat'."
+        ) from err
+
+
+def _check_variables(parts: list[What], place: str) -> None:
+    """Refuse names that steps before a delay make and steps after it use: nothing of a run is kept over a delay."""
+    made: set[str] = set()
+    for part in parts:
+        used = " ".join(text for text, _ in texts_in(part.actions, keys=True) if is_template_string(text))
+        if names := sorted(name for name in made if re.search(rf"\b{re.escape(name)}\b", used)):
+            raise ToolError(
+                f"{place}: '{names[0]}' is made before a delay and used after it, where it is not there any more. Make it "
+                "again after the delay."
+            )
+        made |= {*_names(part.actions)}
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the names that steps make, however deep they lie."""
+    for item in value if isinstance(value, list) else value.values() if isinstance(value, Mapping) else ():
+        yield from _names(item)
+    if isinstance(value, Mapping):
+        if isinstance(variables := value.get("variables"), Mapping):
+            yield from map(str, variables)
+        if isinstance(name := value.get("response_variable"), str):
+            yield name
+        if "wait_template" in value or "wait_for_trigger" in value:
+            yield "wait"

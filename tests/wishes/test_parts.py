@@ -1,0 +1,306 @@
+"""Tests of steps with delays: what was accepted is done as accepted, over restarts, once, and named before it is agreed to."""
+
+from typing import Any
+
+from freezegun.api import FrozenDateTimeFactory
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.results import ToolError
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.telling import async_lines
+from custom_components.extended_assist.tools.actions import UndoLastChangeTool
+from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
+from custom_components.extended_assist.wishes.account import told_shortly
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.parts import chained, steps_of
+from custom_components.extended_assist.wishes.wish import Until, What, When, Wish, read_stored
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import entity_registry as er, llm
+
+from ..acting import house
+from ..conftest import ASSISTANT, CallTool
+from .keeping import (
+    LAMP,
+    PARTY,
+    PARTY_BEGINS,
+    Later,
+    Told,
+    a_wish,
+    add,
+    async_restart,
+    home,
+    later,
+    now,
+    on_disk,
+    told,
+)
+
+__all__ = ["add", "home", "house", "later", "told"]
+
+LAMP_ON = {"action": "light.turn_on", "target": {"entity_id": LAMP}}
+LAMP_OFF = {"action": "light.turn_off", "target": {"entity_id": LAMP}}
+PARTY_ON = {"action": "input_boolean.turn_on", "target": {"entity_id": PARTY}}
+TEN_MINUTES = {"delay": {"minutes": 10}}
+ON_AND_OFF = [LAMP_ON, TEN_MINUTES, LAMP_OFF]
+
+
+@pytest.fixture
+def tool(hass: HomeAssistant, home: MockConfigEntry) -> DoLaterTool:
+    """Return the tool of an entry that asks nobody."""
+    hass.config_entries.async_update_entry(home, options={"ask_first": [], "allow_without_chat": True})
+    return DoLaterTool(ToolboxOptions.of(home.options, home.entry_id))
+
+
+def parts(*steps: dict[str, Any], say: str | None = None) -> What:
+    """Return steps as parts."""
+    return chained([*steps], say, None, "action")
+
+
+async def async_add(hass: HomeAssistant, home: MockConfigEntry, what: What, after: float = 60, **more: Any) -> Wish:
+    """Let a task stand."""
+    wish = a_wish(home.entry_id, after, **more)
+    wish.what = what
+    await (await async_get_wishes(hass)).async_add(wish)
+    return wish
+
+
+async def test_done_as_accepted(
+    hass: HomeAssistant, tool: DoLaterTool, call_tool: CallTool, later: Later, told: Told, home: MockConfigEntry
+) -> None:
+    """A lamp that is to be on for ten minutes is off after ten minutes, and the words come at the end."""
+    made = await call_tool(tool, when={"after": 60}, action=ON_AND_OFF, say="The lamp is off again.")
+    assert "then, 10 minutes later: " in made["what"]
+    await later(61)
+    assert hass.states.is_state(LAMP, "on")
+    assert told.words == []
+    (row,) = (await call_tool(PendingTool()))["pending"]
+    assert row["part_of"] == made["id"]
+    await later(590)
+    assert hass.states.is_state(LAMP, "on")
+    await later(11)
+    assert hass.states.is_state(LAMP, "off")
+    assert told.words == ["The lamp is off again."]
+    assert (await async_get_wishes(hass)).standing == []
+
+
+async def test_restart_between_parts(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, hass_storage: dict[str, Any]
+) -> None:
+    """What follows is kept over a restart, and done once."""
+    wish = await async_add(hass, home, parts(*ON_AND_OFF), say=None)
+    await later(61)
+    (following,) = (await async_get_wishes(hass)).standing
+    assert on_disk(hass_storage, following)["after"] == wish.id
+    assert on_disk(hass_storage, wish)["progress"]["ended"] is not None
+    wishes = await async_restart(hass, home)
+    assert [one.id for one in wishes.standing] == [following.id]
+    await later(601)
+    assert hass.states.is_state(LAMP, "off")
+    assert wishes.standing == []
+
+
+async def test_off_however_late(hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told) -> None:
+    """What turns off again is done late rather than never."""
+    await async_add(hass, home, parts(*ON_AND_OFF), say=None)
+    await later(61)
+    await later(3 * 3600)
+    assert hass.states.is_state(LAMP, "off")
+
+
+async def test_crash_in_the_first_part(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told, hass_storage: dict[str, Any]
+) -> None:
+    """After a crash in the first part, what turns off again is still done; what is more is not, and that is told."""
+    off = await async_add(hass, home, parts(*ON_AND_OFF), say=None, name="lamp")
+    more = await async_add(hass, home, parts(LAMP_ON, TEN_MINUTES, PARTY_ON), say=None, name="party")
+    await hass.services.async_call("light", "turn_on", {"entity_id": LAMP}, blocking=True)
+    for wish in (off, more):
+        wish.progress.begun, wish.progress.due, wish.progress.times = now(), None, 1
+    await (await async_get_wishes(hass))._store.async_save()
+    wishes = await async_restart(hass, home)
+    await later(1)
+    assert [one.after for one in wishes.standing] == [off.id]
+    assert any("lamp" in words and "What turns it off again will still be done." in words for words in told.words)
+    assert any("party" in words and "What was to follow will not be done." in words for words in told.words)
+    await later(601)
+    assert hass.states.is_state(LAMP, "off")
+    assert hass.states.is_state(PARTY, "off")
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_followed"),
+    [
+        ([LAMP_ON, TEN_MINUTES, LAMP_OFF], True),
+        ([LAMP_ON, TEN_MINUTES, PARTY_ON], False),
+        ([{"condition": "state", "entity_id": PARTY, "state": "on"}, TEN_MINUTES, PARTY_ON], False),
+    ],
+)
+async def test_first_part_that_does_not_come_about(
+    hass: HomeAssistant,
+    home: MockConfigEntry,
+    later: Later,
+    told: Told,
+    steps: list[dict[str, Any]],
+    is_followed: bool,
+) -> None:
+    """What follows what did not come about is not begun, unless it only turns off again."""
+
+    async def fail(_: Any) -> None:
+        hass.states.async_set(LAMP, "on")
+        raise HomeAssistantError("jammed")
+
+    hass.services.async_register("light", "turn_on", fail)
+    await async_add(hass, home, parts(*steps), say=None)
+    await later(61)
+    assert bool((await async_get_wishes(hass)).standing) is is_followed
+    assert len(told.words) == 1
+    assert told.words[0].endswith("will still be done." if is_followed else "will not be done.")
+
+
+async def test_stop_is_no_failure(hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told) -> None:
+    """A step that stops, as it was written, ends what follows, too."""
+    await async_add(hass, home, parts(LAMP_ON, {"stop": "enough"}, TEN_MINUTES, LAMP_OFF), say=None)
+    await later(61)
+    assert (await async_get_wishes(hass)).standing == []
+    assert told.words == []
+
+
+async def test_again_before_the_rest(hass: HomeAssistant, home: MockConfigEntry, later: Later) -> None:
+    """What is set off again before the rest is done begins anew: the lamp is off ten minutes after the last time."""
+    await async_add(hass, home, parts(*ON_AND_OFF), say=None, when=When(triggers=[PARTY_BEGINS]), until=Until(times=5))
+    await hass.async_block_till_done()
+    for _ in range(3):
+        hass.states.async_set(PARTY, "off")
+        hass.states.async_set(PARTY, "on")
+        await hass.async_block_till_done()
+        await later(300)
+    wishes = await async_get_wishes(hass)
+    assert len([one for one in wishes.standing if one.after]) == 1
+    assert hass.states.is_state(LAMP, "on")
+    await later(301)
+    assert hass.states.is_state(LAMP, "off")
+
+
+@pytest.mark.parametrize("seconds", [-3600, 3600])
+async def test_clock_is_set(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, freezer: FrozenDateTimeFactory, seconds: float
+) -> None:
+    """However the clock is set, what follows comes once."""
+    await async_add(hass, home, parts(*ON_AND_OFF), say=None)
+    await later(61)
+    freezer.tick(seconds)
+    (await async_get_wishes(hass))._fulfilling.async_look()
+    await hass.async_block_till_done()
+    assert hass.states.is_state(LAMP, "on" if seconds < 0 else "off")
+    await later(4300)
+    assert hass.states.is_state(LAMP, "off")
+    assert (await async_get_wishes(hass)).standing == []
+
+
+@pytest.mark.parametrize("way", ["cancel the first", "cancel the rest", "undo"])
+async def test_cancelled_between_parts(
+    hass: HomeAssistant, tool: DoLaterTool, call_tool: CallTool, later: Later, way: str
+) -> None:
+    """Cancelling what is over in its first part ends the rest, and says first what was done."""
+    made = await call_tool(tool, when={"after": 60}, action=ON_AND_OFF)
+    await later(61)
+    (following,) = (await async_get_wishes(hass)).standing
+    if way == "undo":
+        await call_tool(UndoLastChangeTool())  # The lamp.
+        answer = await call_tool(UndoLastChangeTool())
+    else:
+        answer = await call_tool(PendingTool(), cancel=made["id"] if way == "cancel the first" else following.id)
+    assert "Bed Light" in str(answer["had_begun"]) or LAMP in str(answer["had_begun"])
+    assert [*answer].index("had_begun") < [*answer].index("undone" if way == "undo" else "cancelled")
+    assert (await async_get_wishes(hass)).standing == []
+    if way != "undo":
+        assert following.id == (await call_tool(UndoLastChangeTool()))["id"]
+        assert (await async_get_wishes(hass)).standing == [following]
+        await call_tool(PendingTool(), cancel=following.id)
+    await hass.services.async_call("light", "turn_on", {"entity_id": LAMP}, blocking=True)
+    await later(601)
+    assert hass.states.is_state(LAMP, "on")
+
+
+async def test_question_names_every_delay(
+    hass: HomeAssistant, home: MockConfigEntry, llm_context: llm.LLMContext
+) -> None:
+    """The user is asked about every delay, also those within a run."""
+    steps = [LAMP_ON, {"delay": 5}, PARTY_ON, TEN_MINUTES, LAMP_OFF, {"delay": "01:00:00"}]
+    options = ToolboxOptions.of(home.options, home.entry_id)
+    given = {"when": {"after": 60}, "action": steps, "say": "Over."}
+    exposure = Exposure(hass, ASSISTANT)
+    call = ToolCall(hass=hass, arguments=given, exposure=exposure, caller=Caller(llm_context), options=options)
+    plan = await DoLaterTool(options).async_plan(call)
+    assert [step.words for step in plan.steps] == [
+        "In 0:01:00: Turn on: Bed Light (light.turn_on)",
+        "Then, in 0:00:05: Turn on: Party (input_boolean.turn_on)",
+        "Then, in 0:10:00: Turn off: Bed Light (light.turn_off)",
+        "Then, in 1:00:00: Say: Over.",
+    ]
+    assert "Danach, nach 0:10:00: " in (await async_lines(hass, exposure, plan, "de"))[2]
+
+
+@pytest.mark.parametrize(
+    ("steps", "hint"),
+    [
+        ([LAMP_ON, {"delay": "{{ 600 }}"}, LAMP_OFF], "fixed time"),
+        ([LAMP_ON, {"delay": {"minutes": "{{ 10 }}"}}, LAMP_OFF], "fixed time"),
+        ([LAMP_ON, {"delay": {"hours": 25}}, LAMP_OFF], "at most a day"),
+        ([{"repeat": {"count": 3, "sequence": [LAMP_ON, {"delay": 60}, LAMP_OFF]}}], "up to a day"),
+        ([{"repeat": {"until": PARTY_BEGINS, "sequence": [LAMP_ON, {"delay": 1}]}}], "count"),
+        ([{"parallel": [LAMP_ON, {"sequence": [TEN_MINUTES, LAMP_OFF]}]}], "up to a day"),
+        ([{"if": [], "then": [TEN_MINUTES, LAMP_OFF]}], "up to a day"),
+        ([{"choose": [{"conditions": [], "sequence": [TEN_MINUTES]}]}], "up to a day"),
+        ([{"sequence": [LAMP_ON, TEN_MINUTES, LAMP_OFF]}], "up to a day"),
+        ([{"wait_template": "{{ false }}"}, LAMP_ON], "timeout"),
+        ([{"wait_for_trigger": [PARTY_BEGINS]}, LAMP_ON], "triggers"),
+        ([{"wait_for_trigger": [PARTY_BEGINS], "timeout": 600}, LAMP_ON], "may wait"),
+        ([{"variables": {"level": 5}}, TEN_MINUTES, {"variables": {"other": "{{ level }}"}}], "after the delay"),
+        ([{**LAMP_ON, "response_variable": "said"}, TEN_MINUTES, {"stop": "{{ said }}"}], "after the delay"),
+        ([LAMP_ON, {"delay": 600, "enabled": "{{ true }}"}, LAMP_OFF], "enabled"),
+        ([LAMP_ON, {"delay": 20}] * 21, "delays"),
+    ],
+)
+def test_refused(steps: list[dict[str, Any]], hint: str) -> None:
+    """What cannot be kept is refused when it is made, with what to write instead."""
+    with pytest.raises(ToolError, match=hint):
+        chained(steps, None, None, "action")
+
+
+@pytest.mark.parametrize(
+    ("steps", "count"),
+    [
+        (ON_AND_OFF, 2),
+        ([LAMP_ON, {"delay": 5}, LAMP_OFF], 1),
+        ([TEN_MINUTES, LAMP_OFF], 2),
+        ([LAMP_ON, TEN_MINUTES], 1),
+        ([LAMP_ON, {"delay": "00:10:00", "enabled": False}, LAMP_OFF], 1),
+        ([{"repeat": {"count": 3, "sequence": [LAMP_ON, {"delay": 5}]}}], 1),
+        ([{"wait_template": "{{ false }}", "timeout": 60}, LAMP_ON], 1),
+        ([{"variables": {"level": 5}}, TEN_MINUTES, {"variables": {"level": 6}}], 2),
+    ],
+)
+def test_accepted(steps: list[dict[str, Any]], count: int) -> None:
+    """What has a bound is kept, in as many parts as long delays make."""
+    what = chained(steps, None, None, "action")
+    assert len([*what.parts]) == count
+    if count == 2:
+        assert steps_of(what) == [{"delay": {"seconds": 600.0}} if step is TEN_MINUTES else step for step in steps]
+    assert told_shortly(what)
+
+
+async def test_stored(hass: HomeAssistant, home: MockConfigEntry, hass_storage: dict[str, Any]) -> None:
+    """Parts are stored and read as they are, and ids in them are renamed."""
+    wish = await async_add(hass, home, parts(*ON_AND_OFF, TEN_MINUTES, PARTY_ON, say="Over."), say=None)
+    (read,) = read_stored({"wishes": [on_disk(hass_storage, wish)]})
+    assert read.what == wish.what
+    er.async_get(hass).async_update_entity(LAMP, new_entity_id="light.renamed")
+    await hass.async_block_till_done()
+    assert LAMP not in str(steps_of(wish.what))
+    assert str(steps_of(wish.what)).count("light.renamed") == 2
