@@ -5,7 +5,6 @@ from typing import override
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
 from .const import CONF_FAMILIES, DOMAIN
@@ -74,4 +73,4 @@ async def async_get_tools(hass: HomeAssistant, entry_id: str, llm_context: llm.L
     for api in llm.async_get_apis(hass):
         if isinstance(api, ExtendedAssistAPI) and api.id == api_id(entry_id):
             return (await api.async_get_tools(llm_context))[0]
-    raise HomeAssistantError(f"API {api_id(entry_id)} not found")
+    return await llm.async_get_api(hass, api_id(entry_id), llm_context)  # Says that there is none.

@@ -126,13 +126,21 @@ class Wishes:
 
     async def async_done(self, wish_id: str) -> Wish | None:
         """Keep what is done."""
+        self._take_buttons_back(wish_id)
         self.answered.append(("done", wish_id, None))
         return None
 
     async def async_snooze(self, wish_id: str, seconds: float) -> Wish | None:
         """Keep what is put off."""
+        self._take_buttons_back(wish_id)
         self.answered.append(("snooze", wish_id, seconds))
         return None
+
+    def _take_buttons_back(self, wish_id: str) -> None:
+        """Let the buttons of a wish work no more, as whatever changes one does."""
+        for wish in self.standing:
+            if wish.id == wish_id:
+                wish.progress.answers = {}
 
 
 async def test_buttons(hass: HomeAssistant, add_phone: AddPhone, anna: User) -> None:

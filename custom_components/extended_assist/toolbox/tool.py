@@ -161,7 +161,6 @@ class ExtendedTool(llm.Tool):
     ) -> llm.ToolResult:
         """Answer a call that is allowed."""
         options = self.current_options(hass)
-        await async_check_user(hass, caller)
         check_arguments(tool_input.tool_args)
         arguments = self.validated(tool_input.tool_args)
         call = ToolCall(
@@ -213,6 +212,7 @@ class ExtendedTool(llm.Tool):
             if self.asks_first(call):
                 call = replace(call, asks_first=True)
             if acts or call.asks_first or could_tell(call):
+                await async_check_user(call.hass, call.caller)
                 call.recording.plan = plan = await self.async_plan(call)
                 await async_pause(plan.size)
                 asked = await async_ask(call, plan)
