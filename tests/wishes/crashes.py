@@ -19,6 +19,7 @@ from pytest_homeassistant_custom_component.common import (
 from custom_components.extended_assist.wishes import doing
 from custom_components.extended_assist.wishes.course import MAX_SAID
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.parts import chained
 from custom_components.extended_assist.wishes.store import KEY
 from custom_components.extended_assist.wishes.wish import Until, When, Wish
 from homeassistant import loader
@@ -34,7 +35,7 @@ SWITCH, SIGN = "input_boolean.switch", "input_boolean.sign"
 ENTRY = "the entry"
 SAYS = "The milk!"
 TURN_ON = {"action": "input_boolean.turn_on", "entity_ids": [SWITCH], "data": {}, "targeted": True}
-KINDS = ("say", "act", "both", "steps", "trigger", "rule", "done")
+KINDS = ("say", "act", "both", "steps", "trigger", "rule", "done", "parts")
 MOST_STEPS = 9
 """Steps of a life in which a wish is fulfilled once, and a few more."""
 
@@ -46,6 +47,8 @@ class World:
     disk: dict[str, Any]
     clock: FrozenDateTimeFactory
     actions: int = 0
+    services: list[str] = field(default_factory=list)
+    """The names of these actions."""
     said: list[str] = field(default_factory=list)
     left: int | None = None
     """Steps until the next crash."""
@@ -89,6 +92,7 @@ class World:
                 return await call(registry, domain, service, *args, **kwargs)
             self.step("before acting")
             self.actions += 1
+            self.services.append(service)
             answer = await call(registry, domain, service, *args, **kwargs)
             self.step("after acting")
             return answer
@@ -145,23 +149,28 @@ class World:
             await hass.async_block_till_done()
 
 
-async def async_live(world: World, seed: int) -> str:
-    """Let a wish come due in several lives, and return what must not be; empty for nothing."""
+async def async_live(world: World, seed: int, kind: str = "", *, left: int | None = None) -> str:
+    """Let a wish come due in several lives, and return what must not be; empty for nothing.
+
+    With `left`, there is one crash, after so many steps.
+    """
     chance = random.Random(seed)
-    kind = KINDS[seed % len(KINDS)]
+    kind = kind or KINDS[seed % len(KINDS)]
     async with world.life() as hass:
         wishes = await async_get_wishes(hass)
         wish = _wish(kind)
         await wishes.async_add(wish)
-    for _ in range(chance.choice((1, 1, 2, 3))):
-        world.left = chance.randrange(MOST_STEPS)
+    for _ in range(chance.choice((1, 1, 2, 3)) if left is None else 1):
+        world.left = chance.randrange(MOST_STEPS) if left is None else left
         async with world.life() as hass:
-            await _async_go_on(world, hass, kind, chance, times=4)
+            await _async_go_on(world, hass, kind, chance, times=4 if left is None else 12)
         world.clock.tick(timedelta(seconds=chance.choice((1, 20, 60, 90))))
     world.left = None
     async with world.life() as hass:
         await _async_go_on(world, hass, kind, chance, times=24)
-    (ended,) = world.stored()
+    ended, *following = world.stored()
+    if any(one["progress"]["ended"] is None for one in following):
+        return f"{kind}: what follows did not come to its end: {following}"
     if ended["progress"]["ended"] is None or ended["progress"]["begun"] is not None:
         return f"{kind}: it did not come to its end: {ended['progress']}"
     problem = _problem(world, kind, ended["progress"])
@@ -170,6 +179,11 @@ async def async_live(world: World, seed: int) -> str:
 
 def _wish(kind: str) -> Wish:
     """Return a wish of a kind, due soon."""
+    if kind == "parts":
+        switch = [{"action": f"input_boolean.turn_{how}", "target": {"entity_id": SWITCH}} for how in ("on", "off")]
+        wish = a_wish(ENTRY, 60, say=None)
+        wish.what = chained([switch[0], {"delay": 60}, switch[1]], None, None, "action")
+        return wish
     parts: dict[str, Any] = {"say": None if kind in ("act", "steps") else SAYS}
     if kind in ("act", "both", "trigger"):
         parts["actions"] = [TURN_ON]
@@ -192,7 +206,7 @@ async def _async_go_on(world: World, hass: HomeAssistant, kind: str, chance: ran
     for _ in range(times):
         if world.is_dead:
             return
-        (stored,) = world.stored()
+        stored, *_ = world.stored()
         if kind == "trigger" and stored["progress"]["due"] is None and not stored["progress"]["times"]:
             hass.states.async_set(SIGN, "off")
             hass.states.async_set(SIGN, "on")
@@ -203,6 +217,8 @@ async def _async_go_on(world: World, hass: HomeAssistant, kind: str, chance: ran
 
 def _problem(world: World, kind: str, progress: dict[str, Any]) -> str:
     """Return what is wrong with what was done and said."""
+    if kind == "parts":
+        return _problem_of_parts(world)
     said = len([words for words in world.said if SAYS in words])
     acts = kind in ("act", "both", "steps", "trigger")
     if world.actions > acts:
@@ -223,3 +239,15 @@ def _problem(world: World, kind: str, progress: dict[str, Any]) -> str:
         return f"said {said} times"
     again = [words for words in world.said if "already" in words or "had begun" in words]
     return "" if again else f"not told that it was begun before: {world.said}"
+
+
+def _problem_of_parts(world: World) -> str:
+    """Return what is wrong with what was turned on, and off again after a delay."""
+    done = [world.services.count(name) for name in ("turn_on", "turn_off")]
+    if max(done) > 1:
+        return f"done {done} times"
+    if not world.halves:
+        return "" if done == [1, 1] and not world.said else f"done {done} times, said {world.said}"
+    if done == [1, 0] and len([words for words in world.said if "had begun" in words]) == 0:
+        return "not turned off again, and not told"
+    return "" if world.said else "not told that it was begun before"

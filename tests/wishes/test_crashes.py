@@ -26,3 +26,15 @@ async def test_crashes(
     world = World(hass_storage, freezer)
     with world.watched():
         assert await async_live(world, seed) == ""
+
+
+@pytest.mark.parametrize("left", range(12))
+async def test_crash_at_each_step_of_parts(
+    hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory, left: int
+) -> None:
+    """Wherever it crashes, nothing is done twice, and what was turned on is turned off again or told."""
+    freezer.move_to("2026-03-02T11:00:00+00:00")
+    world = World(hass_storage, freezer)
+    with world.watched():
+        assert await async_live(world, left, "parts", left=left) == ""
+    assert world.crashes == 1

@@ -304,3 +304,17 @@ async def test_stored(hass: HomeAssistant, home: MockConfigEntry, hass_storage: 
     await hass.async_block_till_done()
     assert LAMP not in str(steps_of(wish.what))
     assert str(steps_of(wish.what)).count("light.renamed") == 2
+
+
+async def test_stored_by_an_earlier_version(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, hass_storage: dict[str, Any]
+) -> None:
+    """What was kept whole, with a delay of minutes in it, is done as it was accepted."""
+    await async_add(hass, home, What(actions=ON_AND_OFF), say=None)
+    (stored,) = hass_storage["extended_assist.wishes"]["data"]["wishes"]
+    del stored["after"], stored["what"]["then"], stored["what"]["wait"]
+    await async_restart(hass, home)
+    await later(61)
+    assert hass.states.is_state(LAMP, "on")
+    await later(601)
+    assert hass.states.is_state(LAMP, "off")

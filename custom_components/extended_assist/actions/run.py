@@ -213,7 +213,7 @@ class SequenceRun:
                 self._script.async_run(self._call.llm_context.context), "extended_assist sequence"
             )
             try:
-                signals = {task} if stopped is None else {task, stopped}
+                signals: set[asyncio.Future[Any]] = {task} if stopped is None else {task, stopped}
                 await asyncio.wait(signals, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
                 if stopped is None or not stopped.done():
                     self._ended = _OVER.format(seconds)

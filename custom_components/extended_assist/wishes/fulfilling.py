@@ -110,6 +110,11 @@ class Fulfilling:
             run.stop(reason)
         return run
 
+    @callback
+    def stop_ended(self, wish: Wish) -> TaskRun | None:
+        """Stop the run of a wish that has ended and return it; None for one that stands, or of which nothing is being done."""
+        return None if wish.is_standing else self.stop_run(wish.id)
+
     async def _async_on_user(self, event: Event) -> None:
         """Stop the runs of a user who may not use Home Assistant any more."""
         user = await self._hass.auth.async_get_user(event.data["user_id"])

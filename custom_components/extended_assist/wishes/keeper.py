@@ -240,7 +240,7 @@ class Wishes:
         restore = change_with_restore(wish, change_all)
         if not is_changed:
             return False
-        run = None if wish.is_standing else self._fulfilling.stop_run(wish.id)
+        run = self._fulfilling.stop_ended(wish)
         try:
             await self._store.async_save_confirmed(restore)
         finally:

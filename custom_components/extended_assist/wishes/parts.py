@@ -60,6 +60,16 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
     return parts[0]
 
 
+def as_parts(what: What) -> What:
+    """Return what an earlier version stored as parts, too; where that cannot be, as it is."""
+    if what.then is not None or any("entity_ids" in step for step in what.actions):
+        return what
+    try:
+        return chained(what.actions, what.say, what.ask, "actions")
+    except ToolError:
+        return what
+
+
 def steps_of(what: What) -> list[dict[str, Any]]:
     """Return the steps of all parts with the delays between them."""
     steps: list[dict[str, Any]] = []

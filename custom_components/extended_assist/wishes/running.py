@@ -110,8 +110,9 @@ class TaskRun:
             work.close()
             raise StoppedError
         task = self._hass.async_create_task(work, f"{DOMAIN} part of a scheduled task")
+        signals: set[asyncio.Future[Any]] = {task, signal}
         try:
-            await asyncio.wait({task, signal}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(signals, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
         finally:

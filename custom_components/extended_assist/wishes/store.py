@@ -11,6 +11,7 @@ from homeassistant.helpers.storage import Store
 from ..const import DOMAIN
 from ..storage import ConfirmedStore, NotStoredError, async_load
 from . import first_release
+from .parts import as_parts
 from .turns import async_take_turn
 from .wish import MAX_ENDED, MAX_STANDING, Wish, read_stored
 
@@ -52,6 +53,8 @@ class WishStore:
     async def async_load(self) -> None:
         """Read what was stored."""
         self.wishes = {wish.id: wish for wish in await async_load(self._hass, self._store, read_stored)}
+        for wish in self.standing:
+            wish.what = as_parts(wish.what)
         await self._async_take_over()
 
     @property
