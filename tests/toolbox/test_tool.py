@@ -72,9 +72,8 @@ async def test_expected_failure(hass: HomeAssistant, llm_context: llm.LLMContext
     async def fail(_: ToolCall) -> dict[str, Any]:
         raise ToolError("Choose another span.")
 
-    assert await call(hass, ProbeTool(fail), llm_context) == llm.ToolResult(
-        {"error": "Choose another span."}, error=True
-    )
+    result = await call(hass, ProbeTool(fail), llm_context)
+    assert (result.data, result.error) == ({"error": "Choose another span."}, True)
 
 
 async def test_unexpected_failure(

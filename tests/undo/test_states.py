@@ -64,7 +64,7 @@ async def test_undo_one_after_the_other(hass: HomeAssistant, call_tool: CallTool
         (
             {"action": "input_text.set_value", "target": {"entity_id": "input_text.note"}, "data": {"value": "x"}},
             "input_text.note",
-            "x → y",
+            "a text → a text",
         ),
         ({"action": "fan.turn_on", "target": {"entity_id": "fan.living_room_fan"}}, "fan.living_room_fan", "on → off"),
         (

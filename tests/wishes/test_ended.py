@@ -78,10 +78,9 @@ class Moment:
         if moment in reached:
             await reached[moment].wait()
             return wish
-        while not hass.states.is_state(LAMP, "on"):
+        for _ in range(1_000):  # Until the lamp is on and the delay has begun.
             await asyncio.sleep(0)
-        for _ in range(50):  # Until the delay has begun.
-            await asyncio.sleep(0)
+        assert hass.states.is_state(LAMP, "on")
         return wish
 
     async def _async_turn_on(self, _: ServiceCall) -> None:
@@ -130,26 +129,30 @@ async def moment(
 type End = Callable[[Wish, str], Awaitable[str]]
 
 
+async def _async_end_by_hand(
+    hass: HomeAssistant, home: MockConfigEntry, call_tool: CallTool, user_id: str, wish: Wish, way: str
+) -> str:
+    """End a task as a person does, and return what is answered."""
+    options = ToolboxOptions.of(home.options, home.entry_id)
+    match way:
+        case "tool":
+            return str(await call_tool(PendingTool(options), cancel=wish.id))
+        case "panel":
+            context = Context(user_id=user_id)
+            return str(await async_call_by_hand(hass, EndWishTool(options), {"cancel": wish.id}, context, "en"))
+        case "list":
+            (entity_id,) = [one for one in hass.states.async_entity_ids("todo") if one.endswith("_for_later")]
+            target = {"entity_id": entity_id}
+            await hass.services.async_call("todo", "remove_item", {"item": wish.id}, target=target, blocking=True)
+            return ""
+    change = Change(WISH, "", {"id": wish.id}, ASSISTANT, device_id="a satellite", entry_id=home.entry_id)
+    (await async_get_journal(hass)).add(change)
+    return str(await call_tool(UndoLastChangeTool()))
+
+
 @pytest.fixture
 def end(hass: HomeAssistant, home: MockConfigEntry, call_tool: CallTool, ada: str) -> End:
     """Return a function that ends a task in a way, and returns what is answered."""
-
-    async def by_hand(wish: Wish, way: str) -> str:
-        options = ToolboxOptions.of(home.options, home.entry_id)
-        match way:
-            case "tool":
-                return str(await call_tool(PendingTool(options), cancel=wish.id))
-            case "panel":
-                context = Context(user_id=ada)
-                return str(await async_call_by_hand(hass, EndWishTool(options), {"cancel": wish.id}, context, "en"))
-            case "list":
-                (entity_id,) = [one for one in hass.states.async_entity_ids("todo") if one.endswith("_for_later")]
-                target = {"entity_id": entity_id}
-                await hass.services.async_call("todo", "remove_item", {"item": wish.id}, target=target, blocking=True)
-                return ""
-        change = Change(WISH, "", {"id": wish.id}, ASSISTANT, device_id="a satellite", entry_id=home.entry_id)
-        (await async_get_journal(hass)).add(change)
-        return str(await call_tool(UndoLastChangeTool()))
 
     async def end_it(wish: Wish, way: str) -> str:
         match way:
@@ -173,7 +176,7 @@ def end(hass: HomeAssistant, home: MockConfigEntry, call_tool: CallTool, ada: st
                 else:
                     await hass.auth.async_update_user(user, is_active=False)
             case _:
-                return await by_hand(wish, way)
+                return await _async_end_by_hand(hass, home, call_tool, ada, wish, way)
         return ""
 
     return end_it

@@ -19,7 +19,7 @@ from ..const import DOMAIN
 from ..exposure import ExposedEntity, Exposure, is_secret_key
 from ..prompt import in_areas, place, spoken_name
 from ..results import format_minute, number, shown
-from ..toolbox.fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit
+from ..toolbox.fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit, is_plain
 
 DEFAULT_PRESENT: Final = 40
 """Exposed entities up to which the present is told; docs/cost.md has the measurement that it comes from."""
@@ -221,7 +221,7 @@ def _value(hass: HomeAssistant, exposure: Exposure, state: State) -> str | None:
         return value
     if (moment := _moment(value)) is not None:
         return format_minute(moment)
-    return value
+    return None if is_plain(value) else value
 
 
 def _unit(state: State) -> str:

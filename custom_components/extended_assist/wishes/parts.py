@@ -65,7 +65,7 @@ def as_parts(what: What) -> What:
     if what.then is not None or any("entity_ids" in step for step in what.actions):
         return what
     try:
-        return chained(what.actions, what.say, what.ask, "actions")
+        return replace(chained(what.actions, what.say, what.ask, "actions"), things=what.things)
     except ToolError:
         return what
 
