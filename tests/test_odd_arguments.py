@@ -24,7 +24,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
 from .acting import house  # noqa: F401 - a fixture
-from .conftest import CallTool
+from .conftest import CallTool, expose
 from .one_home import in_one_home
 from .test_leaks import CASES, _permitted, home, web_site  # noqa: F401 - fixtures
 
@@ -124,6 +124,7 @@ async def test_without_a_recorder(
 ) -> None:
     """A home without a recorder is told of, whatever is asked."""
     hass.states.async_set("light.lamp", "on")
+    expose(hass, "light.lamp")
     tool = _permitted(tool_class, entry)
     for arguments in (*CASES.get(tool.name, list)()[:10], {}, {"entity": "light.lamp"}, {"entities": ["light.lamp"]}):
         result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
