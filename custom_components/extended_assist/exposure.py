@@ -19,6 +19,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.util.async_ import run_callback_threadsafe
 
 from .domains import NUMBERS
+from .fixed_values import is_fixed_name, is_fixed_unit
 from .name_index import async_get_names, name_of, normalize
 from .results import ToolError, shown
 from .secret_rule import is_secret_key, is_secret_text, sifted, without_secrets
@@ -94,7 +95,8 @@ class ExposedEntity:
 def unit_of(state: State) -> str | None:
     """Return the unit of a state that is a number, an empty one where it has none; None for any other state."""
     if unit := state.attributes.get("unit_of_measurement"):
-        return str(unit)
+        # What is no unit can be anybody's words.
+        return str(unit) if is_fixed_unit(str(unit)) else ""
     return "" if "state_class" in state.attributes or state.domain in NUMBERS else None
 
 
@@ -257,7 +259,8 @@ class Exposure:
     async def async_nearest(self, text: str) -> str:
         """Return which exposed entities have a name or id like a text, aside from the event loop."""
         like = await self._hass.async_add_executor_job(async_get_names(self._hass).like, normalize(text))
-        visible = islice(filter(None, map(self.entity, like)), _SUGGESTIONS)
+        found = filter(None, map(self.entity, like))
+        visible = islice((one for one in found if is_fixed_name(self._hass, one.state)), _SUGGESTIONS)
         if nearest := ", ".join(f"{entity.name} ({entity.entity_id})" for entity in visible):
             return f"Nearest: {nearest}."
         return "Call extended_assist__get_entities to see what is exposed."

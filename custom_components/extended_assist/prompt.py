@@ -9,10 +9,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
 
 from .exposure import ExposedEntity, Exposure
+from .fixed_values import is_fixed_name
 from .memory.telling import async_told_facts
 from .name_index import aliases_of
 from .toolbox.caller import Caller
-from .toolbox.fixed_values import is_fixed_name
 from .toolbox.options import ToolboxOptions
 
 MAX_LISTED = 300

@@ -56,6 +56,10 @@ class ToolError(HomeAssistantError):
     """An expected failure of a tool; the message tells the model what to do next and names nothing hidden."""
 
 
+class FreeTextError(ToolError):
+    """A failure whose message holds text that somebody outside can have written."""
+
+
 class OverError(ToolError):
     """What can never be undone any more; the change before it is the last one then."""
 

@@ -19,13 +19,13 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..exposure import Exposure
+from ..fixed_values import has_free_text
 from ..groups import is_group
 from ..responses import safe_reason
-from ..results import ToolError
+from ..results import FreeTextError, ToolError
 from ..silence import QUIET, UnloggedText
 from ..templates.bound import TemplateRun
 from ..toolbox.call import ToolCall
-from ..toolbox.fixed_values import has_free_text
 from ..toolbox.outcome import describe_change, fitting
 from .binding import Asked, Binder
 from .check import ActionChecker, ResolvedAction
@@ -189,7 +189,7 @@ class SequenceRun:
         if entities := changes(call, before, acted):
             answer["entities"] = entities
         elif failures and "failed" in str(answer["ended"]):
-            raise ToolError(f"The sequence {answer['ended']} and changed nothing: {'; '.join(failures)}")
+            raise FreeTextError(f"The sequence {answer['ended']} and changed nothing: {'; '.join(failures)}")
         if failures:
             answer["failures"] = list(failures)
         known = {(one.name, one.entity_ids): one.left_out for one in (*self._performed, *self._walker.actions)}
@@ -200,7 +200,10 @@ class SequenceRun:
     def has_free_text(self, answer: JsonObjectType) -> bool:
         """Return whether an answer of this run holds free text; what the sequence says by itself, the model wrote."""
         told = [answer.get("response"), answer.get("to_say")]
-        return any(told) and (self._run.has_free_text or (bool(self._run.responses) and has_free_text(told)))
+        # Where it ended depends on what its templates read, and failures are in the words of devices.
+        if "failures" in answer or (self._run.has_free_text and (any(told) or answer.get("ended") != "finished")):
+            return True
+        return any(told) and bool(self._run.responses) and has_free_text(told)
 
     async def _async_end(self, seconds: float, stopped: asyncio.Future[None] | None) -> asyncio.Task[Outcome]:
         """Return the task of the run when it is over, its time is, or it is stopped; nothing of it goes on after that."""

@@ -17,9 +17,9 @@ from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
 from ..exposure import ExposedEntity, Exposure, is_secret_key
+from ..fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit, is_plain
 from ..prompt import in_areas, place, spoken_name
 from ..results import format_minute, number, shown
-from ..toolbox.fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit, is_plain
 
 DEFAULT_PRESENT: Final = 40
 """Exposed entities up to which the present is told; docs/cost.md has the measurement that it comes from."""

@@ -10,9 +10,9 @@ from homeassistant.components.conversation import UserContent
 from homeassistant.core import HomeAssistant, callback
 
 from ..exposure import Exposure
+from ..fixed_values import has_free_text, is_fixed_name
 from ..results import format_minute
 from ..toolbox.caller import Caller
-from ..toolbox.fixed_values import has_free_text
 from ..toolbox.journal import ASPECTS, STATES, Change, Journal
 
 MAX_RECAP_HOURS: Final = 24
@@ -41,7 +41,7 @@ def recap(hass: HomeAssistant, journal: Journal, caller: Caller, hours: float, n
     for change in reversed(journal.changes):
         if now - change.time > hours * 3600 or len(told) == _MAX_CHANGES:
             break
-        if _is_of(change, caller) and (words := _words(exposure, change)):
+        if _is_of(change, caller) and (words := _words(hass, exposure, change)):
             if sum(map(len, told)) + len(words) > _MAX_WORDS:
                 break
             told.insert(0, words)
@@ -57,7 +57,7 @@ def _is_of(change: Change, caller: Caller) -> bool:
     )
 
 
-def _words(exposure: Exposure, change: Change) -> str:
+def _words(hass: HomeAssistant, exposure: Exposure, change: Change) -> str:
     """Return a change in words, of which nothing is told that is hidden now."""
     what = exposure.visible_value(change.what)
     if what is None:
@@ -66,7 +66,11 @@ def _words(exposure: Exposure, change: Change) -> str:
     if change.kind not in (STATES, ASPECTS):
         return f"{format_minute(change.time)} {what}{undone}"
     kept: Mapping[str, Any] = change.details.get(STATES, {})
-    entities = [(entity, one) for entity_id, one in kept.items() if (entity := exposure.entity(entity_id))]
+    entities = [
+        (entity, one)
+        for entity_id, one in kept.items()
+        if (entity := exposure.entity(entity_id)) and is_fixed_name(hass, entity.state)
+    ]
     if not entities:
         return ""
     parts = [f"{entity.name} ({entity.entity_id}){_values(one)}" for entity, one in entities[:_MAX_ENTITIES]]

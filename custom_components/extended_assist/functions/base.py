@@ -10,8 +10,9 @@ import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 
+from ..fixed_values import has_free_text
 from ..toolbox.call import ToolCall
-from ..toolbox.fixed_values import fixed_names, has_free_text
+from ..toolbox.outside import fixed_names
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from .yaml_source import PartError

@@ -25,15 +25,15 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, json_loads
 
+from ..fixed_values import is_fixed_name, is_fixed_state
 from ..interruptible import async_run_interruptible
 from ..responses import AnswerExposure
-from ..results import ToolError
+from ..results import FreeTextError, ToolError
 from ..templates.environment import ExposedContext, ExposedEnvironment, MeasuredCode, readable
 from ..templates.limits import Budget, TooLongError
 from ..templates.named import named_entities
 from ..templates.render import environment, nearest_known
 from ..templates.state_proxies import TemplateHome
-from ..toolbox.fixed_values import is_fixed_name, is_fixed_state
 from .base import FunctionRun
 from .yaml_source import PartError, YamlPath
 
@@ -315,7 +315,8 @@ async def _async_render(
         raise ToolError(f"A template of this function took longer than {TIME_LIMIT:g} seconds. Tell the user.") from err
     except Exception as err:
         reason = readable(str(err))[:_MAX_MESSAGE] or type(err).__name__
-        raise ToolError(f"A template of this function failed: {reason}") from err
+        failed = FreeTextError if run.has_free_text else ToolError
+        raise failed(f"A template of this function failed: {reason}") from err
 
 
 def _helpers(run: FunctionRun, source: str) -> dict[str, Any]:

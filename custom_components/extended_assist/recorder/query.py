@@ -17,7 +17,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
 from ..exposure import ExposedEntity, Exposure
-from ..results import ToolError, format_number
+from ..results import FreeTextError, ToolError, format_number
 from ..worker.copying import BROKEN_FILE
 from ..worker.host import JobFailedError, Worker, pack_job, workers
 from ..worker.tables import ATTRIBUTES, ROW_TABLES, STATES, Share
@@ -182,11 +182,22 @@ def bounds(longest: int = _MAX_TEXT) -> dict[str, Any]:
     }
 
 
+_BEFORE_IT_RUNS: Final = (
+    *("ambiguous column", "no such", "near ", "unrecognized token", "wrong number of arguments", "not authorized"),
+    *("incomplete input", "misuse of", "it has no result", "access to ", "too many", "parser stack", "expression tree"),
+    *("SELECTs to the left", "a GROUP BY", "ORDER BY", "aggregate", "sub-select", "You did not supply", "row value"),
+    *("You can only execute one", "interrupted", "integer overflow", "string or blob too big", "table "),
+)
+_OF_THE_QUERY: Final = ("syntax error", "is prohibited", "may not be used")
+
+
 def explained(problem: str, query: str) -> ToolError:
     """Return the error for a query that cannot be run; SQLite's own words can only tell of what it may see."""
     if problem.startswith("stopped after"):
         return _too_slow()
-    return ToolError(f"The query cannot be run: {problem}.{hint(problem, query)}")
+    # SQLite names values only where it fails while it runs; before that, it repeats the query.
+    failed = ToolError if problem.startswith(_BEFORE_IT_RUNS) or problem.endswith(_OF_THE_QUERY) else FreeTextError
+    return failed(f"The query cannot be run: {problem}.{hint(problem, query)}")
 
 
 def clock(hass: HomeAssistant) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.async_ import run_callback_threadsafe
 
 from ..exposure import Exposure
-from ..toolbox.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_plain
+from ..fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_plain
 
 PLAIN_TYPES = (str, int, float, type(None))
 
@@ -76,7 +76,8 @@ class Home:
     def read_attribute(self, state: State, name: str) -> Any:
         """Return an attribute that may be seen, and note whether it is free text."""
         value = self.exposure.visible_attribute(state, name)
-        if name in state.attributes and not is_fixed_attribute(self.hass, state, name, value):
+        # The template itself says the name of the attribute.
+        if name in state.attributes and not (is_plain(value) or is_fixed_attribute(self.hass, state, name, value)):
             self.has_free_text = True
         return value
 
@@ -99,8 +100,11 @@ class Home:
 
     @callback
     def exposed(self, entity_ids: Iterable[str]) -> list[str]:
-        """Return the exposed ones of some entities."""
-        return [entity_id for entity_id in entity_ids if self.state(entity_id)]
+        """Return the exposed ones of some entities, and note whether an id is made of free text."""
+        found = [state for state in map(self.state, entity_ids) if state]
+        for state in found:
+            self.read_name(state)
+        return [state.entity_id for state in found]
 
     @callback
     def area_of(self, entry: er.RegistryEntry) -> str | None:

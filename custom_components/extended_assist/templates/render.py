@@ -18,7 +18,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..exposure import Exposure
 from ..interruptible import async_run_interruptible
-from ..results import ToolError
+from ..results import FreeTextError, ToolError
 from .environment import ExposedEnvironment, readable, undefined_names
 from .limits import Budget, TooLongError
 from .names import LEFT_OUT
@@ -82,11 +82,12 @@ async def async_render_with_notes(
     if not is_template_string(template):
         return Rendered(template, ())
 
+    budget = Budget(TIME_LIMIT)
+    home = TemplateHome(hass, exposure, budget)
+
     def render() -> Rendered:
-        budget = Budget(TIME_LIMIT)
         undefined: dict[str, None] = {}
         undefined_names.set(undefined)
-        home = TemplateHome(hass, exposure, budget)
         here = environment().for_rendering(home)
         given = dict(budget.check(dict(variables or {})))
         text = jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given)
@@ -99,7 +100,8 @@ async def async_render_with_notes(
         except (TimeoutError, TooLongError) as err:
             raise ToolError(str(TooLongError(TIME_LIMIT))) from err
         except Exception as err:
-            raise ToolError(explain(err)) from err
+            failed = FreeTextError if home.has_free_text else ToolError
+            raise failed(explain(err)) from err
 
 
 def check_length(template: str) -> None:

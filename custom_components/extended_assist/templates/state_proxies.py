@@ -12,7 +12,7 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.util.read_only_dict import ReadOnlyDict
 
 from ..exposure import Exposure
-from ..toolbox.fixed_values import is_fixed_attribute
+from ..fixed_values import is_fixed_attribute
 from .home import Home
 from .limits import Budget
 

@@ -40,7 +40,8 @@ def is_state_attr(home: TemplateHome, entity_id: Any, name: Any, value: Any) -> 
 def has_value(home: TemplateHome, entity_id: Any) -> bool:
     """Return whether an entity has a state that is known."""
     proxy = home.find(entity_id)
-    return proxy is not None and proxy.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}
+    # Not by its property: whether a state is known tells nothing of what it says.
+    return proxy is not None and proxy._state.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}  # noqa: SLF001
 
 
 def expand(home: TemplateHome, *args: Any) -> list[TemplateState]:

@@ -19,7 +19,7 @@ from ..const import DOMAIN
 from ..exposure import Exposure, async_told
 from ..happened import Happening
 from ..interruptible import async_pause
-from ..results import ToolError, enforce
+from ..results import FreeTextError, ToolError, enforce
 from ..silence import log_unexpected
 from .acts import Recording, recording
 from .afar import async_ask_others
@@ -31,7 +31,7 @@ from .intents import is_complete, plan_of
 from .journal import async_get_journal
 from .options import MEMORY, WISHES, ToolboxOptions
 from .outcome import COUNTS, as_seen, with_outcome
-from .outside import checked, is_from_outside, marked, remember, unwrapped
+from .outside import async_checked, is_from_outside, marked, remember, unwrapped
 from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
@@ -231,7 +231,9 @@ class ExtendedTool(llm.Tool):
         except vol.Invalid as err:
             return failure(f"{self.name} was called with wrong arguments: {err}. Correct them and call again.")
         except ToolError as err:
-            return RefusedResult.of(failure(await async_told(err)), err)
+            result = failure(await async_told(err))
+            result.data = marked(result.data, when=isinstance(err, FreeTextError))
+            return RefusedResult.of(result, err)
         except TimeoutError:
             if self.tier > Tier.READ:
                 return failure(f"{self.name} ran out of time; look at what became of the entities.")
@@ -342,7 +344,7 @@ class PolicedTool(ExtendedTool):
         data: Any = result.data
         if not isinstance(data, dict):
             result = llm.ToolResult(data={"result": data}, error=result.error)
-        result = checked(call.hass, call.caller.assistant, unwrapped(self.tool), result)
+        result = await async_checked(call.hass, call.caller.assistant, unwrapped(self.tool), result)
         call.recording.is_complete = is_complete(call, unwrapped(self.tool), result)
         json_dumps(data)  # What cannot be told raises here, where it becomes a result, and not in the request.
         return result

@@ -57,7 +57,7 @@ class PerformActionTool(ExtendedTool):
         """Perform the action."""
         action = await _async_checked(call)
         answer = await async_perform(call, action)
-        return marked(answer, when=response_tells(action.name, answer.get("response")))
+        return marked(answer, when="failures" in answer or response_tells(action.name, answer.get("response")))
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:

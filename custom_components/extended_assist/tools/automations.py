@@ -31,6 +31,7 @@ from ..automations.store import async_get_store
 from ..exposure import normalize
 from ..results import fit_rows, format_time, to_csv
 from ..toolbox.call import ToolCall
+from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
@@ -189,4 +190,6 @@ async def _async_details(call: ToolCall, automation: Automation, state: FileStat
         answer["note"] = _LEFT_OUT[automation.kind]
     if runs := await async_last_runs(call, automation, state):
         answer["last_runs"] = runs
+        # An error is in the words of a device.
+        answer = marked(answer, when=any("error" in run for run in runs))
     return answer

@@ -10,6 +10,7 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 
 from ..exposure import Exposure
+from ..fixed_values import is_fixed_state
 from ..recorder.logbook import Entry, Origin, RecordedRun
 
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
@@ -96,7 +97,8 @@ class _Causes:
                 cause, old, new = trigger.get("entity_id"), trigger.get("from_state"), trigger.get("to_state")
                 if cause and new and self._exposure.is_exposed(cause):
                     name = self._exposure.entities[cause].name
-                    return f"{name} went from {_state(old)} to {_state(new)}" if old else f"{name} became {_state(new)}"
+                    before, after = self._state(cause, old), self._state(cause, new)
+                    return f"{name} went from {before} to {after}" if old else f"{name} became {after}"
         return ""
 
     def _without_hidden(self, text: str) -> str:
@@ -113,7 +115,13 @@ class _Causes:
         """Name a change of state that came first."""
         if not self._exposure.is_exposed(entity_id):
             return "after another entity changed"
-        return f"after {self._exposure.entities[entity_id].name} became {state}"
+        return f"after {self._exposure.entities[entity_id].name} became {self._state(entity_id, state)}"
+
+    def _state(self, entity_id: str, state: State | dict[str, str] | str | None) -> str:
+        """Return a state of an exposed entity, of a trace an object or what was stored of one, if it is fixed."""
+        text = state if isinstance(state, str) else state.state if isinstance(state, State) else str(state.get("state"))
+        is_fixed = is_fixed_state(self._hass, self._exposure.entities[entity_id].state, text)
+        return text if is_fixed else "another text"
 
     async def _async_user(self, user_id: bytes) -> str:
         """Name a user."""
@@ -124,10 +132,6 @@ class _Causes:
         """Name the device that a state comes from."""
         entry = er.async_get(self._hass).async_get(entity_id)
         device = dr.async_get(self._hass).async_get(entry.device_id) if entry and entry.device_id else None
-        name = (device.name_by_user or device.name) if device else None
-        return f"device '{name}' itself" if name else ""
-
-
-def _state(state: State | dict[str, str]) -> str:
-    """Return a state of a trace, which is an object or what was stored of one."""
-    return state.state if isinstance(state, State) else str(state.get("state"))
+        if device is None:
+            return ""
+        return f"device '{device.name_by_user}' itself" if device.name_by_user else "the device itself"

@@ -11,12 +11,12 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import ExposedEntity
+from ..fixed_values import has_free_text
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
 from ..results import ToolError, fit_rows, format_time, to_csv
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
-from ..toolbox.fixed_values import fixed_names, has_free_text
-from ..toolbox.outside import marked
+from ..toolbox.outside import fixed_names, marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 
@@ -35,7 +35,7 @@ _PLAIN_FUNCTIONS = frozenset(
         *("min", "mod", "nth_value", "ntile", "nullif", "percent_rank", "pi", "pow", "power", "printf", "radians"),
         *("rank", "replace", "round", "row_number", "sign", "sin", "sqrt", "strftime", "substr", "substring", "sum"),
         *("tan", "time", "timediff", "total", "trim", "ltrim", "rtrim", "trunc", "typeof", "unixepoch", "upper"),
-        *("group_concat", "string_agg", "concat", "concat_ws", "format", "instr", "length"),
+        *("group_concat", "string_agg", "concat", "concat_ws", "format"),
     }
 )
 """Functions that make no numbers of the letters of a text: what they make of free text is a text that is not fixed."""

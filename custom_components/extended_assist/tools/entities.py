@@ -10,9 +10,9 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import ExposedEntity
+from ..fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state
 from ..results import fit_rows, size, to_csv
 from ..toolbox.call import ToolCall
-from ..toolbox.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_fixed_unit
 from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
@@ -28,16 +28,13 @@ def _row(call: ToolCall, entity: ExposedEntity, *, is_asked_for: bool) -> list[s
     """Return the row of an entity, without attributes; free text only where it is asked for."""
     is_told = is_asked_for or is_fixed_state(call.hass, entity.state)
     state = str(call.exposure.shown(entity)) if is_told else _LEFT_OUT
-    unit = entity.unit or ""
-    return [entity.entity_id, entity.name, entity.area, state, unit if is_asked_for or is_fixed_unit(unit) else ""]
+    return [entity.entity_id, entity.name, entity.area, state, entity.unit or ""]
 
 
 def _has_free_text(call: ToolCall, entity: ExposedEntity, attributes: Mapping[str, Any], *, is_asked_for: bool) -> bool:
     """Return whether the row or the attributes of an entity hold free text."""
     hass, state = call.hass, entity.state
     if not is_fixed_name(hass, state) or (is_asked_for and not is_fixed_state(hass, state)):
-        return True
-    if is_asked_for and not is_fixed_unit(entity.unit or ""):
         return True
     return not all(is_fixed_attribute(hass, state, name, value) for name, value in attributes.items())
 

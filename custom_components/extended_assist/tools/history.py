@@ -1,11 +1,13 @@
 """Read the past of exposed entities."""
 
+from collections.abc import Iterable
 import math
 from typing import Any, override
 
 import voluptuous as vol
 
 from homeassistant.components.recorder.entity_options import is_entity_recorded
+from homeassistant.core import State
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
@@ -13,12 +15,13 @@ from homeassistant.util.json import JsonObjectType
 
 from .. import domains
 from ..exposure import ExposedEntity
+from ..fixed_values import is_fixed_attribute_name, is_fixed_name
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
 from ..recorder.kept import async_get_kept
 from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
-from ..results import ToolError, format_time, size
+from ..results import FreeTextError, ToolError, format_time, size
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked
@@ -111,7 +114,8 @@ class GetHistoryTool(ExtendedTool):
                     f"{format_time(answer.recorded_from or 0)}. The recorder keeps {recorder.keep_days} days."
                 )
         if len(errors) == len(entities):
-            raise ToolError(" ".join(errors.values()))
+            has_free_name = not all(is_fixed_name(hass, entity.state) for entity in entities)
+            raise (FreeTextError if has_free_name else ToolError)(" ".join(errors.values()))
         wording = Wording(
             hass,
             call.exposure,
@@ -128,6 +132,8 @@ class GetHistoryTool(ExtendedTool):
         for entity in entities:
             if entity.entity_id in errors:
                 account: JsonObjectType = {"name": entity.name, "error": errors[entity.entity_id]}
+                if not is_fixed_name(hass, entity.state):
+                    wording.free.add(entity.entity_id)
             else:
                 account = wording.account(entity, answers[entity.entity_id])
             room -= size(account) + len(entity.entity_id) + len('"":,')
@@ -190,6 +196,11 @@ def _cursor(cursor: str | None) -> float | None:
     return number
 
 
+def _named_by_us(state: State, names: Iterable[str]) -> list[str]:
+    """Return the names of attributes that Home Assistant defines; others can be anybody's words."""
+    return [name for name in names if is_fixed_attribute_name(state, name)]
+
+
 async def _async_subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Subject:
     """Return the entity as the recorder is asked about it: its kind, unit and latest value."""
     state = entity.state
@@ -198,7 +209,9 @@ async def _async_subject(call: ToolCall, entity: ExposedEntity, attribute: str |
     if attribute is not None:
         visible = call.exposure.visible_attributes(state)
         if attribute not in visible or '"' in attribute or "\\" in attribute:
-            raise ToolError(f"{entity.name} has no attribute '{attribute}'. It has: {', '.join(visible)}.")
+            raise ToolError(
+                f"{entity.name} has no attribute '{attribute}'. It has: {', '.join(_named_by_us(state, visible))}."
+            )
         value, states = json_dumps(state.attributes[attribute]), ()
     numeric = (
         as_number(value) is not None

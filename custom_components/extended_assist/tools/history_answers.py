@@ -8,12 +8,12 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType, json_loads
 
 from ..exposure import ExposedEntity, Exposure
+from ..fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_fixed_unit
 from ..recorder.history import EntityHistory, Question
 from ..recorder.numbers import Numbers, Reading
 from ..recorder.state_durations import GAP, OTHER, StateAccount, StateCodes
 from ..recorder.state_durations_sql import LastTime
 from ..results import duration, fit_rows, format_minute, format_number, format_time, number, size, to_csv
-from ..toolbox.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state
 
 LEFT_OUT = "(text: name the entity to read it)"
 """Stands for free text of an entity that was not named."""
@@ -177,7 +177,7 @@ class Wording:
         """Say how a number went."""
         if answer.unit_before:
             said["mixed_units"] = (
-                f"In {answer.unit_before} at the start, so the numbers of this span are of both units."
+                f"In {answer.unit_before if is_fixed_unit(answer.unit_before) else 'another unit'} at the start, so the numbers of this span are of both units."
             )
         said |= {"min": self._reading(entity, numbers.minimum), "max": self._reading(entity, numbers.maximum)}
         if entity.state.attributes.get("state_class") != CIRCULAR:

@@ -13,12 +13,12 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import ExposedEntity
+from ..fixed_values import is_fixed_name, is_fixed_state
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
 from ..results import ToolError, fit_rows, format_time, size, to_csv
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
-from ..toolbox.fixed_values import is_fixed_name, is_fixed_state
 from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
@@ -117,7 +117,7 @@ def _entities(call: ToolCall) -> Iterable[ExposedEntity]:
     if arguments.get("entities"):
         return [entity for text in arguments["entities"] for entity in exposure.resolve(text)]
     pool = exposure.in_area(arguments["area"]) if "area" in arguments else exposure.entities.values()
-    found = [entity for entity in pool if not _is_measurement(entity)]
+    found = [entity for entity in pool if not _is_measurement(entity) and is_fixed_name(call.hass, entity.state)]
     if not found:
         raise ToolError("No exposed entity there has anything but numbers; ask get_history about those.")
     return found

@@ -9,6 +9,7 @@ from homeassistant.const import PERCENTAGE
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
+from ..fixed_values import is_fixed_unit
 from ..recorder.periods import HOUR, SHORT, Period, Span, floor_hour, following_day
 from ..recorder.statistics import Metadata, PeriodRow, as_moment
 from ..recorder.statistics_gaps import Gaps
@@ -47,7 +48,7 @@ class Account:
 def describe(statistic: Statistic, account: Account, period: Period | None, span: Span, budget: int) -> JsonObjectType:
     """Say what a statistic amounts to; rows take at most about budget characters."""
     data: JsonObjectType = {"name": statistic.name}
-    if statistic.unit:
+    if statistic.unit and is_fixed_unit(statistic.unit):
         data["unit"] = statistic.unit
     values = _converted(statistic, account.totals)
     for name, value in values.items():

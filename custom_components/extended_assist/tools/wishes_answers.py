@@ -88,7 +88,7 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     said = [wish.progress.result or "" for wish in [*standing, *ended]]
     # What a device said when it failed is told here, too, and what the assistant answered of what others wrote.
     asked = any(wish.what.ask and wish.progress.result for wish in [*standing, *ended])
-    return marked(answer, when=by_others or asked or any(" failed: " in result for result in said))
+    return marked(answer, when=by_others or asked or any("failed" in result for result in said))
 
 
 async def _async_row(call: ToolCall, wish: Wish) -> JsonObjectType:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.toolbox import fixed_values
-from custom_components.extended_assist.toolbox.fixed_values import (
+from custom_components.extended_assist import fixed_values
+from custom_components.extended_assist.fixed_values import (
     has_free_text,
     is_fixed_attribute,
     is_fixed_name,
@@ -232,7 +232,7 @@ def _translations(root: Path) -> dict[str, Any]:
 def _installed() -> list[Path]:
     """Return the integrations of each version of Home Assistant that is installed here."""
     here = Path(components.__file__).parent
-    environments = Path(__file__).parents[2] / ".cache/environments"
+    environments = Path(__file__).parents[1] / ".cache/environments"
     newest = environments.glob("newest/lib/python3.*/site-packages/homeassistant/components")
     return [here, *newest]
 

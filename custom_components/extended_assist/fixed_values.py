@@ -23,8 +23,6 @@ from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.translation import async_get_cached_translations
 
-from ..exposure import ExposedEntity
-
 _TABLE: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
     (Path(__file__).parent / "fixed_values.json").read_text(encoding="utf-8")
 )
@@ -68,6 +66,60 @@ _UNITS_BESIDE: Final = frozenset(
     {"precipitation_unit", "pressure_unit", "temperature_unit", "visibility_unit", "wind_speed_unit"}
 )
 _WEATHER: Final = frozenset({"condition", "datetime", "is_daytime", "templow", "wind_bearing"})
+_MONEY: Final = frozenset(
+    {
+        "€",
+        "$",
+        "£",
+        "¥",
+        "₹",
+        "₩",
+        "₺",
+        "₽",
+        "zł",
+        "Kč",
+        "Ft",
+        "kr",
+        "Kr",
+        "lei",
+        "лв",
+        "ct",
+        "cent",
+        "c",
+        "p",
+        "gr",
+        "øre",
+        "öre",
+    }
+)
+"""Signs of currencies and of their hundredths."""
+_COUNTS: Final = frozenset({"bpm", "steps", "pcs", "x", "times", "people", "items", "devices", "pages", "kcal/d"})
+"""Units of what is counted that integrations use beside Home Assistant's own."""
+_PLATFORMS_OF_OTHERS: Final = frozenset(
+    {
+        *(
+            "asuswrt",
+            "bluetooth_le_tracker",
+            "bluetooth_tracker",
+            "bluetooth",
+            "cast",
+            "dlna_dmr",
+            "fritz",
+            "huawei_lte",
+        ),
+        *(
+            "ibeacon",
+            "keenetic_ndms2",
+            "mikrotik",
+            "netgear",
+            "nmap_tracker",
+            "private_ble_device",
+            "tplink_omada",
+            "unifi",
+        ),
+    }
+)
+"""Integrations that make devices by themselves of what comes into reach, in whatever domain."""
 NAMED_BY_OTHERS: Final = frozenset({"device_tracker", "geo_location", "media_player"})
 """Domains whose entities can appear by themselves, under a name that somebody outside has chosen."""
 
@@ -99,7 +151,7 @@ def is_fixed_state(hass: HomeAssistant, state: State, value: str | None = None) 
 def is_fixed_attribute(hass: HomeAssistant, state: State, name: str, value: Any) -> bool:
     """Return whether the name of an attribute and a value of it are fixed."""
     domain = state.domain
-    if name not in _SHARED_ATTRIBUTES and name not in _attributes_of(domain):
+    if not is_fixed_attribute_name(state, name):
         return False
     if isinstance(value, list | tuple | set | frozenset):
         single = _LISTS.get(name, name)
@@ -117,7 +169,8 @@ def is_fixed_attribute(hass: HomeAssistant, state: State, name: str, value: Any)
     if name == EntityStateAttribute.DEVICE_CLASS:
         return value in _TABLE.get(domain, {}).get("device_classes", ())
     if name in _IDS:
-        return valid_entity_id(value) and hass.states.get(value) is not None
+        member = hass.states.get(value) if valid_entity_id(value) else None
+        return member is not None and is_fixed_name(hass, member)
     if name in _STATES_IN and value in _states_of(domain):
         return True
     if name == "options":
@@ -133,9 +186,10 @@ def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
     Players and trackers can appear without an administrator: their names count once one has named them, or has put them
     into an area.
     """
-    if state.domain not in NAMED_BY_OTHERS:
+    entry = er.async_get(hass).async_get(state.entity_id)
+    if state.domain not in NAMED_BY_OTHERS and (entry is None or entry.platform not in _PLATFORMS_OF_OTHERS):
         return True
-    if (entry := er.async_get(hass).async_get(state.entity_id)) is None:
+    if entry is None:
         return False
     if entry.name is not None or entry.area_id is not None:
         return True
@@ -143,24 +197,17 @@ def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
     return device is not None and (device.name_by_user is not None or device.area_id is not None)
 
 
+@callback
+def is_fixed_attribute_name(state: State, name: str) -> bool:
+    """Return whether Home Assistant defines an attribute of that name for the kind of an entity."""
+    return name in _SHARED_ATTRIBUTES or name in _attributes_of(state.domain)
+
+
 def is_fixed_unit(unit: str) -> bool:
     """Return whether a unit is one of Home Assistant's, or a currency for such a unit."""
     first, _, second = unit.partition("/")
-    is_currency = len(first) == 3 and first.isascii() and first.isupper()
-    return unit in _units() or first in "€$£¥" or (is_currency and (not second or second in _units()))
-
-
-@callback
-def fixed_names(hass: HomeAssistant, entities: Iterable[ExposedEntity]) -> set[str]:
-    """Return the ids and names of entities and their areas, as far as they are fixed."""
-    return {
-        name
-        for entity in entities
-        for name in (
-            *entity.area_names,
-            *((entity.entity_id, *entity.names) if is_fixed_name(hass, entity.state) else ()),
-        )
-    }
+    is_currency = first in _MONEY or (len(first) == 3 and first.isascii() and first.isupper() and first.isalpha())
+    return not unit or unit in _units() or (is_currency and (second in _units() if second else first == unit))
 
 
 @callback
@@ -234,7 +281,7 @@ def _units() -> frozenset[str]:
     for name, value in vars(const).items():
         if name.startswith("UnitOf"):
             found |= {str(unit) for unit in value}
-    return frozenset({*found, const.DEGREE, const.PERCENTAGE, const.REVOLUTIONS_PER_MINUTE, const.UV_INDEX})
+    return frozenset({*found, const.DEGREE, const.PERCENTAGE, const.REVOLUTIONS_PER_MINUTE, const.UV_INDEX, *_COUNTS})
 
 
 @callback
