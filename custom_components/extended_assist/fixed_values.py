@@ -66,6 +66,35 @@ _UNITS_BESIDE: Final = frozenset(
     {"precipitation_unit", "pressure_unit", "temperature_unit", "visibility_unit", "wind_speed_unit"}
 )
 _WEATHER: Final = frozenset({"condition", "datetime", "is_daytime", "templow", "wind_bearing"})
+_CLOSED: Final = frozenset(
+    {
+        *(
+            "automation",
+            "binary_sensor",
+            "button",
+            "calendar",
+            "counter",
+            "date",
+            "datetime",
+            "event",
+            "fan",
+            "humidifier",
+        ),
+        *(
+            "image",
+            "input_boolean",
+            "input_button",
+            "input_datetime",
+            "input_number",
+            "light",
+            "notify",
+            "number",
+            "remote",
+        ),
+        *("scene", "schedule", "script", "siren", "switch", "tag", "time", "todo", "update", "zone"),
+    }
+)
+"""Domains whose states are on and off, numbers or times."""
 _MONEY: Final = frozenset(
     {
         "€",
@@ -93,7 +122,7 @@ _MONEY: Final = frozenset(
     }
 )
 """Signs of currencies and of their hundredths."""
-_COUNTS: Final = frozenset({"bpm", "steps", "pcs", "x", "times", "people", "items", "devices", "pages", "kcal/d"})
+_COUNTS: Final = frozenset({"bpm", "steps", "pcs", "times", "people", "items", "devices", "pages", "kcal/d"})
 """Units of what is counted that integrations use beside Home Assistant's own."""
 _PLATFORMS_OF_OTHERS: Final = frozenset(
     {
@@ -145,6 +174,16 @@ def is_fixed_state(hass: HomeAssistant, state: State, value: str | None = None) 
     if state.domain in ("device_tracker", "person"):
         return any(zone.name == value for zone in hass.states.async_all("zone"))
     return _is_translated(hass, state, f"state.{value}")
+
+
+@callback
+def may_have_free_states(hass: HomeAssistant, state: State) -> bool:
+    """Return whether an entity, by its kind, can have other states than fixed ones."""
+    if {ATTR_UNIT_OF_MEASUREMENT, "state_class"} & state.attributes.keys() or _states_of(state.domain) - {"on", "off"}:
+        return not is_fixed_state(hass, state)
+    entry = er.async_get(hass).async_get(state.entity_id)
+    is_closed = state.domain in _CLOSED or (entry is not None and entry.translation_key is not None)
+    return not (is_closed and is_fixed_state(hass, state))
 
 
 @callback

@@ -200,8 +200,8 @@ class SequenceRun:
     def has_free_text(self, answer: JsonObjectType) -> bool:
         """Return whether an answer of this run holds free text; what the sequence says by itself, the model wrote."""
         told = [answer.get("response"), answer.get("to_say")]
-        # Where it ended depends on what its templates read, and failures are in the words of devices.
-        if "failures" in answer or (self._run.has_free_text and (any(told) or answer.get("ended") != "finished")):
+        # What ran depends on what its templates read, and failures are in the words of devices.
+        if "failures" in answer or self._run.has_free_text:
             return True
         return any(told) and bool(self._run.responses) and has_free_text(told)
 

@@ -82,7 +82,7 @@ class Answer:
     complete: bool
     """Whether there are no more rows."""
     functions: frozenset[str] = frozenset()
-    """The functions that the query used."""
+    """The functions that the query used, and behind a dot the columns that it read and that hold text."""
 
 
 @dataclass(frozen=True, slots=True)

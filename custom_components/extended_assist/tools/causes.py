@@ -119,6 +119,8 @@ class _Causes:
 
     def _state(self, entity_id: str, state: State | dict[str, str] | str | None) -> str:
         """Return a state of an exposed entity, of a trace an object or what was stored of one, if it is fixed."""
+        if state is None:
+            return "another text"
         text = state if isinstance(state, str) else state.state if isinstance(state, State) else str(state.get("state"))
         is_fixed = is_fixed_state(self._hass, self._exposure.entities[entity_id].state, text)
         return text if is_fixed else "another text"

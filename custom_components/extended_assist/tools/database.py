@@ -11,7 +11,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import ExposedEntity
-from ..fixed_values import has_free_text
+from ..fixed_values import has_free_text, may_have_free_states
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
 from ..results import ToolError, fit_rows, format_time, to_csv
 from ..spans import END, START, time_span
@@ -102,7 +102,7 @@ class QueryDatabaseTool(ExtendedTool):
             return told | {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
         rows = fit_rows(answer.rows, call.budget - _NOTES - sum(map(len, answer.header)))
         names = fixed_names(call.hass, call.exposure.entities.values())
-        tells = not answer.functions <= _PLAIN_FUNCTIONS or has_free_text(rows, names)
+        tells = _reads_free_text(call, answer.functions) or has_free_text(rows, names)
         data = marked(told | {"result": to_csv(answer.header, rows)}, when=tells)
         if left_out := len(answer.rows) - len(rows):
             least = "" if answer.complete else "more than "
@@ -139,6 +139,16 @@ def _visible(call: ToolCall, start: datetime, end: datetime) -> Visible:
         end=end.timestamp(),
         scope=json_dumps([span, call.caller.conversation_key]),
     )
+
+
+def _reads_free_text(call: ToolCall, used: frozenset[str]) -> bool:
+    """Return whether a query may have made something of free text: it read attributes, or states of which some are free."""
+    if ".shared_attrs" in used or not used <= _PLAIN_FUNCTIONS | {".state"}:
+        return True
+    if ".state" not in used:
+        return False
+    entities = _named(call)[0] if "entities" in call.arguments else call.exposure.entities.values()
+    return any(may_have_free_states(call.hass, entity.state) for entity in entities)
 
 
 def _named(call: ToolCall) -> tuple[list[ExposedEntity], list[str]]:

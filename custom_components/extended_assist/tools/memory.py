@@ -21,7 +21,7 @@ from ..memory.telling import async_told_facts
 from ..memory.times import read_until
 from ..memory.whose import Ears, Writer, async_check_ears, async_check_writer, check_guests
 from ..memory.writing import keep_subjects, to_change
-from ..results import ToolError, format_time, size
+from ..results import FreeTextError, ToolError, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller
 from ..toolbox.options import MEMORY
@@ -91,7 +91,8 @@ class RememberTool(ExtendedTool):
             check = partial(check_guests, memory, wanted.writer, call.options)
             await memory.async_add([wanted.fact], ended, check)
         call.recording.changes.append(to_change(wanted.fact, ended))
-        return _answer(call, wanted)
+        authors = await async_authors(call.hass, wanted.writer.user_id)
+        return marked(_answer(call, wanted), when=any(fact.author not in authors for fact in wanted.ended))
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
@@ -263,7 +264,8 @@ async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> No
         raise ToolError("This is remembered already. Nothing is to be done.")
     if near:
         told = "; ".join(f"{one.id}: {one.words[:_SHORT]}" for one in near)
-        raise ToolError(
+        authors = await async_authors(call.hass, call.caller.user_id)
+        raise (FreeTextError if any(one.author not in authors for one in near) else ToolError)(
             f"Not remembered yet, because these are near: {told}. Call again with replaces: the ids of those that it "
             "contradicts or says anew, or [] where all of them still hold."
         )

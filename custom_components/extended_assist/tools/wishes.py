@@ -19,6 +19,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
 from ..toolbox.options import WISHES
+from ..toolbox.outside import async_authors, marked
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
@@ -173,7 +174,8 @@ class PendingTool(ExtendedTool):
         if changed.is_standing and (moment := changed.next_moment) is not None:
             answer["next"] = told_next(moment)
             call.recording.due = Due(moment)
-        return answer
+        authors = await async_authors(call.hass, call.caller.user_id)
+        return marked(answer, when=wish.owner.user_id not in authors)
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:

@@ -12,6 +12,7 @@ from ..memory.whose import async_check_ears, async_check_writer
 from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
+from ..toolbox.outside import async_authors, marked
 from ..toolbox.plan import Plan, Step
 
 _OVER = "What was remembered or forgotten then is deleted for good. Undo again for the change before."
@@ -34,7 +35,8 @@ async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectTyp
     for key, facts in (("forgotten", added), ("remembered_again", ended)):
         if words := _words(call, facts):
             undone[key] = [*words]
-    return {"undone": undone}, True
+    authors = await async_authors(call.hass, call.caller.user_id)
+    return marked({"undone": undone}, when=any(fact.author not in authors for fact in (*added, *ended))), True
 
 
 async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) -> Plan:

@@ -51,8 +51,14 @@ class NeedsFileError(JobError):
     """What a query sorts or groups does not fit into the memory that SQLite takes before it opens a temporary file."""
 
 
+_TEXT_COLUMNS: Final = frozenset({"state", "shared_attrs"})
+
+
 class Authorizer:
-    """Decides what a statement may do, for SQLite, which asks while it compiles one; keeps which functions were used."""
+    """Decides what a statement may do, for SQLite, which asks while it compiles one.
+
+    It keeps which functions were used, and behind a dot which columns were read that hold text.
+    """
 
     def __init__(self, tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> None:
         """Take the names that may be read and called; no function of a module may be read like a table."""
@@ -67,6 +73,8 @@ class Authorizer:
         """Return whether SQLite may go on."""
         match action:
             case sqlite3.SQLITE_READ:
+                if second in _TEXT_COLUMNS:
+                    self.used.add(f".{second}")
                 # Where rows are counted and no column is read, a subquery's name stands for a table's.
                 allowed = first in self._tables or (not second and str(first).lower() not in self._modules)
             case sqlite3.SQLITE_FUNCTION:
