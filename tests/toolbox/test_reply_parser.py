@@ -9,7 +9,7 @@ import pytest
 
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.localization import LANGUAGES, words_for
-from custom_components.extended_assist.toolbox.plan import Plan, Step
+from custom_components.extended_assist.toolbox.plan import Part, Plan, Step
 from custom_components.extended_assist.toolbox.question import AskedCall, OpenQuestion
 from custom_components.extended_assist.toolbox.reply_parser import AskedWords, Reply, asked_words, parse_reply
 from homeassistant.helpers import llm
@@ -150,7 +150,7 @@ def test_a_lookalike_ends_a_yes(language: str) -> None:
     """Before a yes or after it, and where the question holds its words."""
     listed = LISTED[language]
     words = frozenset(word for one in listed["lookalike"] for word in one.casefold().split())
-    asked = AskedWords(words, words)
+    asked = AskedWords(words, frozenset((word,) for word in words))
     agree = [listed["yes"][0], listed["emphasis"][0], listed["consent"][0], listed["command"][0]]
     longer = [phrase for kind in ("yes", "emphasis", "consent", "command", "opener") for phrase in listed[kind]]
     for yes, lookalike in product(agree, listed["lookalike"]):
@@ -279,7 +279,7 @@ def test_what_a_yes_may_repeat(action: str, line: str, language: str, message: s
 def test_long_messages_are_parsed_at_once(words: str) -> None:
     """They are no clear yes, and take no longer than short ones."""
     begun = perf_counter()
-    asked = AskedWords(frozenset({"word"}), frozenset({"word"}))
+    asked = AskedWords(frozenset({"word"}), frozenset({("word",)}))
     assert parse_reply(words * 200_000, "zh-Hans", asked) is not Reply.YES
     parse_reply(words * (9_000 // len(words)), "zh-Hans", asked)
     parse_reply(words * (190 // len(words)), "zh-Hans", asked)
@@ -333,4 +333,171 @@ def test_free_text_is_not_repeated(message: str, reply: Reply) -> None:
 def test_a_time_is_not_repeated(frame: tuple[tuple[str, str], ...], words: str, message: str, reply: Reply) -> None:
     """Without the time that was asked about, a repetition could mean now."""
     step = Step("lock.unlock", ("lock.front_door",), {}, words, frame)
+    assert question_about(step).reply(message, "en") is reply
+
+
+@pytest.mark.parametrize(
+    "message", ["y\u0336e\u0336s\u0336", "yes\u0338", "'yes'", "`yes`", "ye\u034fs", "yes\ufe0e", "yes'", "\u02bcyes"]
+)
+def test_yes_in_marks(message: str) -> None:
+    """What is struck out, quoted, or written with characters that cannot be seen is no yes."""
+    assert parse_reply(message, "en") is not Reply.YES
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "line"),
+    [
+        ("Yes, unlock in 10", "en", "Unlock: Drive In Gate 10"),
+        ("Yes, unlock at 5", "en", "Unlock: Gate at Pier 5"),
+        ("Yes, unlock at dinner", "en", "Unlock: Dinner Room at Pier"),
+        ("Ja, entriegeln in 10", "de", "Entriegeln: Tor in Halle 10"),
+        ("Ja, entriegeln ab 7", "de", "Entriegeln: Tor ab Halle 7"),
+        ("Sí, desbloquear a las 7", "es", "Desbloquear: Puerta a las Naves 7"),
+        ("Oui, déverrouiller à 7", "fr", "Déverrouiller: Portail à Lyon 7"),
+        ("Oui, déverrouiller dans 7", "fr", "Déverrouiller: Portail dans Hall 7"),
+        ("Sì, sblocca alle 7", "it", "Sblocca: Cancello alle Ville 7"),
+        ("Ja, ontgrendelen over 10", "nl", "Ontgrendelen: Poort over Sloot 10"),
+        ("Tak, odblokuj za 10", "pl", "Odblokuj: Brama za Domem 10"),
+        ("Sim, destrancar às 7", "pt-BR", "Destrancar: Portão às Margens 7"),
+        ("Yes, unlock at 5", "en", "Unlock: At 5"),
+        ("Yes, unlock at dinner", "en", "Unlock: At Dinner Lock"),
+        ("Ja, entriegeln um 7", "de", "Entriegeln: Um 7"),
+        ("Sí, desbloquear a las 7", "es", "Desbloquear: A las 7"),
+        ("Yes, unlock 7", "en", "Unlock: 7"),
+    ],
+)
+def test_yes_at_another_time(message: str, language: str, line: str) -> None:
+    """Words of a name that say when, together with its number, do not make a yes for later one for now."""
+    assert parse_reply(message, language, asked_words("lock.unlock", [line])) is not Reply.YES
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "is_yes"),
+    [
+        ("Yes, set position 5", "Set position: Gate 5, position 50", False),
+        ("Yes, set position 50", "Set position: Gate 5, position 50", True),
+        ("Yes, set gate 5, position 50", "Set position: Gate 5, position 50", True),
+        ("Yes, set 50", "Set position: Gate 5, position 50", False),
+        ("Yes, set position 5", "Set position: Position 5, position 50", False),
+        ("Yes, set temperature 5", "Set temperature: Boiler, temperature -5", False),
+        ("Yes, set temperature 5", "Set temperature: Boiler, temperature 20.5", False),
+        ("Yes, set color 2", "Set color: Lamp, color [1, 2, 3]", False),
+    ],
+)
+def test_yes_to_another_value(message: str, line: str, is_yes: bool) -> None:
+    """A yes that names another value than was asked about is none."""
+    asked = asked_words("cover.set_cover_position", [line])
+    assert (parse_reply(message, "en", asked) is Reply.YES) is is_yes
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "action", "line"),
+    [
+        ("Yes, open and shut", "en", "cover.open_cover", "Open: Shut-in Garage"),
+        ("Ja, öffnen, schließen", "de", "cover.open_cover", "Öffnen: Tor Schließen"),
+        ("Ja, entriegeln, zu", "de", "lock.unlock", "Entriegeln: Tür zu Halle"),
+        ("Oui, ouvrir, fermer", "fr", "cover.open_cover", "Ouvrir: Bouton Fermer"),
+        ("Ja, öffnen, schließen", "de", "cover.open_cover", "Öffnen: Schließen"),
+        ("Yes, close cover", "en", "cover.open_cover", "Open cover: Close Cover"),
+        ("Yes, turn off light", "en", "light.turn_on", "Turn on: Off Light"),
+        ("Sì, apri, chiudi", "it", "cover.open_cover", "Apri: Chiudi"),
+    ],
+)
+def test_yes_with_the_opposite(message: str, language: str, action: str, line: str) -> None:
+    """A word of a name that says the opposite direction does not count, in any language."""
+    assert parse_reply(message, language, asked_words(action, [line])) is not Reply.YES
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("Si procede", "es"),
+        ("Si puedes", "es"),
+        ("Si confirma", "es"),
+        ("Si abre la puerta", "es"),
+        ("si lo quiero", "es"),
+        ("Si ahora", "es"),
+        ("Si conferma", "it"),
+        ("Si apri la porta", "it"),
+        ("Si sblocca", "it"),
+    ],
+)
+def test_yes_if(message: str, language: str) -> None:
+    """A condition is no yes in Spanish and Italian, where only an accent tells it from one."""
+    assert parse_reply(message, language, front_door(language)) is not Reply.YES
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "is_door"),
+    [
+        ("Unlock: Outdoor Cabinet", "en", False),
+        ("Unlock: Indoor Safe", "en", False),
+        ("Schloss entriegeln: Turm", "de", False),
+        ("Schloss entriegeln: Natur Safe", "de", False),
+        ("Schloss entriegeln: Haustür", "de", True),
+        ("Schloss entriegeln: Türschloss", "de", True),
+        ("Ontgrendelen: Voordeur", "nl", True),
+        ("잠금 해제: 현관문", "ko", True),
+        ("잠금 해제: 창문", "ko", False),
+        ("解锁: 前门锁", "zh-Hans", True),
+    ],
+)
+def test_words_for_a_door(line: str, language: str, is_door: bool) -> None:
+    """A lock is a door's where its name says so in a whole word, or at the end of a compound."""
+    asked = asked_words("lock.unlock", [line])
+    assert ("unlock_door" in asked.kinds) is is_door
+    assert (parse_reply(LISTED[language]["unlock_door"][0], language, asked) is Reply.YES) is is_door
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "reply"),
+    [
+        ("Yes, unlock drive in gate 10", "Unlock: Drive In Gate 10", Reply.OTHER),
+        ("Yes, unlock the garage gate", "Unlock: Garage Gate", Reply.YES),
+        ("Yes, unlock the gate", "Unlock: Garage Gate", Reply.OTHER),
+        ("Yes, unlock the gate garage", "Unlock: Garage Gate", Reply.OTHER),
+        ("Yes, unlock gate 5", "Unlock: Gate 5", Reply.YES),
+        ("Yes, unlock 5", "Unlock: Gate 5", Reply.OTHER),
+    ],
+)
+def test_a_name_is_repeated_whole(message: str, line: str, reply: Reply) -> None:
+    """Parts of a name, or its words in another order, repeat nothing."""
+    assert parse_reply(message, "en", asked_words("lock.unlock", [line])) is reply
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("Yes, unlock seven", Reply.OTHER),
+        ("Yes, unlock the gate", Reply.OTHER),
+        ("Yes, unlock the gate seven", Reply.OTHER),
+        ("Yes, unlock seven, gate", Reply.YES),
+    ],
+)
+def test_a_name_with_a_comma(message: str, reply: Reply) -> None:
+    """The part before the comma is not the name."""
+    step = Step("lock.unlock", ("lock.gate",), {}, "Unlock: Seven, Gate (lock.unlock)")
+    assert question_about(step).reply(message, "en") is reply
+
+
+def test_a_script_with_a_time_in_its_name() -> None:
+    """Words of an action that names no entity are repeated together or not at all."""
+    step = Step("script.gate_seven", (), {}, "Gate seven (script.gate_seven)")
+    assert question_about(step).reply("Yes, seven", "en") is Reply.OTHER
+    assert question_about(step).reply("Yes, gate seven", "en") is Reply.YES
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("Yes, add it", Reply.YES),
+        ("Yes, add the automation", Reply.YES),
+        ("Yes, dinner", Reply.OTHER),
+        ("Yes, add at dinner", Reply.OTHER),
+    ],
+)
+def test_a_new_automation(message: str, reply: Reply) -> None:
+    """Its title is repeated in words, its name and its parts are not."""
+    parts = (Part("At dinner"), Part("Unlock: Gate"))
+    step = Step("change_automation", (), {}, title="Add the automation 'At dinner'", parts=parts)
     assert question_about(step).reply(message, "en") is reply

@@ -14,7 +14,6 @@ import re
 from typing import Final
 import unicodedata
 
-from ..walk import texts_in
 from .localization import ENGLISH, known_language
 from .plan import Step
 
@@ -25,8 +24,10 @@ _PHRASES: Final[Mapping[str, Mapping[str, list[str]]]] = json.loads(
 
 Of a yes: `yes` and `emphasis` agree, and `yes_at_start` where it comes first; `consent`, such as "OK", agrees unless thanks
 follow, which may decline. `command` says to do it, `unlock` and `unlock_door` say so of a lock; an `opener` counts for
-nothing, and may stand before those. `please`, `thanks`, `now` and `article` may accompany a yes. `door` are words for a door.
-Of no yes: a `lookalike` ends a yes wherever it is; `doubt` are words that no repetition of the question may hold.
+nothing, and may stand before those. `please`, `thanks`, `now` and `article` may accompany a yes. `door` are words for a door,
+after a hyphen also as the end of a longer word.
+Of no yes: a `lookalike` ends a yes wherever it is; `doubt` are words that no repetition of the question may hold; `direction`
+are words that say which way something goes: where a name holds one, a repetition may mean the opposite.
 Of a no: `no` at the beginning, after `filler`; `negation` anywhere; `unclear` are phrases that hold such words and refuse nothing.
 Of a long question: `more` asks for the rest of it.
 """
@@ -38,28 +39,9 @@ _MAX_LENGTH = 10_000
 """Characters of a reply that are parsed."""
 _MAX_YES_LENGTH = 200
 """Characters of a yes that repeats the question."""
-_TURNS = frozenset(
-    [
-        "arm",
-        "away",
-        "close",
-        "disable",
-        "disarm",
-        "down",
-        "enable",
-        "home",
-        "lock",
-        "off",
-        "on",
-        "open",
-        "start",
-        "stop",
-        "unlock",
-        "up",
-    ]
-)
-"""Words that say which way something goes. A name may hold one, such as that of a lock: repeated, it may mean the opposite."""
 _UNLOCKING: Final = frozenset({"lock.unlock", "lock.open"})
+_VALUE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)* \d+(?: %)?")
+"""A field with a whole number, as a question says it. Other values are not repeated."""
 _LONG = re.compile(r"([^\W\d_])\1{2,}")
 # "Yesss" is a yes. A drawn-out vowel hesitates, and a syllable said three times in Chinese or Korean is often ironic.
 _DRAWN_OUT = re.compile(r"([aeiouy]|[^\W\d_a-z])\1{2,}")
@@ -68,6 +50,8 @@ _ACCENTED_YES = re.compile(r"\bs[\u00ec\u00ed]\b")
 # What a yes may be written with besides letters. Question marks, quotes, brackets and emoji, in any script, can change its
 # meaning, and invisible characters could hide it.
 _YES_MARKS = frozenset(".,!\u00a1-~\u3001\u3002" + _APOSTROPHES)
+# An apostrophe that joins no letters quotes; Dutch "'t" is a word.
+_QUOTE = re.compile(rf"(?<![^\W\d_])[{_APOSTROPHES}](?!t\b)|[{_APOSTROPHES}](?![^\W\d_])")
 # Two full stops, a comma at the end or a dash that joins no words: the reply was broken off.
 _BROKEN_OFF = re.compile(r"[.\u3002,\u3001-]\s*[.\u3002,\u3001-]|[,\u3001]\s*$|(?<!\w)-|-(?!\w)")
 
@@ -90,7 +74,8 @@ class AskedWords:
 
     action: frozenset[str] = frozenset()
     """The words that name the action. A repetition has one of them, because a name may hold any word."""
-    all: frozenset[str] = frozenset()
+    phrases: frozenset[_Tokens] = frozenset()
+    """The words of the action, the whole name of the entity, and each field with its value."""
     kinds: frozenset[str] = frozenset()
     """Kinds of phrases that repeat the action, whatever its title is: of a lock "open it", and "open the door" of a door."""
 
@@ -124,38 +109,65 @@ def asks_for_more(message: str, language: str | None) -> bool:
     return len(message) <= _MAX_LENGTH and _consists_of(_tokens(message), _phrases("more", known), around)
 
 
-def asked_words(action: str, lines: Iterable[str], without: Iterable[str] = ()) -> AskedWords:
+def asked_words(action: str, lines: Iterable[str], name: str | None = None) -> AskedWords:
     """Return the words of a question about one action that a yes may repeat.
 
-    Each line is the title of the action, a colon, and the rest. Words of the texts in `without` are left out.
+    Each line is the title of the action, a colon, the name of the entity, and the values of the fields, with commas between
+    them. A name that holds a comma has to be given. Parts of a name are not repeated: they may be a time or the opposite.
     """
-    others = _TURNS - {*action.partition(".")[2].split("_")} | {word for text in without for word in _tokens(text)}
-    titles, words = set[str](), set[str]()
+    titles, names, values = set[_Tokens](), set[_Tokens](), set[_Tokens]()
+    has_name = False
     for line in lines:
-        titles.update(_tokens(line.partition(":")[0]))
-        words.update(_tokens(line))
+        head, _, fields = line.partition(", ")
+        title, colon, named = head.partition(": ")
+        if colon:
+            has_name = True
+            rest = line.partition(": ")[2]
+            if name is not None and rest.startswith(name):
+                named, fields = name, rest.removeprefix(name).removeprefix(", ")
+            names.add(_tokens(named))
+        titles.add(_tokens(title))
+        values.update(_tokens(part) for part in fields.split(", ") if _VALUE.fullmatch(part))
+    words = {word for title in titles for word in title if not word.isdecimal()}
+    # The title may be the free name of a script, where no entity is named.
+    phrases = {("it",), *titles, *values, *({(word,) for word in words} if has_name else ())}
     kinds = set[str]()
     if action in _UNLOCKING:
-        doors = {word for language in _PHRASES for phrase in _own_phrases("door", language) for word in phrase}
-        is_door = any(door in word for word in words for door in doors)
-        kinds = {"unlock", "unlock_door"} if is_door else {"unlock"}
-    others |= {word for word in words if _UNSPACED.match(word)}
-    return AskedWords(frozenset(titles - others), frozenset({"it", *words} - others), frozenset(kinds))
+        kinds = {"unlock", "unlock_door"} if any(map(_names_door, lines)) else {"unlock"}
+        # "Front Door" is said of the front door's lock.
+        names |= {one[:-1] for one in names if one[-1:] == ("lock",) and _names_door(" ".join(one[-2:-1]))}
+    numbered = words | {word for value in values for word in value}
+    turns = {word for language in _PHRASES for phrase in _own_phrases("direction", language) for word in phrase} - words
+    for one in names:
+        digits = {word for word in one if word.isnumeric()}
+        # "Position 5" may be a value, and "Close" the opposite.
+        if turns.isdisjoint(one) and not (digits and (len(digits) == len(one) or not numbered.isdisjoint(one))):
+            phrases.add(one)
+    readable = {phrase for phrase in phrases if phrase and not any(_UNSPACED.match(word) for word in phrase)}
+    return AskedWords(frozenset(words), frozenset(readable), frozenset(kinds))
+
+
+def _names_door(text: str) -> bool:
+    """Return whether a text has a word for a door, in any language. Its accents count: "Tür", but not "Natur"."""
+    words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
+    doors = [door for phrases in _PHRASES.values() for door in phrases["door"]]
+    return any(word == door or (door[0] == "-" and word.endswith(door[1:])) for word in words for door in doors)
 
 
 def asked_words_of(steps: Sequence[Step], lines: Sequence[str]) -> AskedWords:
     """Return the words that a yes may repeat, where one action was asked about that would run now and always.
 
-    With several actions, the words of one could choose it alone; with a time or a condition, they could mean now. Free text,
-    such as a message or the name of a new automation, may hold words that say when, or only what.
+    With several actions, the words of one could choose it alone; with a time or a condition, they could mean now.
     """
     if len(steps) != 1 or len(steps[0].entity_ids) > 1 or steps[0].frame:
         return AskedWords()
     (step,) = steps
     if len(step.parts) > 1:
-        return asked_words(step.action, [step.title.partition("'")[0]])
-    free = [text for text, _ in texts_in(step.data) if len(text.split()) > 1]
-    return asked_words(step.action, [step.words.replace(f" ({step.action})", ""), *lines], free)
+        # The name in quotes is left out; it may be new.
+        return asked_words(step.action, [f"{step.title.partition("'")[0]}: "])
+    action = f" ({step.action})"
+    name = step.words.partition(": ")[2].partition(action)[0]
+    return asked_words(step.action, [step.words.replace(action, ""), *lines], name)
 
 
 # The grammar of a yes: from each place, the kinds of phrases that may follow, and the place that each leads to.
@@ -164,12 +176,14 @@ _DOING: Final = {"command": "done", "unlock": "done", "unlock_door": "done"}
 _REPEATING: Final = {"article": "article", "repeated": "done"}
 _AFTER: Final[Mapping[str, Mapping[str, str]]] = {
     "start": _DOING
-    | {"yes": "yes", "yes_at_start": "yes", "emphasis": "agreed", "consent": "consent"}
+    | {"yes": "yes", "yes_at_start": "yes or if", "emphasis": "agreed", "consent": "consent"}
     | {"opener": "opener", "please": "polite", "thanks": "polite"},
     "polite": _DOING | {"yes": "yes", "emphasis": "agreed"},
     "opener": _DOING | {"please": "before doing", "now": "before doing"},
     "before doing": _DOING,
     "yes": _DOING | _REPEATING | {"emphasis": "agreed", "please": "please", "now": "now", "thanks": "thanks"},
+    # Without its accent, "sí" is an "if" where more follows.
+    "yes or if": {"please": "closed", "thanks": "thanks"},
     "agreed": _DOING | _REPEATING | {"yes": "agreed", "please": "please", "now": "now", "thanks": "thanks"},
     "consent": _DOING
     | _REPEATING
@@ -181,7 +195,7 @@ _AFTER: Final[Mapping[str, Mapping[str, str]]] = {
     "closed": _CLOSING,
     "thanks": {},
 }
-_ENDS: Final = frozenset({"yes", "agreed", "consent", "please", "now", "done", "closed", "thanks"})
+_ENDS: Final = frozenset({"yes", "yes or if", "agreed", "consent", "please", "now", "done", "closed", "thanks"})
 """The places where a yes may end."""
 _AGREEING_KINDS: Final = frozenset({"yes", "yes_at_start", "emphasis", "consent", "command"})
 _UNLOCK_KINDS: Final = frozenset({"unlock", "unlock_door"})
@@ -201,7 +215,7 @@ def _is_yes(message: str, tokens: _Tokens, language: str | None, asked: AskedWor
     names_action = not (asked.action - doubt).isdisjoint(tokens) or any(
         _has(tokens, _phrases(kind, language)) for kind in asked.kinds
     )
-    phrases = {"repeated": frozenset((word,) for word in asked.all - doubt if names_action)}
+    phrases = {"repeated": frozenset(one for one in asked.phrases if names_action and doubt.isdisjoint(one))}
     return any(
         _follows_grammar(tokens, {kind: _own_phrases(kind, each) for kind in kinds} | phrases)
         for each in {language or ENGLISH, ENGLISH}
@@ -212,8 +226,11 @@ def _is_written_like_a_yes(message: str) -> bool:
     """Return whether the characters of a reply are those of a plain statement that was not broken off."""
     text = unicodedata.normalize("NFKC", message).casefold().strip()
     plain = _without_accents(text)
+    # Marks that belong to no letter strike it out, or cannot be seen.
     return not (
-        any(not (char.isalnum() or char.isspace() or char in _YES_MARKS) for char in plain)
+        any(unicodedata.category(char) == "Mn" for char in unicodedata.normalize("NFC", text))
+        or _QUOTE.search(text)
+        or any(not (char.isalnum() or char.isspace() or char in _YES_MARKS) for char in plain)
         or _BROKEN_OFF.search(text)
         or _DRAWN_OUT.search(plain)
     )
