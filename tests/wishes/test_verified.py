@@ -185,7 +185,7 @@ async def test_what_the_user_is_to_do_is_said_in_any_case(add: Add, later: Later
     await add(600, say="The bins!", actions=[TURN_ON], until=Until(done=True))
     await later(601)
     await later(601)
-    assert told.words == ["I could not do milk: it failed. The bins!", "The bins!"]
+    assert told.words == 2 * ["I could not do milk: it failed. The bins!"]
 
 
 async def test_in_german(hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told, device: Device) -> None:
@@ -195,3 +195,77 @@ async def test_in_german(hass: HomeAssistant, home: MockConfigEntry, later: Late
     await (await async_get_wishes(hass)).async_add(wish)
     await later(601)
     assert told.words == ["Ich habe milk versucht, aber das hier ist nicht eingetreten: openable lock."]
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        [LAMP_ON, {"stop": "enough"}, PARTY_ON],
+        [{"if": [{"condition": "state", "entity_id": PARTY, "state": "on"}], "then": [LAMP_ON]}],
+        [
+            {
+                "choose": [
+                    {"conditions": [{"condition": "state", "entity_id": PARTY, "state": "on"}], "sequence": [LAMP_ON]}
+                ]
+            }
+        ],
+        [{"repeat": {"while": [{"condition": "state", "entity_id": PARTY, "state": "on"}], "sequence": [LAMP_ON]}}],
+        [LAMP_ON, {"action": "input_boolean.turn_on", "target": {"entity_id": PARTY}, "enabled": False}],
+    ],
+    ids=["stop", "if", "choose", "repeat", "disabled"],
+)
+async def test_said_of_what_was_not_done(
+    hass: HomeAssistant, add: Add, later: Later, told: Told, actions: list[dict[str, Any]]
+) -> None:
+    """Words are not said as they are where a step was never done."""
+    await add(60, say=CLAIM, actions=actions)
+    await later(61)
+    assert hass.states.is_state(PARTY, "off")
+    assert CLAIM not in told.words
+
+
+async def test_put_off_words(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """Words that were not said because nothing was done are not said when they are put off."""
+
+    async def fail(_: ServiceCall) -> None:
+        raise HomeAssistantError
+
+    hass.services.async_register("light", "turn_on", fail)
+    wish = await add(60, say=CLAIM, actions=[TURN_ON])
+    await later(61)
+    assert not [words for words in told.words if CLAIM in words]
+    wishes = await async_get_wishes(hass)
+    await wishes.async_snooze(wish.id, 60)
+    await later(61)
+    assert hass.states.is_state(LAMP, "off")
+    assert not [words for words in told.words if CLAIM in words]
+
+
+async def test_nothing_applied(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """Where no action applied, the words beside them are not said, and it counts as left out."""
+    happened: list[Ending] = []
+    (await async_get_wishes(hass)).async_listen_happened(lambda *of: happened.append(of[2]))
+    wish = await add(60, say=CLAIM, actions=[{"if": [PARTY_IS_ON], "then": [LAMP_ON]}])
+    await later(61)
+    assert (told.words, happened) == ([], [Ending.SKIPPED])
+    assert wish.progress.result == "nothing done: no action in it applied"
+    assert await (await async_get_wishes(hass)).async_snooze(wish.id, 60) is None
+
+
+async def test_branch_that_applied(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """Words beside steps without actions, or whose actions all ran, are said as they are."""
+    hass.states.async_set(PARTY, "on")
+    wait = {"wait_template": "{{ true }}", "timeout": 5}
+    await add(60, say="Dinner.", actions=[PARTY_IS_ON, wait])
+    await add(60, say=CLAIM, actions=[{"if": [PARTY_IS_ON], "then": [LAMP_ON]}])
+    await later(61)
+    assert sorted(told.words) == ["Dinner.", CLAIM]
+
+
+async def test_put_off_unchecked_words(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """Words that were said with a doubt are said again with it."""
+    wish = await add(60, say=CLAIM, actions=[LAMP_ON, {"stop": "enough"}, PARTY_ON])
+    await later(61)
+    assert await (await async_get_wishes(hass)).async_snooze(wish.id, 60) is wish
+    await later(61)
+    assert told.words == 2 * [f"{CLAIM} I could not check whether it worked."]

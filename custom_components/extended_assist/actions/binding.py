@@ -66,7 +66,13 @@ class Binder:
         self._run = run
         self._prepare = prepare
         self._texts: list[str] = []
+        self._actions: list[_ActionData] = []
         self._rounds = 0
+
+    @property
+    def is_all_performed(self) -> bool:
+        """Return whether each action of the sequence was performed at least once."""
+        return all(action.is_performed for action in self._actions)
 
     async def async_sequence(self, steps: Any) -> list[dict[str, Any]]:
         """Return a sequence ready to run; raises Invalid for what Home Assistant does not accept."""
@@ -148,7 +154,9 @@ class Binder:
         targets = [self._values(step.get(CONF_TARGET, {})), beside]
         data = [self._values(step[key]) for key in _DATA if key in step]
         rest = {key: self._bound(item) for key, item in step.items() if key not in _ACTION}
-        return {**rest, CONF_ACTION: name, "data": _ActionData(self._prepare, name, targets, data)}
+        made = _ActionData(self._prepare, name, targets, data)
+        self._actions.append(made)
+        return {**rest, CONF_ACTION: name, "data": made}
 
     @callback
     def _next(self) -> None:
@@ -184,12 +192,14 @@ class _Computed(Template):
 class _ActionData(_Computed):
     """The data of an action."""
 
-    __slots__ = ("_data", "_name", "_prepare", "_targets")
+    __slots__ = ("_data", "_name", "_prepare", "_targets", "is_performed")
 
     def __init__(self, prepare: Prepare, name: str | _ActionName, targets: list[Any], data: list[Any]) -> None:
         """Take what is written, with bound templates."""
         super().__init__()
         self._prepare, self._name, self._targets, self._data = prepare, name, targets, data
+        self.is_performed = False
+        """Whether it was checked and given to Home Assistant at least once."""
 
     @override
     @callback
@@ -200,9 +210,11 @@ class _ActionData(_Computed):
             target.add(part, variables)
         for part in self._data:
             data.add(part, variables)
-        if isinstance(self._name, _ActionName):
-            return self._prepare(Asked(str(self._name.made), target, data, is_name_made=True))
-        return self._prepare(Asked(self._name, target, data))
+        is_name_made = isinstance(self._name, _ActionName)
+        name = str(self._name.made) if isinstance(self._name, _ActionName) else self._name
+        prepared = self._prepare(Asked(name, target, data, is_name_made=is_name_made))
+        self.is_performed = True
+        return prepared
 
 
 class _Breath(_Computed):

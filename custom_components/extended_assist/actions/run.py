@@ -129,6 +129,7 @@ class SequenceRun:
         self._checker = checker
         self._run = TemplateRun(call.hass, str(call.llm_context.assistant))
         self._performed: list[ResolvedAction] = []
+        self._binder: Binder
         self._script: TracedScript
         self._is_hidden = False
         self._ended = _STOPPED
@@ -140,7 +141,8 @@ class SequenceRun:
         """Bind what the walker has checked; raises ToolError for what Home Assistant does not accept."""
         made = cls(call, walker, await ActionChecker.async_create(call))
         try:
-            bound = await Binder(made._run, made._prepare).async_sequence(sequence)
+            made._binder = Binder(made._run, made._prepare)
+            bound = await made._binder.async_sequence(sequence)
         except (vol.Invalid, HomeAssistantError) as err:
             raise ToolError(f"sequence is not valid: {safe_reason(call.exposure, err)}") from err
         made._script = TracedScript(call.hass, bound, "Sequence of an assistant")
@@ -245,9 +247,16 @@ class SequenceRun:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the recorded acts are all that its actions were to do."""
+        """Return whether each of its actions was performed, and the recorded acts are all that they were to do."""
+        if self.end is SequenceEnd.STOPPED_ITSELF or not self._binder.is_all_performed:
+            return False
         changing = (one for one in self._performed if one.supports_response is not SupportsResponse.ONLY)
         return all(one.entity_ids and self._call.recording.acts.keys() >= {*one.entity_ids} for one in changing)
+
+    @property
+    def has_left_all_out(self) -> bool:
+        """Return whether it has actions and none of them was performed."""
+        return bool(self._walker.actions) and not self._performed
 
     def _came_to(self, reason: str | None) -> str:
         """Return how a run came to its end, in words."""

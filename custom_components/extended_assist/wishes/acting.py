@@ -49,6 +49,7 @@ _ENDS: Final[Mapping[SequenceEnd, str]] = {
     SequenceEnd.HIDDEN: "hidden_partly",
 }
 """The keys of the words about sequences that did not come to their end."""
+NOTHING: Final = "nothing done: no action in it applied"
 _CHANGED: Final = "what was agreed to has changed meanwhile."
 
 
@@ -198,6 +199,8 @@ async def _async_sequence(call: ToolCall, wish: Wish, run: TaskRun, sequence: li
     failed = f"; failed: {'; '.join(map(str, failures))}" if isinstance(failures, list) else ""
     if (key := _ENDS.get(sequence_run.end)) is not None:
         return Performed(f"not all done: {answer['ended']}{_reports(answer)}{failed}", key)
+    if sequence_run.has_left_all_out:
+        return Performed(NOTHING, is_cut_short=sequence_run.end is SequenceEnd.STOPPED_ITSELF, is_nothing=True)
     result = f"done{_reports(answer)}"
     done = await _async_verified(call, run, result, "", is_whole=sequence_run.is_whole)
     return replace(done, is_cut_short=sequence_run.end is SequenceEnd.STOPPED_ITSELF)

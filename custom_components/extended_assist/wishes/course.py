@@ -137,7 +137,7 @@ def refuse(wish: Wish, result: str) -> None:
 def begin(wish: Wish, one: Occasion) -> None:
     """Take a wish as begun; its next moment is set at once, so that no moment comes twice."""
     progress = wish.progress
-    progress.begun, progress.again, progress.said = one.moment, None, 0
+    progress.begun, progress.again, progress.said, progress.words = one.moment, None, 0, None
     progress.last = max(one.moment, progress.last or one.moment)
     progress.times += 1
     expect(wish, one.moment)
@@ -197,6 +197,8 @@ def snooze(wish: Wish, seconds: float, now: float) -> bool:
         progress.due += seconds
         return True
     if progress.times == 0 or not (wish.what.say or wish.what.ask or wish.when.watch):
+        return False
+    if wish.what.actions and progress.begun is None and progress.words == "":
         return False
     if not wish.is_standing:
         progress.due = progress.ended = None

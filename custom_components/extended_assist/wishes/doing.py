@@ -70,7 +70,7 @@ async def async_do(
                 outcome = await _async_after_stop(hass, wish)
             elif repeated:
                 await async_valid_call(hass, wish, performers or {})
-                words = await _async_words(hass, wish) or await _async_name(hass, wish)
+                words = await _async_words_again(hass, wish) or await _async_name(hass, wish)
                 outcome = WishOutcome(Ending.HAPPENED, words=words, said="said again")
             else:
                 outcome = await _async_do(hass, wish, moment, run, late=late, performers=performers or {})
@@ -95,7 +95,10 @@ async def async_do(
         outcome = replace(
             outcome, words=_as_it_comes(wish, outcome.words, moment, late=late, again=again, missed=missed)
         )
-    return await _async_told(hass, wish, moment, outcome, run)
+    outcome = await _async_told(hass, wish, moment, outcome, run)
+    if wish.what.actions and not repeated:
+        wish.progress.words = outcome.words
+    return outcome
 
 
 async def _async_stopped(hass: HomeAssistant, wish: Wish, moment: float, run: TaskRun, reports: str) -> WishOutcome:
@@ -125,9 +128,9 @@ async def _async_told(
         if not await _async_tell(hass, _of_owner(hass, wish), moment, complaint):
             results.append(UNTOLD)
         complaint = ""
-    kind = outcome.kind
+    kind, words = outcome.kind, f"{complaint} {words}" if words and complaint else words
     if words:
-        telling = _async_tell(hass, wish, moment, f"{complaint} {words}".strip(), answerable=wish.until.done)
+        telling = _async_tell(hass, wish, moment, words, answerable=wish.until.done)
         try:
             is_told = await run.async_unless_ended(telling)
         except StoppedError:
@@ -135,7 +138,7 @@ async def _async_told(
         else:
             results.append(outcome.said if is_told else UNHEARD)
             kind = kind if is_told or outcome.result else Ending.NOT_DONE
-    return replace(outcome, kind=kind, result="; ".join(results) or f"due at {format_time(moment)}")
+    return replace(outcome, kind=kind, words=words, result="; ".join(results) or f"due at {format_time(moment)}")
 
 
 @callback
@@ -235,10 +238,12 @@ async def _async_acted(
         words = outcome.words if wish.until.done else ""
         rest = taking_back(wish.what)
         return replace(outcome, kind=Ending.NOT_DONE, result=done.result, words=words, complaint=complaint, rest=rest)
-    words = outcome.words
+    words, rest = outcome.words, None if done.is_cut_short else wish.what.then
+    if done.is_nothing and not wish.until.done:
+        return replace(outcome, kind=Ending.SKIPPED, result=done.result, words="", rest=rest)
     if words and not done.is_known and not wish.until.done:
         words = say("unchecked", wish.owner.language, text=words)
-    return replace(outcome, result=done.result, words=words, rest=None if done.is_cut_short else wish.what.then)
+    return replace(outcome, result=done.result, words=words, rest=rest)
 
 
 async def _async_after_stop(hass: HomeAssistant, wish: Wish) -> WishOutcome:
@@ -271,6 +276,15 @@ async def _async_words(hass: HomeAssistant, wish: Wish) -> str:
         return wish.what.say
     is_partly = watch.sighting is Sighting.UNSEEN and course.is_partly(watch)
     return say("watch_partly" if is_partly else f"watch_{watch.sighting}", language, see=see)
+
+
+async def _async_words_again(hass: HomeAssistant, wish: Wish) -> str:
+    """Return the words that are said once more; of a task with actions, those in which its outcome was told."""
+    if not wish.what.actions:
+        return await _async_words(hass, wish)
+    exposure, words = Exposure(hass, wish.owner.assistant), wish.progress.words or ""
+    await exposure.async_prepare()
+    return "" if exposure.names_hidden(words) else words
 
 
 def _as_it_comes(wish: Wish, words: str, moment: float, *, late: float, again: bool, missed: int) -> str:

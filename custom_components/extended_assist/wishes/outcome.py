@@ -53,3 +53,5 @@ class Performed:
     """Whether the entities tell that all of it was done."""
     is_cut_short: bool = False
     """Whether a step `stop` ended it, so that nothing is to follow."""
+    is_nothing: bool = False
+    """Whether the steps ended as written and performed no action, such as an `if` that did not apply."""

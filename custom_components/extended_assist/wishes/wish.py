@@ -179,6 +179,8 @@ class Progress:
     """What became of it last, in words for the model."""
     untold: str | None = None
     """What could not be told to anybody; the one who made the wish hears it when they speak next."""
+    words: str | None = None
+    """The words in which the last outcome of actions was told: empty where none were, None where it is not known."""
     answers: dict[str, str] = field(default_factory=dict)
     """The random part of the buttons sent with it last, and the user to whose phones it was sent."""
     in_vain: bool = False
@@ -299,7 +301,7 @@ _PROGRESS = shape(
     {},
     {
         **dict.fromkeys(("due", "begun", "last", "again", "ended"), _NUMBER_OR_NONE),
-        **dict.fromkeys(("result", "untold"), TEXT_OR_NONE),
+        **dict.fromkeys(("result", "untold", "words"), TEXT_OR_NONE),
         **dict.fromkeys(("times", "said"), int),
         "answers": {str: str},
         "in_vain": bool,
