@@ -1,19 +1,15 @@
 """The household's facts as a to-do list; nobody's own are in it, since every user sees a list."""
 
-from collections.abc import Coroutine
-from contextvars import ContextVar
 from datetime import datetime
-from typing import Any, Final, override
+from typing import override
 
 from homeassistant.components.todo.const import TodoItemStatus, TodoListEntityFeature
 from homeassistant.components.todo.entity import TodoItem, TodoListEntity
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import Context, callback
 from homeassistant.util import dt as dt_util
 
-from .const import DOMAIN
 from .fact_errors import translated
-from .household import HouseholdEntity
+from .household import ActionContextEntity, HouseholdEntity
 from .memory.fact import Fact, now
 from .memory.keeper import Memory
 from .memory.whose import Writer, async_writer_of
@@ -21,11 +17,8 @@ from .memory.writing import NoFactError, async_change, async_record, rewrite, to
 from .results import ToolError
 from .toolbox.options import MEMORY, ToolboxOptions
 
-_CALLED_BY: Final[ContextVar[Context | None]] = ContextVar(f"{DOMAIN}_fact_list_called_by", default=None)
-"""From whom the action is that runs now; what an assistant changes by itself is no action, and from nobody."""
 
-
-class FactList(HouseholdEntity, TodoListEntity):
+class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
     """The household's facts that hold, in the order in which they were said; one that is ticked off is forgotten."""
 
     _attr_translation_key = "memory"
@@ -47,22 +40,6 @@ class FactList(HouseholdEntity, TodoListEntity):
         """Follow what is remembered."""
         await super().async_added_to_hass()
         self.async_on_remove(self._memory.async_listen(self.async_write_ha_state))
-
-    @override
-    async def async_request_call[T](self, coro: Coroutine[Any, Any, T]) -> T:
-        """Run an action; who it is from holds for it alone, and for nothing that comes after."""
-        before = _CALLED_BY.set(None)
-        try:
-            return await super().async_request_call(coro)
-        finally:
-            _CALLED_BY.reset(before)
-
-    @callback
-    @override
-    def async_set_context(self, context: Context) -> None:
-        """Take from whom the action is that runs now."""
-        super().async_set_context(context)
-        _CALLED_BY.set(context)
 
     @property
     @override
@@ -102,7 +79,7 @@ class FactList(HouseholdEntity, TodoListEntity):
 
     async def _async_writer(self) -> Writer:
         """Return who changes the list; raises NotAllowedError where they may not."""
-        return await async_writer_of(self.hass, _CALLED_BY.get(), self._options.as_of_now(self.hass))
+        return await async_writer_of(self.hass, self.action_context, self._options.as_of_now(self.hass))
 
     def _find(self, uid: str | None, writer: Writer) -> Fact:
         """Return a fact of the list; raises NoFactError when it is gone meanwhile."""

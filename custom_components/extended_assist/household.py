@@ -1,12 +1,14 @@
 """What shows every user what is the whole household's: entities of an entry, there while the entry has the family of tools."""
 
-from collections.abc import Iterable, Mapping
-from typing import Final, override
+from collections.abc import Coroutine, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final, override
 
 from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import Platform
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
@@ -20,6 +22,17 @@ HOUSEHOLD_PLATFORMS: Final[Mapping[str, tuple[Platform, ...]]] = {
     MEMORY: (Platform.TODO,),
 }
 """The platforms of what families of tools show."""
+
+
+@dataclass(slots=True, eq=False)
+class _RunningAction:
+    """An action that an entity performs; its context is removed at its end, also for tasks that it started."""
+
+    entity: Entity
+    context: Context | None = None
+
+
+_ACTION: Final[ContextVar[_RunningAction | None]] = ContextVar(f"{DOMAIN}_running_action", default=None)
 
 
 @callback
@@ -66,3 +79,35 @@ class HouseholdEntity(Entity):
     def get_initial_entity_options(self) -> er.EntityOptionsType:
         """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
         return hidden_at_first()
+
+
+class ActionContextEntity(Entity):
+    """An entity that knows the context of the action that it performs.
+
+    Intents of Home Assistant call methods of to-do lists without an action: `Entity` keeps the context of an earlier action then.
+    """
+
+    @override
+    async def async_request_call[T](self, coro: Coroutine[Any, Any, T]) -> T:
+        """Perform an action; its context counts for this action alone."""
+        action = _RunningAction(self)
+        token = _ACTION.set(action)
+        try:
+            return await super().async_request_call(coro)
+        finally:
+            action.context = None
+            _ACTION.reset(token)
+
+    @callback
+    @override
+    def async_set_context(self, context: Context) -> None:
+        """Store the context of the action that runs now."""
+        super().async_set_context(context)
+        if (action := _ACTION.get()) is not None and action.entity is self:
+            action.context = context
+
+    @property
+    def action_context(self) -> Context | None:
+        """Return the context of the action that runs now; None where no action called this entity."""
+        action = _ACTION.get()
+        return action.context if action is not None and action.entity is self else None

@@ -16,7 +16,7 @@ from homeassistant.util import dt as dt_util
 from . import ExtendedAssistConfigEntry
 from .const import DOMAIN
 from .fact_list import FactList
-from .household import shows
+from .household import ActionContextEntity, shows
 from .memory.keeper import async_get_memory
 from .results import ToolError
 from .toolbox.options import MEMORY, WISHES
@@ -42,7 +42,7 @@ async def async_setup_entry(
     async_add_entities(lists)
 
 
-class WishList(WishEntity, TodoListEntity):
+class WishList(ActionContextEntity, WishEntity, TodoListEntity):
     """The household's wishes that stand, next first; what has ended is not kept in it."""
 
     # Home Assistant's dialog sends time and description back with every change, though it changes neither.
@@ -123,8 +123,12 @@ class WishList(WishEntity, TodoListEntity):
         return wish
 
     async def _async_check(self, wish: Wish) -> None:
-        """Raise ServiceValidationError where the user who performs the action may not change a wish."""
-        if not await async_may_change(self.hass, wish, self._context.user_id if self._context else None):
+        """Raise ServiceValidationError where no action changes a wish, or its user may not.
+
+        Home Assistant's intents call the list without an action and do not pass on who speaks.
+        """
+        context = self.action_context
+        if context is None or not await async_may_change(self.hass, wish, context.user_id):
             raise _refusal("wish_not_allowed")
 
 
