@@ -156,8 +156,13 @@ NAMED_BY_OTHERS: Final = frozenset({"device_tracker", "geo_location", "media_pla
 def is_plain(value: Any) -> bool:
     """Return whether a value is a number, a time, a truth value or none, as such or as text."""
     if isinstance(value, str) and not isinstance(value, Enum):
-        return value in _NO_VALUE or _NUMBER.fullmatch(value) is not None or _TIME.fullmatch(value) is not None
+        return value in _NO_VALUE or _NUMBER.fullmatch(value) is not None or is_time(value)
     return isinstance(value, _PLAIN_TYPES)
+
+
+def is_time(text: str) -> bool:
+    """Return whether a text is a time or date, as Home Assistant writes them."""
+    return _TIME.fullmatch(text) is not None
 
 
 def is_fixed_word(domain: str, value: str) -> bool:

@@ -141,7 +141,17 @@ class Street:
         )
         self._write({})
         config = await async_hass_config_yaml(hass)
-        for domain in ("automation", "script", "scene", "intent", "media_player", "light", "todo", "calendar"):
+        for domain in (
+            "automation",
+            "script",
+            "scene",
+            "intent",
+            "media_player",
+            "light",
+            "todo",
+            "calendar",
+            "assist_satellite",
+        ):
             assert await async_setup_component(hass, domain, config), domain
 
     async def async_move_in(self, definition: Mapping[str, Any]) -> Home:

@@ -17,7 +17,7 @@ from homeassistant.components.switch import SwitchEntity
 from homeassistant.components.vacuum import StateVacuumEntity, VacuumActivity, VacuumEntityFeature
 from homeassistant.const import UnitOfTemperature
 
-from .players import BinarySensor, Button, Calendar, Notifier, Player, Sensor, TodoList
+from .players import BinarySensor, Button, Calendar, Notifier, Player, Satellite, Sensor, TodoList
 from .thing import Definition, Thing
 
 DOMAIN = "household"
@@ -237,6 +237,7 @@ class Vacuum(Thing, StateVacuumEntity):
 
 THINGS: dict[str, type[Thing]] = {
     "alarm_control_panel": Alarm,
+    "assist_satellite": Satellite,
     "binary_sensor": BinarySensor,
     "button": Button,
     "calendar": Calendar,

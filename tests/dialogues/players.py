@@ -3,6 +3,12 @@
 from datetime import datetime, timedelta
 from typing import Any, override
 
+from homeassistant.components.assist_satellite import (
+    AssistSatelliteAnnouncement,
+    AssistSatelliteConfiguration,
+    AssistSatelliteEntity,
+    AssistSatelliteEntityFeature,
+)
 from homeassistant.components.binary_sensor import BinarySensorEntity
 from homeassistant.components.button import ButtonEntity
 from homeassistant.components.calendar import CalendarEntity, CalendarEvent
@@ -41,14 +47,18 @@ class Player(Thing, MediaPlayerEntity):
         | MediaPlayerEntityFeature.SEARCH_MEDIA
         | MediaPlayerEntityFeature.SELECT_SOURCE
     )
-    _attr_source_list = ["Radio", "Television", "HDMI 1", "HDMI 2"]  # noqa: RUF012 - as Home Assistant's classes have it
 
     @override
     def apply(self, definition: Definition) -> None:
+        sources = definition.get("sources", ["Radio", "Television", "HDMI 1", "HDMI 2"])
+        if definition.get("groups"):
+            self._attr_supported_features |= MediaPlayerEntityFeature.GROUPING
         self._attr_state = MediaPlayerState(definition["state"])
         self._attr_volume_level = definition.get("volume", 0.3)
         self._attr_is_volume_muted = False
-        self._attr_source = "Radio"
+        self._attr_source_list = sources
+        self._attr_source = sources[0]
+        self._attr_group_members = []
         self._attr_media_title = definition.get("title")
         self._attr_media_artist = definition.get("artist")
         self._attr_media_track = 1
@@ -92,6 +102,15 @@ class Player(Thing, MediaPlayerEntity):
     @override
     async def async_select_source(self, source: str) -> None:
         self.set(source=source)
+
+    @override
+    async def async_join_players(self, group_members: list[str]) -> None:
+        self.set(group_members=[self.entity_id, *group_members])
+
+    @override
+    async def async_unjoin_player(self) -> None:
+        # That the group ended is seen by a list that is no longer as it was.
+        self.set(group_members=[self.entity_id])
 
     @override
     async def async_play_media(self, media_type: str, media_id: str, **kwargs: Any) -> None:
@@ -201,3 +220,34 @@ class Notifier(Thing, NotifyEntity):
     @override
     async def async_send_message(self, message: str, title: str | None = None) -> None:
         pass
+
+
+class Satellite(Thing, AssistSatelliteEntity):
+    """A voice satellite that announces at once; an attribute counts the announcements."""
+
+    _attr_supported_features = AssistSatelliteEntityFeature.ANNOUNCE
+
+    @override
+    def apply(self, definition: Definition) -> None:
+        self._attr_extra_state_attributes = {"announcements": 0}
+
+    @override
+    async def async_internal_announce(self, message: str | None = None, *_: Any, **__: Any) -> None:
+        # No speech engine is set up that could make a sound of the message.
+        self.set(extra_state_attributes={"announcements": self._attr_extra_state_attributes["announcements"] + 1})
+
+    @override
+    async def async_announce(self, announcement: AssistSatelliteAnnouncement) -> None:
+        raise NotImplementedError
+
+    @override
+    def async_get_configuration(self) -> AssistSatelliteConfiguration:
+        raise NotImplementedError
+
+    @override
+    async def async_set_configuration(self, config: AssistSatelliteConfiguration) -> None:
+        raise NotImplementedError
+
+    @override
+    def on_pipeline_event(self, event: Any) -> None:
+        raise NotImplementedError

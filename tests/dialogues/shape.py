@@ -141,6 +141,8 @@ _DEFINITION = {
     **dict.fromkeys(("brightness", "temperature", "current", "volume"), vol.Any(int, float)),
     "entries": [vol.Any(str, {vol.Required("summary"): str, "description": str})],
     "items": [str],
+    "sources": [str],
+    "groups": True,
     "attributes": dict,
 }
 _HOMES = vol.Schema(

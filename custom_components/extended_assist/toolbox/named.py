@@ -13,9 +13,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
 from homeassistant.helpers.json import json_dumps
 
+from ..const import DOMAIN
 from ..exposure import ExposedEntity
 from ..walk import texts_in
 from .call import ToolCall
+from .fixed_values import is_time
 from .outside import brings_outside_text, first_mark, unwrapped
 from .plan import Plan, Step
 
@@ -52,13 +54,15 @@ _EVERYWHERE: Final = frozenset(
     {
         *("the", "and", "for", "with", "room", "home", "house", "main", "device", "smart", "news", "today", "zimmer"),
         *("haus", "maison", "casa", "pokoj", "dom", "quarto", "del", "della", "von"),
+        *("you", "your", "du", "dir", "dich", "dein", "deine", "vous", "votre", "usted", "tuo", "tua", "jij", "jouw"),
     }
 )
-"""Words of names that say too little."""
+"""Words of names that say too little, and those for the one who is spoken to, who said "I"."""
 _ENDINGS: Final = ("", "s", "es", "ed", "d", "ing", "n", "en", "e")
 """The forms of short words."""
 _PROTECTING: Final = frozenset({"alarm_control_panel", "automation", "siren"})
 """Domains that are not meant by everything, nor by a part of their names."""
+_SAY_LATER: Final = f"{DOMAIN}.say_later"
 _MAX_READ: Final = 2_500
 """Characters at each end of a long message that are read for names."""
 _MAX_LITTLE: Final = 20_000
@@ -67,6 +71,7 @@ _MAX_TOLD: Final = 5
 """Entities that an answer tells of, at most, for each to be what the user then means by it."""
 _LETTERS = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i"})
 _UNSPACED = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]")
+_CHINESE = re.compile(r"[\u4e00-\u9fff]+")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+")
 
 
@@ -103,9 +108,13 @@ class Said:
         if _UNSPACED.search(word):
             return word in self._unspaced
         if len(word) < 5:
-            return any(f"{word}{end}" in self._words for end in _ENDINGS)
+            return self.has_form(word)
         stem = word[: max(4, len(word) - 2)]
         return any(said.startswith(stem) or word in said or (len(said) >= 5 and said in word) for said in self._words)
+
+    def has_form(self, word: str) -> bool:
+        """Return whether a word was said by itself, in any of its forms."""
+        return any(f"{word}{end}" in self._words for end in _ENDINGS)
 
     def has_name(self, name: str) -> bool:
         """Return whether a whole name was said."""
@@ -115,7 +124,7 @@ class Said:
     def has_words_of(self, names: Iterable[str], but: Iterable[str]) -> bool:
         """Return whether a telling word of one of some names was said, other than words of other names."""
         left_out = {*_EVERYWHERE, *(word for name in but for word in folded(name).split())}
-        words = {word for name in names for word in folded(name).split()} - left_out
+        words = {word for name in names for whole in folded(name).split() for word in _parts(whole)} - left_out
         return any(
             self.has_word(word) for word in words if (len(word) >= 4 or _UNSPACED.search(word)) and not _is_kind(word)
         )
@@ -132,6 +141,11 @@ class Said:
         return any(said.startswith(word) for said in self._words)
 
 
+def _parts(word: str) -> Iterable[str]:
+    """Return a word of a name; of Chinese ones, which have no spaces, also their ends, which name the thing itself."""
+    return [word[at:] for at in range(len(word) - 1)] if len(word) > 1 and _CHINESE.fullmatch(word) else [word]
+
+
 @lru_cache(maxsize=2_000)
 def _is_kind(word: str) -> bool:
     """Return whether a word of a name only says what kind of thing it is; that is heard as such."""
@@ -141,8 +155,8 @@ def _is_kind(word: str) -> bool:
 def is_named(call: ToolCall, plan: Plan) -> bool:
     """Return whether the user named all that a plan would move, in this message or before in the conversation.
 
-    What was acted on before counts, because that was named or asked; and so does what an earlier answer told of, if it told
-    of little, and before any text from outside could have chosen it.
+    What was acted on before counts, because that was named or asked; and so does what an earlier answer told of, or was asked
+    about, if that was little, and before any text from outside could have chosen it.
     """
     if (chat_log := call.caller.chat_log) is None:
         return False
@@ -168,7 +182,7 @@ def _is_step_named(call: ToolCall, told: Callable[[], list[str]], messages: list
     if service in _ENDS and domain not in _PROTECTING and any(said.has_kind("all") for said in messages):
         return True
     if not step.entity_ids:
-        return any(_is_tool_named(call, said, domain) for said in messages)
+        return any(_is_tool_named(call, said, step) for said in messages)
     return all(
         (entity := call.exposure.entity(entity_id)) is not None
         and (any(_is_entity_named(call, said, entity) for said in messages) or _was_told(told(), entity))
@@ -176,15 +190,19 @@ def _is_step_named(call: ToolCall, told: Callable[[], list[str]], messages: list
     )
 
 
-def _is_tool_named(call: ToolCall, said: Said, domain: str) -> bool:
-    """Return whether the user named what moves no entity: the kind of the tool, such as a timer, or what it is given."""
-    name = call.tool_input.tool_name if call.tool_input else ""
+def _is_tool_named(call: ToolCall, said: Said, step: Step) -> bool:
+    """Return whether the user named what moves no entity: the kind of the tool, such as a timer, or what it is given.
+
+    The words of a reminder are the user's own from then on, so these must be said.
+    """
+    domain = step.action.partition(".")[0]
+    name = call.tool_input.tool_name if call.tool_input and step.action != _SAY_LATER else ""
     words = [word.lower() for word in _CAMEL.findall(name.rpartition("__")[2]) if len(word) > 3]
-    if said.has_kind(domain, *_MORE_KINDS.get(domain, ())) or any(map(said.has_word, words)):
+    kinds = [domain, *words, *(word.removesuffix("s") for word in words)]
+    if any(map(said.has_form, words)) or any(said.has_kind(kind, *_MORE_KINDS.get(kind, ())) for kind in kinds):
         return True
-    if any(said.has_kind(word, *_MORE_KINDS.get(word, ())) for word in words):
-        return True
-    values = [text for text, _ in texts_in(call.arguments)]
+    # Nobody says a time as it is written; what is to be said at it is the user's own.
+    values = [text for text, _ in texts_in(call.arguments) if not is_time(text)]
     return bool(values) and all(map(said.has_name, values))
 
 
@@ -229,25 +247,30 @@ def _was_told(told: list[str], entity: ExposedEntity) -> bool:
 
 
 def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
-    """Return the entities that earlier turns acted on, and those they told of where these were few."""
+    """Return the entities that earlier turns acted on, and those they told of or asked about where these were few."""
     found: list[str] = []
     last = max((at for at, one in enumerate(chat_log.content) if isinstance(one, UserContent)), default=0)
     mark = first_mark(chat_log)
     reading = {tool.name for tool in (chat_log.llm_api.tools if chat_log.llm_api else ()) if _only_reads(tool)}
     asked: dict[str, str] = {}
+    asked_freely: set[str] = set()
     for at, content in enumerate(chat_log.content[:last]):
         if isinstance(content, AssistantContent):
-            asked |= {one.id: json_dumps(one.tool_args).casefold() for one in content.tool_calls or ()}
+            calls = {one.id: json_dumps(one.tool_args).casefold() for one in content.tool_calls or ()}
+            asked |= calls
+            if mark is None or at < mark:
+                asked_freely |= calls.keys()
         if not isinstance(content, ToolResultContent) or content.result.error:
             continue
         result: Mapping[str, Any] = content.result.data
-        if result.get("done") is False or (content.tool_name in reading and mark is not None and at >= mark):
+        if result.get("done") is False:
             continue
-        # Words of others name nothing for the user.
-        told = "" if brings_outside_text(chat_log, content) else json_dumps(result).casefold()
-        if content.tool_name not in reading:
+        # Words of others name nothing for the user; from then on they can choose what is read, too.
+        is_read, is_late = content.tool_name in reading, mark is not None and at >= mark
+        told = "" if brings_outside_text(chat_log, content) or (is_read and is_late) else json_dumps(result).casefold()
+        if not is_read or (is_late and content.tool_call_id in asked_freely):
             told += asked.get(content.tool_call_id, "")
-        elif not _is_little(call, told):
+        if is_read and not _is_little(call, told):
             continue
         found.append(told)
     return found
