@@ -15,9 +15,9 @@ from homeassistant.helpers.json import json_dumps
 
 from ..const import DOMAIN
 from ..exposure import ExposedEntity
+from ..fixed_values import is_time
 from ..walk import texts_in
 from .call import ToolCall
-from .fixed_values import is_time
 from .outside import brings_outside_text, first_mark, unwrapped
 from .plan import Plan, Step
 

@@ -61,7 +61,7 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
 
 
 def as_parts(what: What) -> What:
-    """Return what an earlier version stored as parts, too; where that cannot be, as it is."""
+    """Return the steps that an earlier version stored as parts as well, or unchanged if they cannot be split."""
     if what.then is not None or any("entity_ids" in step for step in what.actions):
         return what
     try:
