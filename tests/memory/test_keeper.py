@@ -1,11 +1,12 @@
 """Tests of what is kept: on the disk at once, over restarts and renamings, and not written over what cannot be read."""
 
+import asyncio
 from typing import Any
 from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockUser
+from pytest_homeassistant_custom_component.common import MockUser, async_fire_time_changed
 
 from custom_components.extended_assist.memory.fact import MAX_FACTS, MAX_PAST, PAST_DAYS, Fact, Via, now, one_line
 from custom_components.extended_assist.memory.keeper import KEY, FullError, Memory
@@ -143,3 +144,53 @@ async def test_ids_are_unique(hass: HomeAssistant) -> None:
     assert {fact.words for fact in memory.held} == {"Hers", "His", "Theirs"}
     assert memory.find(mine.id) is mine
     assert memory.find(third.id) is third
+
+
+@pytest.mark.parametrize("change", ["delete", "add", "end", "replace"])
+@pytest.mark.parametrize("is_written", [False, True])
+async def test_cancelled_forgetting(
+    hass: HomeAssistant, hass_storage: dict[str, Any], freezer: FrozenDateTimeFactory, change: str, *, is_written: bool
+) -> None:
+    """A change that is cancelled while it is stored leaves memory and disk alike, also where a thread still wrote it."""
+    fact = Fact("Anna wants a quagga", "anna", "anna")
+    memory = await async_memory(hass, fact)
+    writes, is_saved = asyncio.Event(), memory._store._async_is_saved
+
+    async def hang(data: Any) -> bool:
+        if is_written:
+            await is_saved(data)
+        writes.set()
+        await asyncio.Event().wait()
+        return True
+
+    calls = {
+        "delete": lambda: memory.async_delete(lambda one: one.user_id == "anna", "anna"),
+        "add": lambda: memory.async_add([Fact("Another")]),
+        "end": lambda: memory.async_end([fact.id]),
+        "replace": lambda: memory.async_replace(Fact("Another", id=fact.id)),
+    }
+    with patch.object(memory._store, "_async_is_saved", hang):
+        task = hass.async_create_task(calls[change]())
+        await writes.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert [one.words for one in memory.held] == ["Anna wants a quagga"]
+    if is_written:
+        freezer.tick(11)
+        async_fire_time_changed(hass)
+        await hass.async_block_till_done()
+    assert (await _again(hass)).held == memory.held
+
+
+async def test_blocked_and_cancelled(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
+    """What can be neither read nor set aside is not written over after a cancelled change, either."""
+    memory = await async_memory(hass, Fact("Kept"))
+    memory._is_blocked = True
+    with (
+        patch.object(memory, "_async_read_keys", side_effect=asyncio.CancelledError),
+        pytest.raises(asyncio.CancelledError),
+    ):
+        await memory.async_add([Fact("Another")])
+    assert [one.words for one in memory.held] == ["Kept"]
+    assert memory._store._due is None

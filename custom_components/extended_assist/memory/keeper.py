@@ -22,6 +22,8 @@ from .set_aside import Gone, cut, holds, remove
 
 KEY = f"{DOMAIN}.memory"
 _VERSION = 1
+_RETRY_DELAY = 10.0
+"""Seconds until the facts are stored again after a save that was cancelled."""
 _FULL = f"{MAX_FACTS} facts are remembered already, which is the limit. Ask the user which may be forgotten."
 _FULL_OF_ONE = (
     f"{MAX_OF_ONE} facts by this user are remembered already, which is the limit for one user. Ask the user which may be "
@@ -153,7 +155,6 @@ class Memory:
         except OSError:
             return True
 
-    async def async_delete_of_removed_users(self) -> None:
         """Delete what users kept for themselves who were removed while nobody noticed it."""
         users = {user.id for user in await self._hass.auth.async_get_users()}
         owners = {fact.user_id for fact in self._facts.values() if fact.user_id is not None}
@@ -210,16 +211,16 @@ class Memory:
 
     @asynccontextmanager
     async def _stored(self) -> AsyncGenerator[Mapping[str, Fact]]:
-        """Store what is changed meanwhile, one after the other, or leave everything as it was and raise ToolError.
+        """Store the changes of the body, one after the other, or restore all facts: on ToolError, or when cancelled.
 
-        Gives the facts as they were.
+        Yields the facts as they were before.
         """
         async with self._lock:
             before = {fact.id: replace(fact) for fact in self._facts.values()}
             try:
                 yield before
                 await self._async_save()
-            except ToolError:
+            except asyncio.CancelledError, Exception:
                 self._facts = before
                 raise
         self._tell()
@@ -233,7 +234,12 @@ class Memory:
                 del self._facts[fact.id]
         if self._is_blocked:
             raise NotStoredError
-        await self._store.async_save_confirmed(self._data)
+        try:
+            await self._store.async_save_confirmed(self._data)
+        except asyncio.CancelledError:
+            # A thread may still write what is restored now: store the facts once more after it.
+            self._store.async_delay_save_confirmed(self._data, _RETRY_DELAY)
+            raise
 
     def _data(self) -> dict[str, list[dict[str, object]]] | None:
         """Return the stored form, or None where nothing is remembered."""
@@ -302,5 +308,4 @@ async def async_get_memory(hass: HomeAssistant) -> Memory:
     """Return the memory of this Home Assistant."""
     memory = Memory(hass)
     await memory.async_load()
-    await memory.async_delete_of_removed_users()
     return memory
