@@ -106,6 +106,97 @@ def test_wrong_times(language: str) -> None:
         assert with_times(answer, [], language) == answer
 
 
+MORE = {
+    "en": [
+        "I'll remind you at seventeen hundred.",
+        "I'll do it on Fri.",
+        "I'll turn it on at sunset.",
+        "I'll wake you at ⅶ.",
+        "At ½ past.",
+        "In a fortnight.",
+        "I'll tell you soon.",
+        "After lunch.",
+        "At bedtime.",
+        "On the fifth.",
+        "On the twenty-first.",
+        "Hourly, then.",
+        "At eighteen.",
+    ],
+    "de": [
+        "Ich mache es um dreizehn.",
+        "In einer Viertelstunde.",
+        "Um einundzwanzig.",
+        "Am Fr. also.",
+        "Am fünften.",
+        "Bei Sonnenuntergang.",
+        "Bald.",
+        "Stündlich.",
+        "Nach dem Essen.",
+        "In zwei Wochen.",
+        "Gegen eins.",
+    ],
+    "es": [
+        "A las trece.",
+        "El vie. te aviso.",
+        "Al atardecer.",
+        "El quinto.",
+        "Después de la cena.",
+        "Pronto.",
+        "A las veintiuna.",
+    ],
+    "fr": ["À dix-sept.", "Le ven. prochain.", "Au coucher du soleil.", "Le cinquième.", "Après le dîner.", "Bientôt."],
+    "it": [
+        "Alle diciassette.",
+        "Ven. te lo ricordo.",
+        "Al tramonto.",
+        "Il quinto.",
+        "Dopo pranzo.",
+        "Tra poco.",
+        "Alle ventitré.",
+    ],
+    "ko": [
+        "한시에 깨울게요.",
+        "십칠시에요.",
+        "해 질 무렵에요.",
+        "식사 후에요.",
+        "곧 알려 드릴게요.",
+        "(금)에요.",
+        "사흘 뒤에요.",
+    ],
+    "nl": [
+        "Ik wek je om één.",
+        "Om zeventien.",
+        "Op vr. dus.",
+        "Bij zonsondergang.",
+        "De vijfde.",
+        "Na het ontbijt.",
+        "Binnenkort.",
+        "Om eenentwintig.",
+    ],
+    "pl": ["O siedemnaście.", "W pt. rano.", "O zachodzie słońca.", "Po obiedzie.", "Wkrótce.", "O trzydziestej."],
+    "pt-BR": ["Às dezessete.", "Na sex. aviso.", "No pôr do sol.", "No quinto.", "Depois do almoço.", "Em breve."],
+    "zh-Hans": [
+        "日落提醒您。",
+        "饭后提醒您。",
+        "马上提醒您。",
+        "十七提醒您。",
+        "睡前提醒您。",
+        "三刻提醒您。",
+        "月底提醒您。",
+    ],
+}
+
+
+@in_the_evening
+@pytest.mark.parametrize("language", MORE)
+def test_prepared_times(language: str) -> None:
+    """Numbers, abbreviations, ordinals and times of day that name another time than was planned are not spoken."""
+    for answer in MORE[language]:
+        for expected in (language, "en", "de"):
+            assert with_times(answer, [TOMORROW], expected) is None, answer
+        assert with_times(answer, [], language) == answer
+
+
 @in_the_evening
 @pytest.mark.parametrize("language", PLAIN)
 def test_spoken(language: str) -> None:
@@ -115,6 +206,27 @@ def test_spoken(language: str) -> None:
     assert with_times(plain, [TOMORROW, Due(None)], language) == plain
     assert with_times(f"{plain} {{next}}", [TOMORROW], language) == f"{plain} {FILLED[language]}"
     assert with_times(f"{plain} {{next}}", [TOMORROW, TOMORROW], language) == f"{plain} {FILLED[language]}"
+
+
+@in_the_evening
+@pytest.mark.parametrize(
+    ("language", "answer"),
+    [
+        ("en", "Sure, I'll do it and tell you when the washing machine has finished."),
+        ("de", "Gut, ich mache das so und sage dir dann Bescheid."),
+        ("es", "Bien, lo hago y te aviso."),
+        ("fr", "Bien, je le fais et je vous préviens."),
+        ("it", "Bene, lo faccio e ti avviso di tutto."),
+        ("ko", "네, 알겠습니다. 창문을 닫을게요."),
+        ("nl", "Goed, ik doe het en laat het je weten."),
+        ("pl", "Dobrze, zrobię to i dam ci znać."),
+        ("pt-BR", "Certo, vou fazer isso e aviso você."),
+        ("zh-Hans", "好的，我一定会和您一起关灯。"),  # noqa: RUF001
+    ],
+)
+def test_ordinary_words(language: str, answer: str) -> None:
+    """Short words of one language are no abbreviations of weekdays in another."""
+    assert with_times(answer, [TOMORROW], language) == answer
 
 
 @in_the_evening
@@ -142,6 +254,10 @@ def test_no_single_moment() -> None:
         (600, "10분 후에 알려 드릴게요."),
         (600, "十分钟后提醒您。"),
         (120, "Za dwie minuty."),
+        (1020, "In seventeen minutes."),
+        (1020, "In siebzehn Minuten."),
+        (4800, "Dans quatre-vingts minutes."),
+        (780, "十三分钟后提醒您。"),
     ],
 )
 def test_lengths(seconds: float, answer: str) -> None:

@@ -24,10 +24,12 @@ NEXT: Final = "{next}"
 _WORDS: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
     (Path(__file__).parent / "time_words.json").read_text(encoding="utf-8")
 )
-_VALUES: Final = (*range(2, 13), 15, 20, 25, 30, 40, 45, 50, 60, 90)
+_VALUES: Final = (*range(2, 21), 25, 30, 40, 45, 50, 60, 70, 80, 90)
 """What the words under "numbers" count."""
 _AMBIGUOUS: Final = frozenset({"once", "due", "sei"})
 """Numbers in one language that are other words in another: they count in a length of time only."""
+_NOT_ONLY_NUMBER: Final = "一"
+"""The Chinese character for one, which is a part of many words: with a unit or another name of a time, it is found by that."""
 _UNSPACED: Final = frozenset({"ko", "zh-Hans"})
 """Languages in which a name is found inside of a word, too."""
 _TOLERANCE: Final = 10.0
@@ -71,13 +73,23 @@ def _names_time(text: str, moment: float | None) -> bool:
     ):
         plain = lengths.sub(" ", plain)
     return (
-        any(char.isdecimal() for char in plain) or names.search(plain) is not None or numbers.search(plain) is not None
+        # Normalizing makes letters of Roman numerals.
+        any(unicodedata.category(char) in {"Nl", "No"} for char in text)
+        or any(char.isnumeric() and char != _NOT_ONLY_NUMBER for char in plain)
+        or names.search(plain) is not None
+        or numbers.search(plain) is not None
     )
 
 
 def _count(text: str, counts: Mapping[str, int]) -> int:
     """Return a number in figures or in words."""
     return int(text) if text.isdecimal() else counts[text]
+
+
+def _name_pattern(name: str) -> str:
+    """Return the pattern for a name; a star at its start or end stands for the rest of a word."""
+    start = "" if name.startswith("*") else r"(?<!\w)"
+    return rf"{start}{re.escape(name.strip('*'))}{'' if name.endswith('*') else r'(?!\w)'}"
 
 
 type _Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], Mapping[str, int], Mapping[str, int]]
@@ -97,9 +109,7 @@ def _patterns() -> _Patterns:
             names += map(re.escape, found)
             in_words += [unit for forms in words["units"].values() for unit in forms]
         else:
-            names += [
-                rf"(?<!\w){re.escape(name.rstrip('*'))}{'' if name.endswith('*') else r'(?!\w)'}" for name in found
-            ]
+            names += map(_name_pattern, found)
             numbers += [number for number in words["numbers"] if number not in _AMBIGUOUS]
     either = "|".join(map(re.escape, sorted(counts, key=len, reverse=True)))
     spaced = "|".join(map(re.escape, sorted(set(units) - set(in_words), key=len, reverse=True)))
