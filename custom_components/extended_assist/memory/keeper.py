@@ -17,6 +17,7 @@ from ..const import DOMAIN, LOGGER
 from ..results import ToolError
 from ..storage import ConfirmedStore, NotStoredError, async_load
 from ..toolbox.journal import FACT, async_get_journal
+from ..toolbox.removed_users import removed_users
 from .fact import MAX_FACTS, MAX_OF_ONE, MAX_PAST, Fact, new_id, now, read_search_keys, read_stored
 from .set_aside import Gone, cut, holds, remove
 
@@ -24,6 +25,7 @@ KEY = f"{DOMAIN}.memory"
 _VERSION = 1
 _RETRY_DELAY = 10.0
 """Seconds until the facts are stored again after a save that was cancelled."""
+_REMOVED = "The user whose own fact this is was removed, so it is not remembered."
 _FULL = f"{MAX_FACTS} facts are remembered already, which is the limit. Ask the user which may be forgotten."
 _FULL_OF_ONE = (
     f"{MAX_OF_ONE} facts by this user are remembered already, which is the limit for one user. Ask the user which may be "
@@ -52,6 +54,7 @@ class Memory:
         self._listeners: set[Listener] = set()
         self._lock = asyncio.Lock()
         self._is_blocked = False
+        self._removed_users = removed_users(hass)
 
     async def async_load(self) -> None:
         """Read what was stored, and hear of what concerns it."""
@@ -88,6 +91,7 @@ class Memory:
         """
         async with self._stored() as before:
             await self._async_read_keys(facts)
+            self._check_owners(facts)
             for fact in facts:
                 while fact.id in self._facts:
                     fact.id = new_id()
@@ -105,6 +109,7 @@ class Memory:
         """
         async with self._stored() as before:
             await self._async_read_keys([fact])
+            self._check_owners([fact])
             if (old := self._facts.get(fact.id)) is None or not old.holds(now()):
                 return None
             past = replace(old, id=new_id(), ended=now(), replaced_by=fact.id)
@@ -155,6 +160,7 @@ class Memory:
         except OSError:
             return True
 
+    async def async_delete_of_removed_users(self) -> None:
         """Delete what users kept for themselves who were removed while nobody noticed it."""
         users = {user.id for user in await self._hass.auth.async_get_users()}
         owners = {fact.user_id for fact in self._facts.values() if fact.user_id is not None}
@@ -197,6 +203,11 @@ class Memory:
         while more := [one for one in self._facts.values() if one.replaced_by in found and one.id not in found]:
             found |= {one.id: one for one in more}
         return [*found.values()]
+
+    def _check_owners(self, facts: Iterable[Fact]) -> None:
+        """Raise ToolError where facts belong to a user who was removed: nobody would delete them."""
+        if any(fact.user_id in self._removed_users for fact in facts):
+            raise ToolError(_REMOVED)
 
     def _check_room(self, before: Mapping[str, Fact]) -> None:
         """Raise FullError where there are more than before, and more than there is room for in all or of one user."""
@@ -308,4 +319,5 @@ async def async_get_memory(hass: HomeAssistant) -> Memory:
     """Return the memory of this Home Assistant."""
     memory = Memory(hass)
     await memory.async_load()
+    await memory.async_delete_of_removed_users()
     return memory

@@ -1,6 +1,7 @@
 """What assistants changed, so that it can be undone: kept over restarts, the last changes only."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..storage import NUMBER, TEXT_OR_NONE, ConfirmedStore, NotStoredError, async_load, shape
 from .caller import Caller
+from .removed_users import removed_users
 
 MAX_CHANGES = 50
 MAX_STATES = 200
@@ -88,6 +90,7 @@ class Journal:
         self._hass = hass
         self._store = ConfirmedStore[dict[str, list[dict[str, Any]]]](hass, _VERSION, f"{DOMAIN}.journal")
         self._changes: list[Change] = []
+        self._removed_users = removed_users(hass)
 
     async def async_load(self) -> None:
         """Read what was stored."""
@@ -95,8 +98,10 @@ class Journal:
 
     @callback
     def add(self, change: Change) -> None:
-        """Add a change, once; the oldest goes when there are too many."""
+        """Add a change, once; the oldest goes when there are too many. Nothing private of a removed user is added."""
         if self.find(change.id) is not None:
+            return
+        if change.kind in PRIVATE and not self._removed_users.isdisjoint((change.user_id, owner_id(change.details))):
             return
         kept: list[Change] = []
         room = MAX_ALL_STATES
@@ -124,6 +129,9 @@ class Journal:
         except NotStoredError:
             self._save()
             return False
+        except asyncio.CancelledError:
+            self._save()
+            raise
         return True
 
     async def async_forget(self, wanted: Callable[[Change], bool]) -> None:
@@ -159,6 +167,12 @@ class Journal:
     def _data(self) -> dict[str, list[dict[str, Any]]]:
         """Return the changes as they are stored."""
         return {"changes": [*map(stored, self._changes)]}
+
+
+def owner_id(details: Mapping[str, Any]) -> str | None:
+    """Return the owner of the task in a change; version 1.0 stored the owner beside the actions."""
+    user_id: str | None = details.get("owner", details).get("user_id")
+    return user_id
 
 
 CHANGE = shape(

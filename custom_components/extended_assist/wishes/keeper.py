@@ -1,8 +1,7 @@
 """The standing wishes of a home: what is known of them, and every change that somebody makes to them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.config_entries import ConfigEntry
@@ -18,7 +17,8 @@ from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 from ..const import DOMAIN
 from ..results import ToolError
 from ..toolbox.caller import Caller
-from ..toolbox.journal import CANCELLED, SCHEDULED, WISH, WISH_CHANGED, async_get_journal
+from ..toolbox.journal import CANCELLED, SCHEDULED, WISH, WISH_CHANGED, async_get_journal, owner_id
+from ..toolbox.removed_users import removed_users
 from . import course
 from .acting import Performers
 from .delivery import async_dismiss, async_listen_answers, async_withdraw
@@ -34,6 +34,7 @@ from .wish import Wish
 _ANSWERED = "the answer to '{name}'; ask the question again"
 _GONE = "the user who wanted it was removed"
 _REMOVED = "the assistant's entry was removed"
+_OWNER_REMOVED = "The user who wants this was removed, so nothing is kept for later."
 _PAST = "Its time is over. Give a time that is still to come."
 _JOURNALED = frozenset({SCHEDULED, CANCELLED, WISH, WISH_CHANGED})
 """The kinds of changes in the journal that hold a wish."""
@@ -46,6 +47,7 @@ class Wishes:
         """Take where they are stored; load before use."""
         self._hass = hass
         self._store = WishStore(hass)
+        self._removed_users = removed_users(hass)
         self._fulfilling = Fulfilling(hass, self._store)
 
     async def async_load(self) -> None:
@@ -201,6 +203,8 @@ class Wishes:
 
     async def _async_put(self, wish: Wish, prepare: Callable[[], None]) -> None:
         """Store a wish that stands once it is prepared, or leave everything as it was and raise ToolError."""
+        if wish.owner.user_id in self._removed_users:
+            raise ToolError(_OWNER_REMOVED)
         known = self.find(wish.id)
         restore = change_with_restore(wish, prepare)
         if course.is_over(wish, now()):
@@ -268,7 +272,7 @@ class Wishes:
         await self._async_drop(lambda wish: is_gone(wish.owner.user_id), _GONE)
         journal = await async_get_journal(self._hass)
         await journal.async_forget(
-            lambda change: change.kind in _JOURNALED and (is_gone(change.user_id) or is_gone(_owner_id(change.details)))
+            lambda change: change.kind in _JOURNALED and (is_gone(change.user_id) or is_gone(owner_id(change.details)))
         )
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
@@ -297,12 +301,6 @@ class Wishes:
             if wish.is_standing and wish.progress.due == due and wish.progress.begun is None:
                 wish.progress.due = coming
         await self._store.async_save()
-
-
-def _owner_id(details: Mapping[str, Any]) -> str | None:
-    """Return the user whose wish a change in the journal holds; version 1.0 kept them beside what is done."""
-    user_id: str | None = details.get("owner", details).get("user_id")
-    return user_id
 
 
 @callback

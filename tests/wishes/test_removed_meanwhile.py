@@ -1,0 +1,131 @@
+"""Users who are removed while a call of theirs runs: nothing of their own is stored afterwards."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from pytest_homeassistant_custom_component.common import MockConfigEntry
+
+from custom_components.extended_assist.memory.fact import Fact
+from custom_components.extended_assist.memory.keeper import async_get_memory
+from custom_components.extended_assist.results import ToolError
+from custom_components.extended_assist.toolbox.journal import (
+    FACT,
+    PRIVATE,
+    STATES,
+    WISH_CHANGED,
+    Change,
+    async_get_journal,
+)
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.tools import wishes as wish_tools
+from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import llm
+
+from ..acting import house
+from ..conftest import ASSISTANT
+from ..memory.people import async_memory
+from .keeping import Add, add, home, told
+from .test_meanwhile import ada
+
+__all__ = ["ada", "add", "home", "house", "told"]
+
+
+async def remove(hass: HomeAssistant, user_id: str) -> None:
+    """Remove a user, and let all that follows it run."""
+    user = await hass.auth.async_get_user(user_id)
+    assert user
+    await hass.auth.async_remove_user(user)
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def removed_meanwhile(
+    hass: HomeAssistant, user_id: str, where: Any, name: str, call: Any
+) -> AsyncGenerator[llm.ToolResult]:
+    """Yield the result of a call whose user is removed where it waits for a function."""
+    waits, goes_on = asyncio.Event(), asyncio.Event()
+    original = getattr(where, name)
+
+    async def slow(*args: Any) -> Any:
+        waits.set()
+        await goes_on.wait()
+        return await original(*args)
+
+    with patch.object(where, name, slow):
+        task = hass.async_create_task(call)
+        await waits.wait()
+        await remove(hass, user_id)
+        goes_on.set()
+        yield await task
+
+
+def context_of(user_id: str) -> llm.LLMContext:
+    """Return the context of a user's call."""
+    return llm.LLMContext("extended_assist", Context(user_id=user_id), "en", ASSISTANT, None)
+
+
+async def test_later_of_a_user_removed_meanwhile(hass: HomeAssistant, home: MockConfigEntry, ada: str) -> None:
+    """A task is not stored for a user who is removed while they plan it."""
+    tool = DoLaterTool(ToolboxOptions.of(home.options, home.entry_id))
+    call = tool.async_call(hass, llm.ToolInput(tool.name, {"when": {"after": 60}, "say": "Quagga"}), context_of(ada))
+    async with removed_meanwhile(hass, ada, wish_tools, "async_keep", call) as result:
+        assert "removed" in str(result.data)
+    assert [one.name for one in (await async_get_wishes(hass)).standing] == []
+    assert not [one for one in (await async_get_journal(hass)).changes if one.user_id == ada]
+
+
+async def test_restored_for_a_removed_user(hass: HomeAssistant, home: MockConfigEntry, add: Add, ada: str) -> None:
+    """A task of a removed user is not restored."""
+    wish = await add(3600, say="Quagga", user_id=ada)
+    await remove(hass, ada)
+    wishes = await async_get_wishes(hass)
+    with pytest.raises(ToolError, match="removed"):
+        await wishes.async_restore(wish)
+    assert wishes.find(wish.id) is None
+
+
+async def test_undo_entry_of_a_removed_user(hass: HomeAssistant, home: MockConfigEntry, add: Add, ada: str) -> None:
+    """The journal does not keep a change of a user's own task that ends after they were removed."""
+    wish = await add(3600, say="Quagga", user_id=ada)
+    store = (await async_get_wishes(hass))._store._store
+    tool = PendingTool(ToolboxOptions.of(home.options, home.entry_id))
+    snooze = {"snooze": {"id": wish.id, "seconds": 60}}
+    call = tool.async_call(hass, llm.ToolInput(tool.name, snooze), context_of(ada))
+    async with removed_meanwhile(hass, ada, store, "_async_is_saved", call):
+        await hass.async_block_till_done()
+    assert [change.details for change in (await async_get_journal(hass)).changes if change.user_id == ada] == []
+
+
+async def test_journal_of_a_removed_user(hass: HomeAssistant, home: MockConfigEntry, ada: str) -> None:
+    """The journal takes nothing private by or about a removed user; changes of the household stay undoable."""
+    await async_get_wishes(hass)
+    journal = await async_get_journal(hass)
+    await remove(hass, ada)
+    for kind in PRIVATE:
+        journal.add(Change(kind, "theirs", {}, "conversation", ada))
+    journal.add(Change(WISH_CHANGED, "by an admin", {"owner": {"user_id": ada}}, "conversation", "admin"))
+    journal.add(Change(STATES, "light.turn_on", {}, "conversation", ada))
+    journal.add(Change(FACT, "of another", {}, "conversation", "admin"))
+    assert [change.what for change in journal.changes] == ["light.turn_on", "of another"]
+
+
+async def test_fact_of_a_removed_user(hass: HomeAssistant, home: MockConfigEntry, ada: str) -> None:
+    """No fact of their own is stored, changed or revived for a removed user; what they say for the household is."""
+    past, other = Fact("Quagga", ada, ada), Fact("The bins", None, "ben")
+    memory = await async_memory(hass, past, other)
+    await remove(hass, ada)
+    await hass.async_block_till_done()
+    assert await async_get_memory(hass) is memory
+    with pytest.raises(ToolError, match="removed"):
+        await memory.async_add([Fact("Quagga", ada, ada)])
+    with pytest.raises(ToolError, match="removed"):
+        await memory.async_replace(Fact("Quagga", ada, ada, id=other.id))
+    await memory.async_add([Fact("The key", None, ada)])
+    assert sorted(fact.words for fact in memory.all) == ["The bins", "The key"]
