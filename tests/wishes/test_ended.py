@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
+from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -10,6 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.extended_assist.panel.by_hand import async_call_by_hand
 from custom_components.extended_assist.panel.standing import EndWishTool
+from custom_components.extended_assist.storage import NotStoredError
 from custom_components.extended_assist.toolbox import afar
 from custom_components.extended_assist.toolbox.journal import WISH, Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
@@ -78,9 +80,10 @@ class Moment:
         if moment in reached:
             await reached[moment].wait()
             return wish
-        for _ in range(1_000):  # Until the lamp is on and the delay has begun.
+        while not hass.states.is_state(LAMP, "on"):  # Threads and first imports can take long on a busy machine.
+            await hass.async_add_executor_job(int)
+        for _ in range(50):  # Until the delay has begun.
             await asyncio.sleep(0)
-        assert hass.states.is_state(LAMP, "on")
         return wish
 
     async def _async_turn_on(self, _: ServiceCall) -> None:
@@ -217,3 +220,92 @@ async def test_ended(
     if has_begun:
         assert str(wish.progress.result).startswith(("stopped: ", "not all done: stopped: "))
     assert wish.progress.begun is None
+
+
+async def test_end_taken_back(
+    hass: HomeAssistant,
+    add: Add,
+    freezer: FrozenDateTimeFactory,
+    told: Told,
+    question: Question,
+    ada: str,
+    home: MockConfigEntry,
+) -> None:
+    """Where ending a task could not be stored, it is not lost silently."""
+    wish = await add(60, say="Open.", actions=[UNLOCK], user_id=ada)
+    wishes = await async_get_wishes(hass)
+    freezer.tick(61)
+    wishes._fulfilling.async_look()
+    await question.asked.wait()
+
+    async def fail(_: Any) -> bool:
+        for _ in range(50):  # As long as a thread takes to find the disk full.
+            await asyncio.sleep(0)
+        return False
+
+    with patch.object(wishes._store._store, "_async_is_saved", fail), pytest.raises(NotStoredError):
+        await wishes.async_end(wish.id, "cancelled")
+    question.answer.set_result(True)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    freezer.tick(30)
+    wishes._fulfilling.async_look()
+    await hass.async_block_till_done()
+    # Nothing was changed, as was told: it is done, or it is told why it is not.
+    assert hass.states.is_state("lock.front_door", "unlocked") or told.words, wish.progress
+
+
+async def _async_end_on_full_disk(hass: HomeAssistant, wish: Wish) -> None:
+    """End a task, which cannot be stored."""
+    wishes = await async_get_wishes(hass)
+
+    async def fail(_: Any) -> bool:
+        for _ in range(50):
+            await asyncio.sleep(0)
+        return False
+
+    with patch.object(wishes._store._store, "_async_is_saved", fail), pytest.raises(NotStoredError):
+        await wishes.async_end(wish.id, "cancelled")
+
+
+@pytest.mark.parametrize("at", ["in a delay", "in an action", "phone", "agent"])
+async def test_not_lost_where_its_end_is_not_stored(
+    hass: HomeAssistant, moment: Moment, told: Told, ada: str, at: str
+) -> None:
+    """A task whose end could not be stored comes to its end, or its owner hears that it was stopped."""
+    wish = await moment.async_reach(at, ada)
+    await _async_end_on_full_disk(hass, wish)
+    assert wish.is_standing
+    await moment.async_go_on()
+    expected = {
+        "in a delay": "I stopped milk",
+        "in an action": "I stopped milk",
+        "phone": "All is done.",
+        "agent": "All is done. It rains.",
+    }
+    assert len(told.words) == 1
+    assert told.words[0].startswith(expected[at]), (told.words, wish.progress)
+    assert wish.progress.begun is None
+
+
+async def test_said_where_its_end_is_not_stored(
+    hass: HomeAssistant, add: Add, told: Told, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words that are being said are said to their end where ending the task could not be stored."""
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def deliver(hass: HomeAssistant, wish: Wish, words: str, *, answerable: bool) -> bool:
+        begun.set()
+        await goes_on.wait()
+        return await told.async_deliver(hass, wish, words, answerable=answerable)
+
+    monkeypatch.setattr(doing, "async_deliver", deliver)
+    wish = await add(60)
+    freezer.tick(61)
+    (await async_get_wishes(hass))._fulfilling.async_look()
+    await begun.wait()
+    await _async_end_on_full_disk(hass, wish)
+    goes_on.set()
+    await hass.async_block_till_done()
+    assert told.words == ["The milk!"]
+    assert wish.progress.result == "said"

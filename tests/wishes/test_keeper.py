@@ -1,12 +1,15 @@
 """Tests of wishes that are fulfilled: when they are due, once, and for as long as they stand."""
 
+import asyncio
 from typing import Any
+from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.extended_assist.results import ToolError
+from custom_components.extended_assist.storage import NotStoredError
 from custom_components.extended_assist.wishes import course
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.outcome import Ending
@@ -374,3 +377,27 @@ async def test_untold(hass: HomeAssistant, add: Add, later: Later, told: Told) -
     await wishes.async_told(wishes.untold(own.owner.caller()))
     assert wishes.untold(own.owner.caller()) == {}
     assert own.progress.result == "not said: nobody could be told yet"
+
+
+async def test_two_changes_taken_back(hass: HomeAssistant, add: Add) -> None:
+    """Of two changes, the second made while the first is being written, nothing is left where both fail."""
+    wish = await add(3600)
+    wishes = await async_get_wishes(hass)
+    due, store = wish.progress.due, wishes._store._store
+    writes, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def fail(_: Any) -> bool:
+        writes.set()
+        await goes_on.wait()
+        return False
+
+    with patch.object(store, "_async_is_saved", fail):
+        first = hass.async_create_task(wishes.async_snooze(wish.id, 600))
+        await writes.wait()
+        second = hass.async_create_task(wishes.async_snooze(wish.id, 600))
+        await asyncio.sleep(0)
+        goes_on.set()
+        for task in (first, second):
+            with pytest.raises(NotStoredError):
+                await task
+    assert wish.progress.due == due

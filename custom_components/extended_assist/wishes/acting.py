@@ -63,7 +63,7 @@ async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Tas
     results: list[Performed] = []
     for step in steps:
         try:
-            run.check()
+            await run.async_check()
             results.append(await _async_step(call, wish, step, performers, run))
         except NotDoneError as err:
             before = f" Before it: {'; '.join(one.result for one in results)}" if results else ""
@@ -151,7 +151,7 @@ async def _async_performed(
 ) -> str:
     """Let what an entry brings do an action of its own, such as calling a function."""
     call.recording.what = wish.name
-    run.begin(call.recording)
+    await run.async_begin(call.recording)
     try:
         return await perform(call.hass, wish.owner, step.get("data") or {}, call.options)
     except ToolError as err:
@@ -162,7 +162,7 @@ async def _async_recorded(call: ToolCall, action: ResolvedAction, run: TaskRun) 
     """Perform an action so that it can be undone."""
     journal = await async_get_journal(call.hass)
     call.recording.what = action.name
-    run.begin(call.recording)
+    await run.async_begin(call.recording)
     tell(call, Happening.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
@@ -184,12 +184,12 @@ async def _async_sequence(call: ToolCall, wish: Wish, run: TaskRun, sequence: li
             raise NotDoneError(_CHANGED)
     call.recording.what, call.recording.plan = "running a sequence", plan
     journal = await async_get_journal(call.hass)
-    run.begin(call.recording)
+    await run.async_begin(call.recording)
     tell(call, Happening.ACTED)
     try:
         with recording(call.hass, journal, call.exposure, call.caller, call.recording, entry_id=call.options.entry_id):
             sequence_run = await SequenceRun.async_create(call, walker, walked)
-            answer = await sequence_run.async_run(RUN_TIME, run.stopped)
+            answer = await sequence_run.async_run(RUN_TIME, run.interrupted)
     except ToolError as err:
         tell(call, Happening.FAILED)
         raise NotDoneError(str(err)) from err

@@ -103,6 +103,7 @@ async def async_do(
 
 async def _async_stopped(hass: HomeAssistant, wish: Wish, moment: float, run: TaskRun, reports: str) -> WishOutcome:
     """Return the outcome of a run that was stopped, with reports of what it had begun; raises StoppedError where it can be begun anew."""
+    await run.async_decided()
     if not run.has_begun:
         if wish.is_standing:
             raise StoppedError
@@ -120,6 +121,7 @@ async def _async_told(
     hass: HomeAssistant, wish: Wish, moment: float, outcome: WishOutcome, run: TaskRun
 ) -> WishOutcome:
     """Tell an outcome, and return it with whether that went well."""
+    await run.async_decided()
     words, complaint, results = outcome.words, outcome.complaint, [outcome.result] if outcome.result else []
     if words and not wish.is_standing:
         words = ""
@@ -213,7 +215,7 @@ async def _async_do(
     elif what.then is not None:
         outcome = replace(outcome, rest=what.then)
     if what.ask:
-        run.check()
+        await run.async_check()
         run.has_asked = True
         answer = await run.async_unless_stopped(async_answer(hass, wish, what.ask))
         outcome = replace(outcome, words=f"{outcome.words} {answer}".strip())

@@ -110,11 +110,6 @@ class Fulfilling:
             run.stop(reason)
         return run
 
-    @callback
-    def stop_ended(self, wish: Wish) -> TaskRun | None:
-        """Stop the run of a wish that has ended and return it; None for one that stands, or of which nothing is being done."""
-        return None if wish.is_standing else self.stop_run(wish.id)
-
     async def _async_on_user(self, event: Event) -> None:
         """Stop the runs of a user who may not use Home Assistant any more."""
         user = await self._hass.auth.async_get_user(event.data["user_id"])
@@ -284,6 +279,7 @@ class Fulfilling:
                 course.put_back(wish, one)
             await self._store.async_save()
             return
+        await run.async_decided()
         await self._async_over(wish, one, outcome)
 
     async def _async_over(self, wish: Wish, one: Occasion, outcome: WishOutcome) -> None:

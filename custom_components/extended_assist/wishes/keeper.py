@@ -1,7 +1,8 @@
 """The standing wishes of a home: what is known of them, and every change that somebody makes to them."""
 
+import asyncio
 from collections.abc import Callable, Iterable
-from functools import partial
+from weakref import WeakValueDictionary
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.config_entries import ConfigEntry
@@ -49,6 +50,7 @@ class Wishes:
         self._store = WishStore(hass)
         self._removed_users = removed_users(hass)
         self._fulfilling = Fulfilling(hass, self._store)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def async_load(self) -> None:
         """Read what was stored, and hear of what concerns it."""
@@ -201,38 +203,56 @@ class Wishes:
         found = (wish for wish in self._store.wishes.values() if wish.owner.user_id in (None, caller.user_id))
         return sorted(found, key=lambda wish: wish.progress.last or wish.created)
 
+    def _lock(self, wish: Wish) -> asyncio.Lock:
+        """Return the lock of the confirmed changes of a wish."""
+        return self._locks.setdefault(wish.id, asyncio.Lock())
+
     async def _async_put(self, wish: Wish, prepare: Callable[[], None]) -> None:
         """Store a wish that stands once it is prepared, or leave everything as it was and raise ToolError."""
-        if wish.owner.user_id in self._removed_users:
-            raise ToolError(_OWNER_REMOVED)
-        known = self.find(wish.id)
-        restore = change_with_restore(wish, prepare)
-        if course.is_over(wish, now()):
-            restore()
-            raise ToolError(_PAST)
-        self._store.wishes[wish.id] = wish
+        async with self._lock(wish):
+            if wish.owner.user_id in self._removed_users:
+                raise ToolError(_OWNER_REMOVED)
+            known = self.find(wish.id)
+            restore = change_with_restore(wish, prepare)
+            if course.is_over(wish, now()):
+                restore()
+                raise ToolError(_PAST)
+            self._store.wishes[wish.id] = wish
 
-        def take_back() -> None:
-            restore()
-            if known is None:
-                self._store.wishes.pop(wish.id, None)
+            def take_back() -> None:
+                restore()
+                if known is None:
+                    self._store.wishes.pop(wish.id, None)
 
-        await self._store.async_save_confirmed(take_back)
+            await self._store.async_save_confirmed(take_back)
 
     async def _async_change(
         self, wish_id: str, change: Callable[[Wish], None], *, withdraws: bool = False
     ) -> Wish | None:
         """Change a standing wish and return it, None where there is none; what is shown of it may be withdrawn."""
-        if (wish := self.find(wish_id)) is None or not wish.is_standing:
+        if (wish := self.find(wish_id)) is None:
             return None
-        await self._async_confirm(wish, partial(change, wish), withdraws=withdraws)
-        return wish
+
+        def change_standing() -> bool:
+            if is_standing := wish.is_standing:
+                change(wish)
+            return is_standing
+
+        return wish if await self._async_confirm(wish, change_standing, withdraws=withdraws) else None
 
     async def _async_confirm(self, wish: Wish, change: Callable[[], bool | None], *, withdraws: bool = False) -> bool:
         """Change a wish, store it, and then withdraw what is shown of it; return False where there is nothing to change.
 
-        Where it cannot be stored, leaves everything as it was and raises NotStoredError.
+        Where it cannot be stored, leaves everything as it was and raises NotStoredError. Changes of one wish are made one
+        after the other: a change that is based on another one could not be taken back alone.
         """
+        async with self._lock(wish):
+            return await self._async_confirm_alone(wish, change, withdraws=withdraws)
+
+    async def _async_confirm_alone(
+        self, wish: Wish, change: Callable[[], bool | None], *, withdraws: bool = False
+    ) -> bool:
+        """Change a wish as `_async_confirm` does, while its lock is held."""
         answers, is_changed = wish.progress.answers, True
 
         def change_all() -> None:
@@ -244,11 +264,16 @@ class Wishes:
         restore = change_with_restore(wish, change_all)
         if not is_changed:
             return False
-        run = self._fulfilling.stop_ended(wish)
+        run = None if wish.is_standing else self._fulfilling.run_of(wish.id)
+        if run is not None:
+            run.hold()
         try:
             await self._store.async_save_confirmed(restore)
         finally:
-            if run is not None:
+            if run is not None and wish.is_standing:
+                run.release()
+            elif run is not None:
+                run.stop()
                 await run.async_over()
         if withdraws:
             async_withdraw(self._hass, wish, answers)

@@ -16,6 +16,7 @@ from .wish import Wish
 STOPPING: Final = 2.0
 """Seconds that whoever stops a run waits for its end; an action that takes longer is reported as still going on."""
 ENDED: Final = "it was ended meanwhile"
+NOT_ENDED: Final = "somebody ended it, which could not be stored"
 UNLOADED: Final = "the assistant's entry was unloaded"
 USER_GONE: Final = "the user who wanted it may not use Home Assistant any more"
 
@@ -39,8 +40,11 @@ class TaskRun:
         self._recordings: list[Recording] = []
         self._over: asyncio.Future[None] = hass.loop.create_future()
         self._ended: asyncio.Future[None] = hass.loop.create_future()
-        self.stopped: asyncio.Future[None] = hass.loop.create_future()
-        """Is done once the run is to stop."""
+        self._stopped: asyncio.Future[None] = hass.loop.create_future()
+        self._free = asyncio.Event()
+        self._free.set()
+        self.interrupted: asyncio.Future[None] = hass.loop.create_future()
+        """Is done once a sequence is to end before its next step, because the run is held or stopped."""
         self.reason = ENDED
         """Why it is to stop, in words for the model."""
         self.has_asked = False
@@ -68,9 +72,35 @@ class TaskRun:
         """Stop before the next step: waiting for a phone, the assistant, a delay or an outcome ends at once."""
         if not self._wish.is_standing and not self._ended.done():
             self._ended.set_result(None)
-        if not self.stopped.done():
+        if not self._stopped.done():
             self.reason = reason
-            self.stopped.set_result(None)
+            self._stopped.set_result(None)
+        self._interrupt()
+        self._free.set()
+
+    @callback
+    def hold(self) -> None:
+        """Take no next step until `stop` or `release`: the end of the task is being stored."""
+        self._free.clear()
+        self._interrupt()
+
+    @callback
+    def release(self) -> None:
+        """Go on, because the end of the task could not be stored; a sequence that was interrupted stays so."""
+        if not self._stopped.done():
+            self.reason = NOT_ENDED
+            self.interrupted = self._hass.loop.create_future()
+        self._free.set()
+
+    async def async_decided(self) -> None:
+        """Wait while the run is held."""
+        await self._free.wait()
+
+    @callback
+    def _interrupt(self) -> None:
+        """End a sequence before its next step."""
+        if not self.interrupted.done():
+            self.interrupted.set_result(None)
 
     @callback
     def close(self) -> None:
@@ -82,22 +112,21 @@ class TaskRun:
         """Wait until a stopped run is over, at most STOPPING seconds."""
         await asyncio.wait({self._over}, timeout=STOPPING)
 
-    @callback
-    def check(self) -> None:
-        """Raise StoppedError once the run is to stop."""
-        if self.stopped.done() or not self._wish.is_standing:
+    async def async_check(self) -> None:
+        """Wait while the run is held; raises StoppedError once it is to stop."""
+        await self.async_decided()
+        if self._stopped.done() or not self._wish.is_standing:
             raise StoppedError
 
-    @callback
-    def begin(self, recording: Recording) -> None:
+    async def async_begin(self, recording: Recording) -> None:
         """Note that the actions of a recording begin now; raises StoppedError once the run is to stop."""
-        self.check()
+        await self.async_check()
         self._recordings.append(recording)
 
     async def async_unless_stopped[R](self, work: Coroutine[Any, Any, R]) -> R:
         """Return the result of work that is cancelled when the run is stopped, which raises StoppedError."""
-        result = await self._async_unless(self.stopped, work)
-        self.check()
+        result = await self._async_unless(self._stopped, work)
+        await self.async_check()
         return result
 
     async def async_unless_ended[R](self, work: Coroutine[Any, Any, R]) -> R:
