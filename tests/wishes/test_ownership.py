@@ -4,6 +4,7 @@ from contextlib import suppress
 import json
 from typing import Any
 
+from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -324,14 +325,17 @@ async def test_removed_before(
 
 
 @pytest.mark.parametrize("what", [What(say=SECRET), UNLOCK, What(ask=SECRET)])
-async def test_turned_off(hass: HomeAssistant, home: MockConfigEntry, anna: User, ben: User, what: What) -> None:
+async def test_turned_off(
+    hass: HomeAssistant, home: MockConfigEntry, anna: User, ben: User, freezer: FrozenDateTimeFactory, what: What
+) -> None:
     """Of a user who is turned off nothing is done and nothing revealed; they hear of it once they are back."""
-    one = wish(home, SECRET, user_id=anna.id, what=what, when=When(moment=now() + 0.01), agreed=True)
+    one = wish(home, SECRET, user_id=anna.id, what=what, when=When(moment=now() + 60), agreed=True)
     spoken: list[str] = []
     hass.services.async_register("lock", "unlock", lambda call: spoken.append("unlocked"))
     hass.bus.async_listen("call_service", lambda event: spoken.append(str(event.data)))
     await hass.auth.async_update_user(anna, is_active=False)
     keeper = await async_add(hass, one)
+    freezer.tick(61)
     keeper._fulfilling.async_look()
     for _ in range(100):
         if not one.is_standing:
