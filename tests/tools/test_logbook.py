@@ -139,7 +139,7 @@ async def test_user_and_device(hass: HomeAssistant, home: None, call_tool: CallT
     await async_wait_recording_done(hass)
     found = await entries(call_tool)
     assert found["Hall light"] == ("on", "user Anna")
-    assert found["Door"] == ("on", "device 'Door sensor' itself")
+    assert found["Door"] == ("on", "the device itself")
     await hass.auth.async_remove_user(user)
     assert (await entries(call_tool))["Hall light"] == ("on", "a user")
 

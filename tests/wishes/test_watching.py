@@ -283,7 +283,7 @@ async def test_no_more_than_five(hass: HomeAssistant, watch: Say) -> None:
     """Of those of one owner that stand; one that has ended leaves room."""
     for _ in range(5):
         await watch()
-    assert "The household already has 5 watches" in (await watch(error=True))["error"]
+    assert "This user already has 5 watches" in (await watch(error=True))["error"]
     wishes = await async_get_wishes(hass)
     await wishes.async_end(wishes.standing[0].id, "cancelled")
     await watch()

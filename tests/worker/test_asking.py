@@ -230,7 +230,7 @@ def test_values(connection: sqlite3.Connection) -> None:
     query = "SELECT 9e999, x'00ff', printf('%1500d', 1), CAST(x'ff41' AS TEXT), NULL, 9223372036854775807"
     (row,) = ask(connection, query, {}, **BOUNDS)["rows"]
     assert row[0] == "inf"
-    assert row[1] == "00ff"
+    assert row[1] == "x'00ff'"
     assert row[2].endswith(" … [500 more characters]")
     assert row[3] == "\ufffdA"
     assert row[4:] == [None, 9223372036854775807]
