@@ -382,7 +382,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     "removed": ("deactivated or removed", NOBODY),
     "may only read": ("may not do this",),
     "entry unloaded": ("not loaded", "not found", "panel_gone", "may not be done any more"),
-    "entry removed": ("were removed", "not found", "panel_gone", "may not be done any more"),
+    "entry removed": ("were removed", "unloaded", "not found", "panel_gone", "may not be done any more"),
     "edited": ("has changed", "not as it was asked"),
     "other API": ("There is no tool named",),
     "no API": ("were taken from you",),
@@ -442,6 +442,9 @@ async def test_nothing_is_done(
     before = {state.entity_id: state.state for state in hass.states.async_all(("lock", "cover"))}
     said = await way.async_agree()
     assert {state.entity_id: state.state for state in hass.states.async_all(("lock", "cover"))} == before
+    if (name, change) == ("scheduled", "entry unloaded"):
+        assert not said  # Nothing of it had begun: it is due again once the entry is loaded.
+        return
     assert any(reason in said for reason in REASONS[change]), said
 
 
