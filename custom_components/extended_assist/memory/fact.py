@@ -75,7 +75,7 @@ class Fact:
     @property
     def author(self) -> str | None:
         """Return the user who worded it, None for nobody who is known, or an empty text for an automation."""
-        return "" if self.via is Via.AUTOMATION else self.said_by
+        return "" if self.via is Via.AUTOMATION else self.said_by or self.user_id
 
     def holds(self, moment: float) -> bool:
         """Return whether it holds at a moment."""
