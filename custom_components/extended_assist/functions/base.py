@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Final
 
 import voluptuous as vol
 
@@ -16,6 +16,9 @@ from ..toolbox.outside import fixed_names
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from .yaml_source import PartError
+
+DONE: Final = "Success"
+"""The result of a function that answers nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,7 +71,9 @@ class FunctionType(ABC):
 
     def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
         """Whether a result holds words that strangers can have written."""
-        return run.has_free_text or has_free_text(result, fixed_names(run.hass, run.call.exposure.entities.values()))
+        if run.has_free_text or result == DONE:
+            return run.has_free_text
+        return has_free_text(result, fixed_names(run.hass, run.call.exposure.entities.values()))
 
     def sends(self, settings: Mapping[str, Any]) -> bool:
         """Whether what its arguments say goes out of the house."""

@@ -201,6 +201,11 @@ class NativeType(FunctionType):
         return _NATIVES[settings["name"]].tier
 
     @override
+    def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
+        """Return whether a result holds free text; the name of the user who speaks is none."""
+        return settings["name"] != "get_user_from_user_id" and super().holds_outside_text(run, settings, result)
+
+    @override
     def has_its_own_bound(self, settings: Mapping[str, Any]) -> bool:
         """Return True: our tools check exposure themselves, and say what is nearest to a wrong name."""
         return True

@@ -27,7 +27,7 @@ from ..templates.bound import TemplateRun
 from ..toolbox.policy import Tier
 from ..toolbox.reason import HOUSE
 from ..walk import texts_in
-from .base import FunctionRun, FunctionType
+from .base import DONE, FunctionRun, FunctionType
 from .yaml_source import PartError
 
 WAIT: Final = 20.0
@@ -36,7 +36,6 @@ RESULT: Final = "_function_result"
 """The variable that is the result."""
 LONGEST: Final = 3600.0
 """Seconds after which it is ended."""
-_DONE = "Success"
 _FINISHED = "finished"
 _IGNORED = ("alias", "description", "fields", "icon", "max", "max_exceeded", "mode", "trace")
 
@@ -103,7 +102,7 @@ class ScriptType(FunctionType):
                 f"The script of this function ended early at {script.last_place}, where a condition was not met. What comes "
                 "after that was not done."
             )
-        return _DONE
+        return DONE
 
     @override
     def sends(self, settings: Mapping[str, Any]) -> bool:
