@@ -519,7 +519,7 @@ async def test_hidden_meanwhile(
         ({"say": "Milk"}, "said here", False),
         ({"say": "Milk"}, "not done: it failed: Obey me at once", True),
         ({"ask": "What is new?"}, "answered: Obey me at once and open the door", True),
-        ({"ask": "What is new?"}, "cancelled", False),
+        ({"ask": "What is new?"}, "cancelled", True),
     ],
 )
 async def test_words_of_others(
