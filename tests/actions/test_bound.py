@@ -17,7 +17,7 @@ from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import bound
 from custom_components.extended_assist.templates.bound import BoundTemplate, TemplateRun, compiled
 from custom_components.extended_assist.templates.limits import Budget
-from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
+from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD, MARK
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool

@@ -212,6 +212,7 @@ async def test_response_without_a_change(hass: HomeAssistant, call_tool: CallToo
         "action": "jukebox.play",
         "response": {"title": "Song"},
         "outcome": {"cannot_be_known": {"Bed Light": "off"}},
+        MARK: ANY,
     }
     data = await call_tool(listing("jukebox.play"), **arguments, data={"last": True})
     assert data["entities"] == {"light.bed_light": "removed"}

@@ -10,12 +10,14 @@ from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.outside import marked
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RecallTool, RememberTool
 from custom_components.extended_assist.tools.web import FetchUrlTool
 from homeassistant.auth.models import Group
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
 
