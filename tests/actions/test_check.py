@@ -1,11 +1,13 @@
 """Tests of what an action may be given: its script, its reach, and every kind of field in its data."""
 
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 import voluptuous as vol
 
+from custom_components.extended_assist.toolbox.outside import MARK
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant, ServiceCall, SupportsResponse
