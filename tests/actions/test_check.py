@@ -7,7 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 import voluptuous as vol
 
-from custom_components.extended_assist.toolbox.outside import MARK
+from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD, MARK
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant, ServiceCall, SupportsResponse
@@ -216,5 +216,6 @@ async def test_response_without_a_change(hass: HomeAssistant, call_tool: CallToo
         "outcome": {"cannot_be_known": {"Bed Light": "off"}},
         MARK: ANY,
     }
+    hass.data.pop(HEARD, None)
     data = await call_tool(listing("jukebox.play"), **arguments, data={"last": True})
     assert data["entities"] == {"light.bed_light": "removed"}

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_homeassistant_custom_component.common import MockUser
+
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.keeper import Memory, async_get_memory
@@ -18,6 +20,14 @@ from homeassistant.helpers import chat_session, llm
 
 OPTIONS = ToolboxOptions()
 GUESTS = ToolboxOptions(memory_guests=3)
+
+
+def by_administrator(hass: HomeAssistant, fact: Fact) -> Fact:
+    """Return a fact of the household as an administrator said it: everybody's prompts hold it."""
+    fact.said_by = "administrator"
+    if fact.said_by not in hass.auth._store._users:
+        MockUser(id=fact.said_by, name="Administrator", is_owner=True).add_to_hass(hass)
+    return fact
 
 
 @dataclass(frozen=True)

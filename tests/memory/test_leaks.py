@@ -21,7 +21,7 @@ from tests.conftest import AGENT, MODEL, async_set_up
 from tests.toolbox.doors import CORE_AGENT, TASK, Call, Mcp, Model
 from tests.toolbox.test_matrix import add_core_agent
 
-from .people import async_memory
+from .people import async_memory, by_administrator
 
 pytestmark = pytest.mark.usefixtures("quiet", "hass_storage")
 
@@ -114,7 +114,7 @@ async def home(hass: HomeAssistant, assist: None, claude_server: ClaudeServer, m
         hass,
         Fact(f"Anna has an {WORDS['anna']}.", made.users["anna"], id="annasx", entities=["person.anna"]),
         Fact(f"Ben has a {WORDS['ben']}.", made.users["ben"], id="benxxx"),
-        Fact(f"There is a {WORDS['household']}.", id="shared"),
+        by_administrator(hass, Fact(f"There is a {WORDS['household']}.", id="shared")),
         Fact(f"The zebra lamp is a {WORDS['hidden']}.", entities=["light.zebra"], id="hidden"),
         Fact(f"Anna has a hidden {WORDS['attic']}.", made.users["anna"], entities=["light.zebra"], id="both"),
     )

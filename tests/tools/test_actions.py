@@ -8,6 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
@@ -53,6 +54,7 @@ async def test_attacks(hass: HomeAssistant, house: None, llm_context: llm.LLMCon
     for used, name, arguments, refused in attempts:
         filled = _filled(hass, arguments)
         calls.clear()
+        hass.data.pop(HEARD, None)  # Each attempt stands for itself.
         result = await used.async_call(hass, llm.ToolInput(tool.name, filled), llm_context)
         await hass.async_block_till_done()
         assert result.error is refused, (name, result.data)

@@ -58,9 +58,13 @@ def marked(data: JsonObjectType, *, when: bool) -> JsonObjectType:
     return data | {MARK: _MARKED} if when else data
 
 
-def response_tells(action: str, response: Any) -> bool:
-    """Return whether what an action answered holds words that others can have written."""
-    return bool(response) and (action.partition(".")[0] in ("calendar", "todo") or has_free_text(response))
+@callback
+def marked_answer(hass: HomeAssistant, exposure: Exposure, action: str, answer: JsonObjectType) -> JsonObjectType:
+    """Return the answer of an action with the mark if it holds failures, or a response with free text."""
+    response = answer.get("response")
+    if "failures" in answer or (response and action.partition(".")[0] in ("calendar", "todo")):
+        return marked(answer, when=True)
+    return marked(answer, when=has_free_text(response, fixed_names(hass, exposure.entities.values())))
 
 
 def marks(chat_log: ChatLog | None) -> bool:

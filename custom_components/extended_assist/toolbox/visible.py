@@ -34,9 +34,11 @@ def seen(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as one line, in quotation marks where it was more than that or reads like more than one sentence."""
+    """Return a text as one line, in quotation marks where it has them, was more than that or reads like more than one sentence."""
     line = one_line(text)
-    if line == text and line and not _SENTENCE.search(line) and not _QUOTES.search(line):
+    if len(line) > 1 and line[0] == line[-1] == '"':
+        line = line[1:-1]
+    elif line == text and line and not _SENTENCE.search(line) and not _QUOTES.search(line):
         return line
     return f'"{_QUOTES.sub("'", line)}"'
 

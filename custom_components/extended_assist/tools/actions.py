@@ -15,7 +15,7 @@ from ..interruptible import async_pause
 from ..results import ToolError, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import PRIVATE, Change, async_get_journal
-from ..toolbox.outside import marked, response_tells
+from ..toolbox.outside import marked, marked_answer
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
@@ -57,7 +57,7 @@ class PerformActionTool(ExtendedTool):
         """Perform the action."""
         action = await _async_checked(call)
         answer = await async_perform(call, action)
-        return marked(answer, when="failures" in answer or response_tells(action.name, answer.get("response")))
+        return marked_answer(call.hass, call.exposure, action.name, answer)
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:

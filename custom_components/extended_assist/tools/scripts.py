@@ -13,10 +13,9 @@ from ..actions.perform import async_perform
 from ..actions.planned import planned_steps
 from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes
 from ..actions.sequences import SequenceWalker
-from ..fixed_values import has_free_text
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked
+from ..toolbox.outside import marked, marked_answer
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier
 from ..toolbox.telling import step_for
@@ -71,10 +70,7 @@ class ExecuteScriptTool(ExtendedTool):
         answer = await async_perform(call, action)
         call = as_of_now(call)
         answer |= {"entities": changes(call, before, action.entity_ids)}
-        return _cuttable(
-            call,
-            marked(answer, when="failures" in answer or has_free_text([answer.get("response"), answer.get("to_say")])),
-        )
+        return _cuttable(call, marked_answer(call.hass, call.exposure, action.name, answer))
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
