@@ -85,9 +85,7 @@ class FindHabitsTool(ExtendedTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Find them, rehearse the best, and tell these."""
-        ready_recorder(
-            call.hass
-        )  # Raises before the recorder's settings are asked for, which are not there without it.
+        ready_recorder(call.hass)  # Raises where there is none: its settings are asked for below.
         await call.exposure.async_prepare()
         end = dt_util.utcnow().timestamp()
         # Of the first and the last day only a part is known, which is no whole day.
