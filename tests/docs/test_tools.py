@@ -14,6 +14,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 from custom_components.extended_assist.cameras.fitting import fitted_size, most_tokens, tokens_of
 from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
@@ -73,6 +74,7 @@ def ask(hass: HomeAssistant, llm_context: llm.LLMContext) -> Ask:
         arguments = json.loads(served(json.dumps(example.arguments)))
         used = TOOLS[tool](options)
         assert used.parameters(arguments) is not None
+        hass.data.pop(HEARD, None)  # Each question stands for itself.
         result = await used.async_call(hass, llm.ToolInput(used.name, arguments), context)
         said, expected = (
             without_ids(json.loads(without.sub("…", served(json_dumps(answer)))))
