@@ -1,4 +1,4 @@
-"""Which values of the home nobody outside can word: the table of fixed values, and the rules that use it.
+"""Decide whether a value of the home is fixed, or free text that somebody outside may have written.
 
 A value is fixed if it is a number, a time, a word of a set that Home Assistant or the integration's own translation defines
 for that kind of entity, or a name that an administrator gave. Every other text is free, whatever it looks like.
@@ -68,57 +68,17 @@ _UNITS_BESIDE: Final = frozenset(
 _WEATHER: Final = frozenset({"condition", "datetime", "is_daytime", "templow", "wind_bearing"})
 _CLOSED: Final = frozenset(
     {
-        *(
-            "automation",
-            "binary_sensor",
-            "button",
-            "calendar",
-            "counter",
-            "date",
-            "datetime",
-            "event",
-            "fan",
-            "humidifier",
-        ),
-        *(
-            "image",
-            "input_boolean",
-            "input_button",
-            "input_datetime",
-            "input_number",
-            "light",
-            "notify",
-            "number",
-            "remote",
-        ),
-        *("scene", "schedule", "script", "siren", "switch", "tag", "time", "todo", "update", "zone"),
+        *("automation", "binary_sensor", "button", "calendar", "counter", "date", "datetime", "event", "fan"),
+        *("humidifier", "image", "input_boolean", "input_button", "input_datetime", "input_number", "light"),
+        *("notify", "number", "remote", "scene", "schedule", "script", "siren", "switch", "tag", "time"),
+        *("todo", "update", "zone"),
     }
 )
 """Domains whose states are on and off, numbers or times."""
 _MONEY: Final = frozenset(
     {
-        "€",
-        "$",
-        "£",
-        "¥",
-        "₹",
-        "₩",
-        "₺",
-        "₽",
-        "zł",
-        "Kč",
-        "Ft",
-        "kr",
-        "Kr",
-        "lei",
-        "лв",
-        "ct",
-        "cent",
-        "c",
-        "p",
-        "gr",
-        "øre",
-        "öre",
+        *("€", "$", "£", "¥", "₹", "₩", "₺", "₽", "zł", "Kč", "Ft", "kr", "Kr", "lei", "лв", "ct", "cent", "c"),
+        *("p", "gr", "øre", "öre"),
     }
 )
 """Signs of currencies and of their hundredths."""
@@ -126,26 +86,9 @@ _COUNTS: Final = frozenset({"bpm", "steps", "pcs", "times", "people", "items", "
 """Units of what is counted that integrations use beside Home Assistant's own."""
 _PLATFORMS_OF_OTHERS: Final = frozenset(
     {
-        *(
-            "asuswrt",
-            "bluetooth_le_tracker",
-            "bluetooth_tracker",
-            "bluetooth",
-            "cast",
-            "dlna_dmr",
-            "fritz",
-            "huawei_lte",
-        ),
-        *(
-            "ibeacon",
-            "keenetic_ndms2",
-            "mikrotik",
-            "netgear",
-            "nmap_tracker",
-            "private_ble_device",
-            "tplink_omada",
-            "unifi",
-        ),
+        *("asuswrt", "bluetooth_le_tracker", "bluetooth_tracker", "bluetooth", "cast", "dlna_dmr", "fritz"),
+        *("huawei_lte", "ibeacon", "keenetic_ndms2", "mikrotik", "netgear", "nmap_tracker"),
+        *("private_ble_device", "tplink_omada", "unifi"),
     }
 )
 """Integrations that make devices by themselves of what comes into reach, in whatever domain."""

@@ -67,7 +67,7 @@ class NotStoredError(ToolError):
         self,
         message: str = "This could not be stored, so nothing was changed. Tell the user that the disk may be full.",
     ) -> None:
-        """Take a sentence with a next step; the default one is right where the caller restores what it changed."""
+        """Store the message, a sentence with a next step; the default fits callers that restore what they changed."""
         super().__init__(message)
 
 
@@ -79,7 +79,7 @@ class ConfirmedStore[T: Mapping[str, Any] | Sequence[Any]](Store[T]):
     """
 
     def __init__(self, hass: HomeAssistant, version: int, key: str, *, private: bool = True) -> None:
-        """Take the file's name and version; a private file is readable by its owner only."""
+        """Store the file's version and name; the owner alone can read a private file."""
         super().__init__(hass, version, key, private, atomic_writes=True, serialize_in_event_loop=False)
         self._save_lock = asyncio.Lock()
         self._due: Callable[[], T | None] | None = None

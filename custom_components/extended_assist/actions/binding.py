@@ -199,7 +199,7 @@ class _ActionData(_Computed):
         super().__init__()
         self._prepare, self._name, self._targets, self._data = prepare, name, targets, data
         self.is_performed = False
-        """Whether it was checked and given to Home Assistant at least once."""
+        """True once a step with this data was checked and passed to Home Assistant."""
 
     @override
     @callback

@@ -42,7 +42,7 @@ _HIDDEN = "stopped: something that it uses is not exposed any more"
 
 
 class SequenceEnd(Enum):
-    """How a sequence can end."""
+    """The ways in which a sequence can end."""
 
     FINISHED = auto()
     STOPPED_ITSELF = auto()
@@ -133,7 +133,7 @@ class SequenceRun:
         self._script: TracedScript
         self._is_hidden = False
         self._ended = _STOPPED
-        """How it ended where it did not come to its end by itself."""
+        """The reason in words, used only if the run was cut short."""
         self.end = SequenceEnd.STOPPED
 
     @classmethod

@@ -75,9 +75,9 @@ class Delay:
 
     seconds: float = 0.0
     is_later: bool = False
-    """Whether a delay of the sequence itself comes before it at all."""
+    """True if any delay at the top level of the sequence comes before the action."""
     is_open: bool = False
-    """Whether a template says how long it is."""
+    """True if a template computes the delay, so that its length is not known."""
 
 
 class SequenceWalker:

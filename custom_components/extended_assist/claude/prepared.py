@@ -25,7 +25,7 @@ _WORDS: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
     (Path(__file__).parent / "time_words.json").read_text(encoding="utf-8")
 )
 _VALUES: Final = (*range(2, 21), 25, 30, 40, 45, 50, 60, 70, 80, 90)
-"""What the words under "numbers" count."""
+"""The numbers that the words of each "numbers" list in time_words.json name, in the same order."""
 _AMBIGUOUS: Final = frozenset({"once", "due", "sei"})
 """Numbers in one language that are other words in another: they count in a length of time only."""
 _NOT_ONLY_NUMBER: Final = "一"

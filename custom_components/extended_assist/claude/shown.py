@@ -24,7 +24,7 @@ _PAGES: Final = (
     *("calendar", "config", "energy", "extended-assist", "history", "home", "light", "climate", "security", "logbook"),
     *("lovelace", "map", "media-browser", "profile", "todo"),
 )
-"""Where pages of Home Assistant begin that only show something, whoever opens them; dashboards of any name are left out."""
+"""First path segments of Home Assistant's pages that only display data; dashboards, whose names are free, are not listed."""
 _PAGE = re.compile(rf"/(?:{'|'.join(_PAGES)})(?:/[A-Za-z0-9_-]+)*/?")
 """An address of such a page: without a query, which could fill in a form there."""
 _PICTURE = re.compile(
@@ -36,7 +36,7 @@ _INLINE = re.compile(r"(!?)\[([^\[\]]*)\]\(\s*([^()\s]*(?:\([^()\s]*\)[^()\s]*)*
 _ADDRESS = re.compile(r"(?:https?|ftps?|wss?)://[^\s<>\"'`\ue000\ue001]*", re.IGNORECASE)
 _BEGINS_ADDRESS = re.compile(r"(?<=www)\.|(?<=:)//", re.IGNORECASE)
 _MAIL = re.compile(r"(?<=[\w.+-])@(?=\w)")
-"""What makes an address for mail, or for chats, of the words around it."""
+"""The @ of a mail or chat address."""
 _WWW = re.compile(r"www\.", re.IGNORECASE)
 _TIMES: Final = 5
 """How deep links in links, and addresses in addresses, are looked into; what lies deeper is taken apart."""

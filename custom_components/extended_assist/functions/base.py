@@ -29,7 +29,7 @@ class FunctionRun:
     variables: dict[str, Any]
     """The arguments, and in a composite function the results of earlier steps."""
     has_free_text: bool = False
-    """Whether a template of the run has read a value that somebody outside can have written."""
+    """True once a template of the run has read free text."""
     enum_texts: frozenset[str] = frozenset()
     """Texts of the function's own enums: the user's words, though a model chose one of them."""
 

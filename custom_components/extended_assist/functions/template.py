@@ -33,7 +33,7 @@ class TemplateType(FunctionType):
 
     @override
     def holds_outside_text(self, run: FunctionRun, settings: Mapping[str, Any], result: Any) -> bool:
-        """Whether the template read such words; its own are the user's."""
+        """Return whether the template read free text; the words of the template itself are the user's."""
         return run.has_free_text
 
 

@@ -54,7 +54,7 @@ class UserFunctionTool(ExtendedTool):
         tier: Tier | None = None,
         stored: tuple[str, str] | None = None,
     ) -> None:
-        """Take a function, the tier that its user chose, and its subentry with the text that it was read from.
+        """Store a function, the tier that its user chose, and the id and text of the subentry that defines it.
 
         The tier cannot be below what the function does for certain.
         """

@@ -21,7 +21,7 @@ class Gone:
     """The facts that are deleted for good."""
 
     wanted: Callable[[Fact], bool]
-    """Whether a fact is one of them."""
+    """Returns true for a fact that is to be removed."""
     words: Collection[str] = ()
     """The words of those that were found."""
     names: Collection[str] = field(default_factory=set)
@@ -46,7 +46,7 @@ def holds(path: Path, gone: Gone) -> bool:
 
 
 def cut(path: Path, gone: Gone) -> None:
-    """Take facts out of the copies of a file; one that cannot be taken apart is deleted if it holds any. Raises OSError."""
+    """Remove facts from the copies of a file; a copy that cannot be parsed is deleted if it holds any. Raises OSError."""
     for copy, left in _changed(path, gone):
         if left is None:
             copy.unlink()

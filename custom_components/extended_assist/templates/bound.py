@@ -74,7 +74,7 @@ class TemplateRun:
         self.responses: set[str] = set()
         """The names of variables that hold what actions answered."""
         self.has_free_text = False
-        """Whether a template of this run has read a value that somebody outside can have written."""
+        """True once a template of this run has read free text."""
         self.computed: dict[str, Any] = {}
         """What variables were set to last by the templates of this run, which can make only what may be seen."""
         self._assistant = assistant

@@ -34,7 +34,7 @@ class Home:
         self.moment = dt_util.utcnow()
         """The one moment of the rendering."""
         self.has_free_text = False
-        """Whether the rendering has read a value that somebody outside can have written."""
+        """True once the rendering has read free text."""
         self.decided: dict[str, State | None] = {}
         self._answers: dict[tuple[Any, ...], Any] = {}
         self._areas: dict[str, list[str]] = {}

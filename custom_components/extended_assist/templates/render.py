@@ -52,7 +52,7 @@ class Rendered:
     undefined: tuple[str, ...]
     """Jinja's messages about undefined names, which were rendered as nothing."""
     has_free_text: bool = False
-    """Whether the template read a value that somebody outside can have written, whatever it made of it."""
+    """True if the template read free text, even if the result does not repeat it."""
 
 
 @cache

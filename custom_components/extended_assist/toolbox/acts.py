@@ -81,7 +81,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When something that a call planned happens next."""
+    """The next time of a scheduled task."""
 
     moment: float | None
     """Seconds since the epoch; None where only something that happens sets it off."""
@@ -104,7 +104,7 @@ class Recording:
     plan: Plan | None = None
     """What it would do, as far as that was looked at."""
     due: Due | None = None
-    """When what it planned for later happens next; None where it planned nothing."""
+    """The next time of the scheduled task that it made; None if it made none."""
     is_told: bool = True
     """Whether others may know of it: not what is remembered, or wanted by somebody for themselves."""
     _until: float | None = None

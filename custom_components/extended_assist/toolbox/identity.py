@@ -1,4 +1,4 @@
-"""Which thing an entity id means, so that a yes, a task and an undo hold for that thing and for no other that gets its id and name."""
+"""Identify an entity by its registry entry, so that a yes, a task or an undo never applies to another entity with the same id."""
 
 from dataclasses import replace
 

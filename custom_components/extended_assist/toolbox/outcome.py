@@ -43,7 +43,7 @@ class DoneResult(llm.ToolResult):
     """Tells whether that can still be seen; no field, because Home Assistant writes the fields of results as JSON."""
 
     due: Due | None
-    """When what the call planned happens next; None where it planned nothing."""
+    """The next time of the scheduled task that the call made; None if it made none."""
 
     @classmethod
     def of(cls, data: JsonObjectType, still_holds: Callable[[], bool], due: Due | None = None) -> DoneResult:

@@ -146,7 +146,7 @@ class Hearing:
     agent: str | None = None
     """Whose turn it is, by its subentry."""
     has_tools: bool = True
-    """Whether the agent can call anything."""
+    """False if the agent has no tools any more."""
 
     @property
     def note(self) -> str | None:

@@ -302,7 +302,7 @@ def _has(tokens: _Tokens, phrases: frozenset[_Tokens]) -> bool:
 def _has_beside(tokens: _Tokens, phrases: frozenset[_Tokens], listed: frozenset[_Tokens]) -> bool:
     """Return whether one of some phrases is anywhere in the tokens, other than as a part of a longer listed phrase."""
     reached = [0] * len(tokens)
-    """How far the listed phrases reach that begin at each place."""
+    """For each token, the end of the longest listed phrase that begins with it."""
     for start in range(len(tokens)):
         reached[start] = start + _length_at(tokens, start, listed)
     for start in range(len(tokens)):

@@ -68,7 +68,7 @@ class ExtendedTool(llm.Tool):
     shows_success: bool = False
     """Whether a call can be seen to have done all that it was to do, by whoever does not read its result."""
     needs_family: ClassVar[bool] = True
-    """Whether it can be called only while the options have its family on."""
+    """True if calls are refused while its family is off in the options."""
     reads_conversation: bool = False
     """Whether it looks at Home Assistant's current conversation by itself, as tools of other integrations may."""
     happens: ClassVar[Happening] = Happening.ACTED

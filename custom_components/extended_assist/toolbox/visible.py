@@ -9,12 +9,12 @@ from ..exposure import ExposedEntity
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""What nobody sees, beside the characters that Python does not count as printable."""
+"""Invisible characters that Python counts as printable."""
 _MAX_MARKS: Final = 3
 """Accents on one letter: more of them are drawn over the lines above and below."""
 _QUOTES = re.compile('["\u00ab\u00bb\u2039\u203a\u201c-\u201f\u300c-\u300f]')
 _SENTENCE = re.compile(r"[.!?;:\u2026](?=\s)|[\u3002\uff01\uff1f\uff1a\uff1b]")
-"""What ends a sentence, or a label, where more follows."""
+"""The end of a sentence or label that more text follows."""
 
 
 def one_line(text: str) -> str:

@@ -36,7 +36,7 @@ class Wording:
     ongoing: bool
     """Whether the span ends now."""
     is_named: bool
-    """Whether the entities were named: only then free text is answered."""
+    """True if the call named the entities; free text is left out otherwise."""
     free: set[str] = field(default_factory=set)
     """The entities of which free text was answered."""
 

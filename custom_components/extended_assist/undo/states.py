@@ -60,7 +60,7 @@ class _Part:
     """None where it is not known."""
     wanted: Mapping[str, list[Any]]
     is_recent: bool = False
-    """Whether the change was made so short a while ago that its device may not have begun yet."""
+    """True if the change is so recent that the device may not have started yet."""
 
     def is_pending(self, now: State) -> bool:
         """Return whether what the change aimed at was not reached and may still come."""
@@ -129,7 +129,7 @@ class _Entity:
     """How it is now, before anything is undone."""
     lasting: str | None = None
     is_another: bool = False
-    """Whether the id belongs to another thing than the one that was changed."""
+    """True if the id belongs to another entity than the one that was changed."""
     reports: dict[str, str] = field(default_factory=dict)
     """What is told of it, under each key of the answer."""
     left: set[str] = field(default_factory=set)

@@ -37,9 +37,9 @@ class NamedDay(NamedTuple):
     first: date
     """The first day that is meant, today or later."""
     comes_again: bool
-    """Whether the same day of the next week is meant where a time of this one is over."""
+    """True if a weekday whose time has passed means the same day of next week."""
     since: timedelta | None
-    """How long before it another such day was, whose night can still be under way; None for a day that is still to begin."""
+    """Days since the previous such day, whose night may not have ended yet; None for a day that has not begun."""
     part: str | None
     """The part of the day, such as "evening"."""
 

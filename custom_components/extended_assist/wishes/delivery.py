@@ -143,7 +143,7 @@ def _answered(wishes: Answerable, token: str, user_id: str) -> Wish | None:
 
 @callback
 def async_withdraw(hass: HomeAssistant, wish: Wish, answers: Mapping[str, str]) -> None:
-    """Take back what is shown of a wish that is done, ended or put off: the notification, and the buttons sent with it."""
+    """Remove the notification and its buttons of a task that is done, ended or snoozed."""
     async_dismiss(hass, wish)
     if users := set(answers.values()):
         hass.async_create_background_task(_async_clear(hass, users, _tag(wish)), f"{DOMAIN} withdraws what was said")

@@ -1,4 +1,4 @@
-"""How many wishes can stand at the same time: of each owner, and of all; each owner always has room for a few.
+"""Limits on the number of scheduled tasks, for each owner and for all owners; each owner always has room for a few.
 
 The household counts as one owner.
 """
@@ -14,13 +14,13 @@ from .wish import MAX_STANDING, Wish
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many of a kind can stand."""
+    """The most tasks of a kind that can be scheduled."""
 
     kind: str
     of_owner: int
     of_all: int
     reserved: int
-    """How many each owner can have in any case, so that others cannot use up all the room."""
+    """Tasks that each owner can always have, so that others cannot use up the whole limit."""
 
 
 STANDING: Final = Limit("pending tasks", of_owner=50, of_all=MAX_STANDING, reserved=5)
@@ -31,7 +31,7 @@ class LimitReachedError(ToolError):
     """No more can stand."""
 
     def __init__(self, wish: Wish, limit: Limit, *, is_own: bool) -> None:
-        """Take what there is no room for, and whether its owner's own limit is reached."""
+        """Store the kind whose limit is reached, and whether it is the owner's own limit."""
         self.most = limit.of_owner if is_own else limit.of_all
         owner = "The household" if wish.is_household else "This user"
         has = owner if is_own else "The home"

@@ -41,7 +41,7 @@ class WishOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """What the actions of an occurrence came to."""
+    """The outcome of the actions of one occurrence."""
 
     result: str
     """In words for the model."""
@@ -50,8 +50,8 @@ class Performed:
     what: str = ""
     """The names that these words tell."""
     is_known: bool = True
-    """Whether the entities tell that all of it was done."""
+    """True if the states of the entities confirm every action."""
     is_cut_short: bool = False
-    """Whether a step `stop` ended it, so that nothing is to follow."""
+    """True if a `stop` step ended the sequence; later parts do not run."""
     is_nothing: bool = False
-    """Whether the steps ended as written and performed no action, such as an `if` that did not apply."""
+    """True if the sequence ended as written without an action, such as an `if` whose condition was false."""

@@ -46,11 +46,11 @@ class TaskRun:
         self.interrupted: asyncio.Future[None] = hass.loop.create_future()
         """Is done once a sequence is to end before its next step, because the run is held or stopped."""
         self.reason = ENDED
-        """Why it is to stop, in words for the model."""
+        """The reason for stopping, in words for the model."""
         self.has_asked = False
-        """Whether the assistant was asked, which may have acted."""
+        """True once the assistant was asked, which may have acted."""
         self.tells_owner = False
-        """Whether the owner is told what had begun, because whoever ended the task gets no answer that says it."""
+        """True if the owner is notified of actions that had started, because whoever ended the task gets no answer."""
 
     @property
     def has_acted(self) -> bool:
@@ -80,7 +80,7 @@ class TaskRun:
 
     @callback
     def hold(self) -> None:
-        """Take no next step until `stop` or `release`: the end of the task is being stored."""
+        """Pause before the next step until `stop` or `release`, while the end of the task is being stored."""
         self._free.clear()
         self._interrupt()
 

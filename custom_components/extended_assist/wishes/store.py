@@ -30,10 +30,10 @@ class _Save:
 
     task: asyncio.Task[bool] = field(init=False)
     restores: list[Callable[[], None]] = field(default_factory=list)
-    """Take back the changes of those who wait for it, where it fails."""
+    """Callbacks that revert the changes of the waiting callers if the save fails."""
     is_shared: bool = False
     is_owed: bool = False
-    """Whether it holds changes that are not taken back, so that it is tried again where it fails."""
+    """True if the save holds changes that are not reverted, so that it is retried if it fails."""
 
 
 class WishStore:

@@ -18,7 +18,7 @@ LONGEST_WAY: Final = 120.0
 """Seconds in which what moves, such as a cover or a garage door, may get to its end."""
 _MAX_NAMED: Final = 4
 _RECORDED: Final = ("automation.", "scene.", "script.")
-"""What only runs, and whose own acts are recorded beside it."""
+"""Domains that only run other actions, which are recorded separately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Verdict:
     moving: tuple[str, ...] = ()
     """Names of those that are still on their way."""
     is_known: bool = True
-    """Whether the entities tell all of it."""
+    """True if the states of the entities confirm every action."""
 
 
 async def async_verify(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act], *, is_whole: bool) -> Verdict:

@@ -1,4 +1,4 @@
-"""Who sees a wish, and who may change it."""
+"""Check who may see and who may change a scheduled task."""
 
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
@@ -19,7 +19,7 @@ class NotTheirsError(NotAllowedError):
     """A user may not change a wish."""
 
     def __init__(self) -> None:
-        """Take the sentence for the model."""
+        """Store the message for the model."""
         super().__init__(_READS_ONLY)
 
 

@@ -61,7 +61,7 @@ class Authorizer:
     """
 
     def __init__(self, tables: Collection[str], modules: Collection[str], functions: Collection[str]) -> None:
-        """Take the names that may be read and called; no function of a module may be read like a table."""
+        """Store the names of tables, modules and functions; a module's function may not be read as a table."""
         self.used: set[str] = set()
         self._tables = tables
         self._modules = modules

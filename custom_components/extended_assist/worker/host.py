@@ -66,7 +66,7 @@ class Worker:
         self._sent = sent
         self._received = received
         self.holds: object = None
-        """What its user filled it with; None only where it was not filled to the end."""
+        """The data that the process was filled with; None until filling has ended."""
         self.idle_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -195,7 +195,7 @@ class Workers:
             self._turns.release()
 
     def _take(self, suits: Callable[[object], bool]) -> Worker | None:
-        """Take an idle process that holds what suits, or one that holds nothing yet: each is filled once only."""
+        """Remove and return an idle process with suitable data, or an empty one; each is filled only once."""
         for worker in [worker for worker in self._idle if not worker.alive]:
             self._end(worker)
         usable = [worker for worker in self._idle if worker.holds is None or suits(worker.holds)]

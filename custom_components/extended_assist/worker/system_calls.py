@@ -95,7 +95,7 @@ _WORK: Final = {
     "prlimit64": _Call(302, 261, ((0, (_THIS_PROCESS,)), (1, (_RLIMIT_CPU,)))),
     "getrandom": _Call(318, 278),
 }
-"""What a query needs: memory, files that are open already, the clock, and an end."""
+"""System calls for a query: memory, open files, the clock and exit."""
 _FILES: Final = {
     "open": _Call(2, None),
     "stat": _Call(4, None),
@@ -118,7 +118,7 @@ _FILES: Final = {
     "statx": _Call(332, 291),
     "faccessat2": _Call(439, 439),
 }
-"""What opening databases and Python's own modules needs besides, and installing the filter without these."""
+"""More system calls for opening databases, importing modules and installing the second filter."""
 
 
 def refuse_others(*, files: bool) -> None:
