@@ -8,6 +8,25 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 
+LOOK_LIKE_YES = [
+    ("¡Ya está bien!", "es"),
+    ("¡Vale ya!", "es"),
+    ("¡Venga ya!", "es"),
+    ("得了吧", "zh-Hans"),
+    ("行了行了", "zh-Hans"),
+    ("好了好了", "zh-Hans"),
+    ("Na ja.", "de"),
+    ("Ja, ähm...", "de"),
+    ("Nou ja...", "nl"),
+    ("C'est bon, merci.", "fr"),
+    ("Já tá bom.", "pt-BR"),
+    ("Bene, grazie.", "it"),
+    ("Fine, thanks", "en"),
+    ("Why not", "en"),
+    ("bueno", "es"),
+]
+"""Replies that look like a yes and are none, each with its language."""
+
 type FindLog = Callable[[str], conversation.ChatLog]
 
 

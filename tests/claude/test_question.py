@@ -22,7 +22,7 @@ from tests.claude.sent import assert_append_only, blocks_of
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
 from tests.conftest import AGENT, ASSISTANT, MODEL
 from tests.slow import SlowLock, add
-from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, speech
+from tests.talking import LOOK_LIKE_YES, FindLog, assert_every_call_has_a_result, change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations", "house")
 
@@ -253,26 +253,7 @@ async def test_what_is_neither_confirms_nothing(
 @pytest.mark.parametrize(
     ("name", "words", "language"),
     [
-        *(
-            (None, words, language)
-            for words, language in (
-                ("¡Ya está bien!", "es"),
-                ("¡Vale ya!", "es"),
-                ("¡Venga ya!", "es"),
-                ("bueno", "es"),
-                ("得了吧", "zh-Hans"),
-                ("行了行了", "zh-Hans"),
-                ("好了好了", "zh-Hans"),
-                ("Na ja.", "de"),
-                ("Ja, ähm...", "de"),
-                ("Nou ja...", "nl"),
-                ("C'est bon, merci.", "fr"),
-                ("Já tá bom.", "pt-BR"),
-                ("Bene, grazie.", "it"),
-                ("Fine, thanks", "en"),
-                ("Why not", "en"),
-            )
-        ),
+        *((None, words, language) for words, language in LOOK_LIKE_YES),
         ("Guten Morgen Tür", "Ja, morgen", "de"),
         ("Later Lock", "Yes, later", "en"),
         ("Tomorrow Gate", "Yes, tomorrow", "en"),

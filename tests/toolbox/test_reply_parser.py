@@ -13,6 +13,7 @@ from custom_components.extended_assist.toolbox.plan import Part, Plan, Step
 from custom_components.extended_assist.toolbox.question import AskedCall, OpenQuestion
 from custom_components.extended_assist.toolbox.reply_parser import AskedWords, Reply, asked_words, parse_reply
 from homeassistant.helpers import llm
+from tests.talking import LOOK_LIKE_YES
 
 PACKAGE = Path("custom_components/extended_assist")
 HERE = Path(__file__).parent
@@ -38,23 +39,6 @@ TABLE = [
     for message in messages
 ]
 LISTED: dict[str, dict[str, list[str]]] = json.loads((PACKAGE / "toolbox/replies.json").read_text("utf-8"))
-LOOK_LIKE_YES = [
-    ("¡Ya está bien!", "es"),
-    ("¡Vale ya!", "es"),
-    ("¡Venga ya!", "es"),
-    ("得了吧", "zh-Hans"),
-    ("行了行了", "zh-Hans"),
-    ("好了好了", "zh-Hans"),
-    ("Na ja.", "de"),
-    ("Ja, ähm...", "de"),
-    ("Nou ja...", "nl"),
-    ("C'est bon, merci.", "fr"),
-    ("Já tá bom.", "pt-BR"),
-    ("Bene, grazie.", "it"),
-    ("Fine, thanks", "en"),
-    ("Why not", "en"),
-    ("bueno", "es"),
-]
 IN_A_NAME = [
     ("Guten Morgen Tür", "Ja, morgen", "de"),
     ("Guten Morgen Tür", "Ja bitte, guten Morgen", "de"),
