@@ -82,19 +82,19 @@ async def async_render_with_notes(
     if not is_template_string(template):
         return Rendered(template, ())
 
-    budget = Budget(TIME_LIMIT)
-    home = TemplateHome(hass, exposure, budget)
-
-    def render() -> Rendered:
-        undefined: dict[str, None] = {}
-        undefined_names.set(undefined)
-        here = environment().for_rendering(home)
-        given = dict(budget.check(dict(variables or {})))
-        text = jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given)
-        return Rendered(text.strip(), tuple(undefined), home.has_free_text)
-
     # Renderings share the interpreter, and so do they with the event loop: side by side they would only be in the way.
     async with hass.data.setdefault(_ONE_AT_A_TIME, asyncio.Lock()):
+        budget = Budget(TIME_LIMIT)
+        home = TemplateHome(hass, exposure, budget)
+
+        def render() -> Rendered:
+            undefined: dict[str, None] = {}
+            undefined_names.set(undefined)
+            here = environment().for_rendering(home)
+            given = dict(budget.check(dict(variables or {})))
+            text = jinja2.Template.from_code(here, _compiled(template.strip()), here.globals).render(given)
+            return Rendered(text.strip(), tuple(undefined), home.has_free_text)
+
         try:
             return await async_run_interruptible(hass, "template", TIME_LIMIT, render)
         except (TimeoutError, TooLongError) as err:
