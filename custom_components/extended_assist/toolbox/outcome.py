@@ -84,21 +84,21 @@ def outcome_of(
     hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], room: int = _ROOM, *, is_described: bool = False
 ) -> JsonObjectType:
     """Return the entities by what became of them: names where something is to be said, otherwise how many there are."""
-    found: defaultdict[Status, dict[str, str]] = defaultdict(dict)
+    ids_by_name: defaultdict[Status, dict[str, str]] = defaultdict(dict)
     for entity_id, act in sorted(told_acts(hass, exposure, acts).items()):
-        now = hass.states.get(entity_id)
         name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
-        status = act.status(hass)
-        found[status][name if name not in found[status] else entity_id] = _as_it_is(hass, exposure, now, act, status)
+        same = ids_by_name[act.status(hass)]
+        same[name if name not in same else entity_id] = entity_id
     told: JsonObjectType = {}
     for status in (Status.NOT_REACHED, Status.UNDER_WAY, Status.CANNOT_BE_KNOWN, Status.REACHED):
-        if not (entities := found.get(status)):
+        if not (entities := ids_by_name.get(status)):
             continue
         is_calm = status in (Status.REACHED, Status.CANNOT_BE_KNOWN)
         if (is_calm and (is_described or len(entities) > _MAX_NAMED)) or room <= 0:
             told[status.value] = len(entities)
             continue
-        named = fitting(entities, room)
+        reports = {name: _as_it_is(hass, exposure, key, acts[key], status) for name, key in entities.items()}
+        named = fitting(reports, room)
         room -= size(named)
         told[status.value] = named | ({"more": len(entities) - len(named)} if len(named) < len(entities) else {})
     return told
@@ -120,9 +120,9 @@ def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[s
     )
 
 
-def _as_it_is(hass: HomeAssistant, exposure: Exposure, now: State | None, act: Act, status: Status) -> str:
+def _as_it_is(hass: HomeAssistant, exposure: Exposure, entity_id: str, act: Act, status: Status) -> str:
     """Return how an entity is, with what was to be set of it."""
-    if now is None:
+    if (now := hass.states.get(entity_id)) is None:
         return "removed"
     visible = exposure.visible_attributes(now)
     set_now = [

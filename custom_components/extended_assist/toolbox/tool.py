@@ -267,6 +267,7 @@ class ExtendedTool(llm.Tool):
             await async_pause(len(call.recording.acts))
         if result.error:
             return result
+        await async_pause(len(call.recording.acts))
         result = with_outcome(call, result)
         await async_pause(len(call.recording.acts))
         return as_seen(call, result)
