@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Self, override
+from typing import Any, Final, override
 
 from homeassistant.components.event import EventEntity, EventEntityDescription, EventExtraStoredData
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME, CONF_MODEL
@@ -60,14 +60,6 @@ class ActivityStoredData(EventExtraStoredData):
     """The last event, and when each kind of event was last."""
 
     times: dict[str, str]
-
-    @classmethod
-    @override
-    def from_dict(cls, restored: dict[str, Any]) -> Self | None:
-        """Return the stored data."""
-        if (event := EventExtraStoredData.from_dict(restored)) is None:
-            return None
-        return cls(event.last_event_type, event.last_event_attributes, restored.get("times", {}))
 
 
 class AgentEvents(EventEntity):

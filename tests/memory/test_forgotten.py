@@ -213,6 +213,20 @@ async def test_words_in_a_copy(hass: HomeAssistant, home: MockConfigEntry, anna:
     assert [row["words"] for row in json.loads(copy.read_text())["data"]["facts"]] == [f"{SECRET} and a horse"]
 
 
+async def test_a_copy_on_a_full_disk(hass: HomeAssistant, home: MockConfigEntry, anna: Speaker, tmp_path: Path) -> None:
+    """Where what is left of a copy cannot be written, nothing is deleted, and that is told."""
+    copy = tmp_path / ".storage" / f"{KEY}.corrupt.2026"
+    text = json.dumps(_stored(Fact(SECRET, anna.user_id), Fact(OTHER, "ben")))
+    copy.write_text(text)
+    await anna.remember(hass, SECRET, "me")
+    memory = await async_get_memory(hass)
+    full = OSError(28, "No space left on device")
+    with patch("homeassistant.util.file.AtomicWriter", side_effect=full), pytest.raises(NotStoredError):
+        await memory.async_delete(lambda fact: fact.user_id == anna.user_id, anna.user_id)
+    assert [fact.words for fact in memory.held] == [SECRET]
+    assert copy.read_text() == text
+
+
 async def test_a_copy_that_stays(hass: HomeAssistant, home: MockConfigEntry, anna: Speaker, tmp_path: Path) -> None:
     """Where a copy cannot be changed, nothing is deleted, and that is told."""
     copy = tmp_path / ".storage" / f"{KEY}.corrupt.2026"

@@ -1,5 +1,6 @@
 """Tests of remembering, replacing, forgetting and recalling, as a model does it."""
 
+from dataclasses import replace
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
@@ -9,6 +10,8 @@ from pytest_homeassistant_custom_component.common import MockUser
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.memory.fact import MAX_FACTS, Fact, Via
+from custom_components.extended_assist.memory.whose import Writer
+from custom_components.extended_assist.memory.writing import async_change
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
@@ -228,3 +231,22 @@ async def test_by_nobody(hass: HomeAssistant, anna: Speaker, via: Via) -> None:
     result = await anna.call(hass, RecallTool)
     assert [row["by"] for row in result.data["facts"]][1] in ("somebody who was not logged in", "an automation")
     assert result.data["facts"][0]["by"] == "a user who is gone"
+
+
+async def test_nothing_left_to_undo(hass: HomeAssistant, anna: Speaker) -> None:
+    """What was remembered and is deleted by now is not undone, nor is a fact changed back that was forgotten since."""
+    memory = await async_memory(hass)
+    await anna.remember(hass, "Ben's locker is 12.", "me")
+    await memory.async_delete(lambda fact: True, None)
+    undone = await anna.call(hass, UndoLastChangeTool)
+    assert undone.error, undone.data
+    assert memory.held == []
+    kept = await anna.remember(hass, "The bins are collected on Tuesdays.")
+    fact = memory.find(kept["id"])
+    assert fact is not None
+    writer = Writer(anna.user_id)
+    await async_change(hass, memory, writer, replace(fact, words="The bins are collected on Mondays."))
+    await memory.async_end([fact.id])
+    undone = await anna.call(hass, UndoLastChangeTool)
+    assert "forgotten" in str(undone.data), undone.data
+    assert memory.held == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -427,3 +428,44 @@ async def test_no_end(replay: Replay, rehearse: Rehearse) -> None:
     await rehearse(triggers=[OPENED, {"trigger": "state", "entity_id": LAMP}], actions=[toggle])
     with pytest.raises(NotReplayableError, match="again and again"):
         open_door(replay)
+
+
+@pytest.mark.parametrize(
+    ("condition", "runs"),
+    [
+        ({"condition": "trigger", "id": "opened"}, 1),
+        ({"condition": "trigger", "id": "closed"}, 0),
+        ({"condition": "state", "entity_id": [ROOM, LAMP], "match": "any", "state": "on"}, 1),
+        ({"condition": "state", "entity_id": [ROOM, FAN], "match": "any", "state": "on"}, 0),
+        ({"condition": "state", "entity_id": FAN, "state": WAKE}, 1),
+        ({"condition": "state", "entity_id": LAMP, "state": WAKE}, 0),
+        ({"condition": "numeric_state", "entity_id": LAMP, "attribute": "level", "above": 4}, 1),
+        ({"condition": "numeric_state", "entity_id": LAMP, "attribute": "level", "below": ROOM}, 0),
+        ({"condition": "numeric_state", "entity_id": LAMP, "attribute": "colour", "above": 4}, 0),
+        ({"condition": "time", "after": "00:00:00"}, 1),
+        ({"condition": "time", "after": "23:59:59"}, 0),
+        ({"condition": "time", "after": TIME}, 0),
+        ({"condition": "time", "before": ROOM}, 0),
+        ({"condition": "time", "weekday": "mon"}, 1),
+        ({"condition": "time", "weekday": ["tue", "wed"]}, 0),
+    ],
+)
+async def test_conditions_of_the_past(replay: Replay, rehearse: Rehearse, condition: dict[str, Any], runs: int) -> None:
+    """What has no value holds nothing, as in life; the door opens on a Monday."""
+    assert dt_util.as_local(dt_util.utc_from_timestamp(START)).weekday() == 0
+    replay.feed(ROOM, past(ROOM, "unknown", device_class="timestamp"))
+    replay.feed(TIME, past(TIME, "unknown"))
+    replay.feed(LAMP, past(LAMP, "on", level=5))
+    automation = await rehearse(triggers=[{**OPENED, "id": "opened"}], conditions=[condition])
+    open_door(replay)
+    assert automation.finish().count == runs
+
+
+async def test_condition_of_another_kind(rehearse: Rehearse) -> None:
+    """What cannot be asked of the past is named."""
+    device = {"condition": "device", "device_id": "x", "domain": "light", "type": "is_on"}
+    unchanged = patch(
+        "homeassistant.helpers.condition.async_validate_condition_config", side_effect=lambda _, config: config
+    )
+    with unchanged, pytest.raises(NotReplayableError, match="a condition of the type 'device'"):
+        await rehearse(conditions=[device])

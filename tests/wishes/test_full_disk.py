@@ -1,5 +1,6 @@
 """A change that is confirmed is on the disk; on a full disk it is taken back, and whoever made it hears that."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 import json
 from pathlib import Path
@@ -16,13 +17,17 @@ from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
-from custom_components.extended_assist.wishes.keeper import Wishes
-from custom_components.extended_assist.wishes.wish import Progress, Until, Wish
-from homeassistant.core import Context, HomeAssistant
+from custom_components.extended_assist.wishes import doing
+from custom_components.extended_assist.wishes.keeper import Wishes, async_get_wishes
+from custom_components.extended_assist.wishes.wish import Progress, Until, What, When, Wish
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import llm
+from homeassistant.helpers.event import async_track_state_change_event
+from homeassistant.setup import async_setup_component
 
-from .keeping import async_restart
+from ..conftest import expose
+from .keeping import PARTY, async_restart
 from .shown import LIST, async_add, async_set_up_home, now, wish
 
 FULL = patch("homeassistant.util.file.AtomicWriter", side_effect=OSError(28, "No space left on device"))
@@ -204,3 +209,36 @@ async def test_what_changed_meanwhile_stays(hass: HomeAssistant, home: MockConfi
     with FULL, pytest.raises(NotStoredError):
         await task
     assert (one.name, one.progress.result) == ("Bins", "said again")
+
+
+async def test_while_it_is_done(hass: HomeAssistant, home: MockConfigEntry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waited between two steps does not go on, though its end could not be stored, and that is known as not all done."""
+    told: list[str] = []
+
+    async def deliver(_hass: HomeAssistant, _wish: Wish, words: str, **_: Any) -> bool:
+        told.append(words)
+        return True
+
+    monkeypatch.setattr(doing, "async_deliver", deliver)
+    assert await async_setup_component(hass, "input_boolean", {"input_boolean": {"party": None, "guests": None}})
+    expose(hass, PARTY, "input_boolean.guests")
+    begun, over = asyncio.Event(), asyncio.Event()
+    async_track_state_change_event(hass, PARTY, callback(lambda _: begun.set()))
+    steps = [
+        {"action": "input_boolean.turn_on", "target": {"entity_id": id_}} for id_ in (PARTY, "input_boolean.guests")
+    ]
+    one = wish(
+        home, "Party", what=What(say="All is on.", actions=[steps[0], {"delay": 20}, steps[1]]), when=When(moment=now())
+    )
+    wishes = await async_get_wishes(hass)
+    wishes.async_listen_happened(lambda *_: over.set())
+    await wishes.async_add(one)
+    await begun.wait()
+    with FULL, pytest.raises(NotStoredError, match="nothing was changed"):
+        await wishes.async_end(one.id, "cancelled")
+    await over.wait()
+    await hass.async_block_till_done()
+    assert hass.states.is_state("input_boolean.guests", "off")
+    assert str(one.progress.result).startswith("stopped: somebody ended it, which could not be stored")
+    assert len(told) == 1
+    assert "All is on." not in told[0]

@@ -16,7 +16,7 @@ from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
 from custom_components.extended_assist.wishes.account import told_shortly
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
-from custom_components.extended_assist.wishes.parts import chained, steps_of
+from custom_components.extended_assist.wishes.parts import as_parts, chained, steps_of
 from custom_components.extended_assist.wishes.wish import Until, What, When, Wish, read_stored
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
@@ -162,6 +162,37 @@ async def test_first_part_that_does_not_come_about(
     assert told.words[0].endswith("will still be done." if is_followed else "will not be done.")
 
 
+@pytest.mark.parametrize("count", [1, 2])
+async def test_only_what_turns_off_follows(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told, count: int
+) -> None:
+    """Of what follows what did not come about, the parts that turn off again are done, one after the other, and no more."""
+
+    async def fail(_: Any) -> None:
+        hass.states.async_set(LAMP, "on")
+        raise HomeAssistantError("jammed")
+
+    hass.services.async_register("light", "turn_on", fail)
+    await async_add(hass, home, parts(LAMP_ON, *count * [TEN_MINUTES, LAMP_OFF], TEN_MINUTES, PARTY_ON), say=None)
+    await later(61)
+    for _ in range(count):
+        hass.states.async_set(LAMP, "on")
+        await later(601)
+        assert hass.states.is_state(LAMP, "off")
+    assert (await async_get_wishes(hass)).standing == []
+    await later(601)
+    assert hass.states.is_state(PARTY, "off")
+
+
+async def test_only_words_follow(hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told) -> None:
+    """A task that begins with a delay does nothing at its moment, and the rest after the delay."""
+    await async_add(hass, home, parts(TEN_MINUTES, LAMP_ON, say="It is bright."), say=None)
+    await later(61)
+    assert (told.words, hass.states.is_state(LAMP, "off")) == ([], True)
+    await later(601)
+    assert (told.words, hass.states.is_state(LAMP, "on")) == (["It is bright."], True)
+
+
 async def test_stop_is_no_failure(hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told) -> None:
     """A step that stops, as it was written, ends what follows, too."""
     await async_add(hass, home, parts(LAMP_ON, {"stop": "enough"}, TEN_MINUTES, LAMP_OFF), say=None)
@@ -265,6 +296,10 @@ async def test_question_names_every_delay(
         ([{**LAMP_ON, "response_variable": "said"}, TEN_MINUTES, {"stop": "{{ said }}"}], "after the delay"),
         ([LAMP_ON, {"delay": 600, "enabled": "{{ true }}"}, LAMP_OFF], "enabled"),
         ([LAMP_ON, {"delay": 20}] * 21, "delays"),
+        ([LAMP_ON, {"delay": "soon"}, LAMP_OFF], "'soon' is no time"),
+        ([{"repeat": {"count": "{{ 3 }}", "sequence": [LAMP_ON, {"delay": 1}]}}], "fixed 'count'"),
+        ([{"repeat": {"for_each": "{{ lamps }}", "sequence": [LAMP_ON, {"delay": 1}]}}], "fixed 'count'"),
+        ([{"repeat": {"for_each": [1, 2, 3], "sequence": [LAMP_ON, {"delay": 60}]}}], "up to a day"),
     ],
 )
 def test_refused(steps: list[dict[str, Any]], hint: str) -> None:
@@ -282,6 +317,8 @@ def test_refused(steps: list[dict[str, Any]], hint: str) -> None:
         ([LAMP_ON, TEN_MINUTES], 1),
         ([LAMP_ON, {"delay": "00:10:00", "enabled": False}, LAMP_OFF], 1),
         ([{"repeat": {"count": 3, "sequence": [LAMP_ON, {"delay": 5}]}}], 1),
+        ([{"repeat": {"for_each": [1, 2, 3], "sequence": [LAMP_ON, {"delay": 5}]}}], 1),
+        ([{"repeat": {"until": [PARTY_BEGINS], "sequence": [LAMP_ON]}}], 1),
         ([{"wait_template": "{{ false }}", "timeout": 60}, LAMP_ON], 1),
         ([{"variables": {"level": 5}}, TEN_MINUTES, {"variables": {"level": 6}}], 2),
     ],
@@ -318,3 +355,10 @@ async def test_stored_by_an_earlier_version(
     assert hass.states.is_state(LAMP, "on")
     await later(601)
     assert hass.states.is_state(LAMP, "off")
+
+
+@pytest.mark.parametrize("step", [{"delay": "soon"}, {"wait_template": "{{ false }}"}])
+def test_not_split(step: dict[str, Any]) -> None:
+    """What an earlier version stored and is refused today stays as it was stored: it is told when it is due."""
+    what = What(actions=[LAMP_ON, step, LAMP_OFF])
+    assert as_parts(what) is what

@@ -269,3 +269,49 @@ async def test_put_off_unchecked_words(hass: HomeAssistant, add: Add, later: Lat
     assert await (await async_get_wishes(hass)).async_snooze(wish.id, 60) is wish
     await later(61)
     assert told.words == 2 * [f"{CLAIM} I could not check whether it worked."]
+
+
+@pytest.mark.parametrize(("brightness", "is_claimed"), [(204, True), (20, False)])
+async def test_light_that_fades(
+    hass: HomeAssistant,
+    add: Add,
+    later: Later,
+    told: Told,
+    device: Device,
+    *,
+    brightness: int,
+    is_claimed: bool,
+) -> None:
+    """A light that is on, and on its way to how bright it is to be, is no failure; that it was not seen is said."""
+    device.does = lambda _: hass.states.async_set(LAMP, "on", {"brightness": brightness})
+    await add(60, say="It is bright.", actions=[{**LAMP_ON, "data": {"brightness_pct": 80, "transition": 20}}])
+    await later(61)
+    unchecked = "" if is_claimed else " I could not check whether it worked."
+    assert told.words == [f"It is bright.{unchecked}"]
+
+
+async def test_what_is_set_and_works_at_it(hass: HomeAssistant, add: Add, later: Later, told: Told) -> None:
+    """A thermostat is done once it is set: that the room is warm is not waited for."""
+    room = {"temperature": 19, "current_temperature": 18, "hvac_action": "idle", "friendly_name": "Room"}
+
+    async def heat(call: ServiceCall) -> None:
+        hass.states.async_set("climate.room", "heat", room | {"temperature": 22.0, "hvac_action": "heating"})
+
+    hass.services.async_register("climate", "set_temperature", heat)
+    hass.states.async_set("climate.room", "heat", room)
+    async_expose_entity(hass, ASSISTANT, "climate.room", True)
+    target = {"entity_id": "climate.room"}
+    await add(
+        60, say="Set.", actions=[{"action": "climate.set_temperature", "target": target, "data": {"temperature": 22}}]
+    )
+    await later(61)
+    assert told.words == ["Set."]
+
+
+async def test_removed_meanwhile(hass: HomeAssistant, add: Add, later: Later, told: Told, device: Device) -> None:
+    """What is gone by the time it is looked at is not claimed to be done."""
+    device.does = lambda _: hass.states.async_remove(LAMP) and None
+    wish = await add(60, say=CLAIM, actions=[LAMP_ON])
+    await later(61)
+    assert told.words == [f"{CLAIM} I could not check whether it worked."]
+    assert "whether it worked cannot be known" in str(wish.progress.result)

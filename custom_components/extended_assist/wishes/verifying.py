@@ -35,7 +35,7 @@ class Verdict:
 
 async def async_verify(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act], *, is_whole: bool) -> Verdict:
     """Wait until it is known what became of acts, as long as it can change; is_whole says that acts are all that was done."""
-    now = hass.loop.time()
+    now, entity_ids = hass.loop.time(), acts.keys()
     acts = told_acts(hass, Exposure(hass, assistant), acts)
     await async_until(hass, acts, lambda: not _open(hass, acts, Status.NOT_REACHED, Status.UNDER_WAY), now + PATIENCE)
     await async_until(hass, acts, lambda: not _open(hass, acts, Status.UNDER_WAY), now + LONGEST_WAY)
@@ -46,7 +46,8 @@ async def async_verify(hass: HomeAssistant, assistant: str, acts: Mapping[str, A
     def named(status: Status) -> tuple[str, ...]:
         return tuple(entity.name for one in found if found[one] is status and (entity := exposure.entity(one)))
 
-    is_known = is_whole and Status.CANNOT_BE_KNOWN not in (known or found).values()
+    is_there = all(map(hass.states.get, entity_ids))
+    is_known = is_whole and is_there and Status.CANNOT_BE_KNOWN not in (known or found).values()
     return Verdict(named(Status.NOT_REACHED), named(Status.UNDER_WAY), is_known)
 
 
