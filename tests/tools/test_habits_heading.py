@@ -53,6 +53,7 @@ def test_not_all_is_known() -> None:
 def test_nothing_is_told(over: int, said: str) -> None:
     """Why nothing is told is said as it is."""
     assert said in _none_told(found(over=over))
+    assert "cannot be automated here" in _none_told(found(over=over, habits=[object()]))
 
 
 def test_cut_off_is_not_complete() -> None:

@@ -1,13 +1,14 @@
 """Tests of what changes while a wish is being fulfilled: it is ended, hidden, or its entry goes, and it is looked at again."""
 
 import asyncio
+from types import ModuleType
 from typing import Any
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.toolbox.consent import PhoneAnswer
-from custom_components.extended_assist.wishes import acting, course, doing
+from custom_components.extended_assist.wishes import acting, course, doing, fulfilling
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.limits import LimitReachedError
 from custom_components.extended_assist.wishes.outcome import Ending
@@ -219,6 +220,37 @@ async def test_ended_before_it_is_said(
     await later(601)
     assert told.words == []
     assert wish.progress.result == "not said: it was ended meanwhile"
+
+
+@pytest.mark.parametrize("where", [fulfilling, doing])
+@pytest.mark.parametrize("actions", [[], [TURN_ON]])
+async def test_ended_while_conditions_are_asked(
+    hass: HomeAssistant,
+    add: Add,
+    later: Later,
+    told: Told,
+    monkeypatch: pytest.MonkeyPatch,
+    where: ModuleType,
+    actions: list[dict[str, Any]],
+) -> None:
+    """What somebody ends while its conditions are asked is neither done nor said."""
+    wishes, ends = await async_get_wishes(hass), []
+
+    async def holds(*_: Any) -> bool:
+        if not ends:
+            ends.append(hass.async_create_task(wishes.async_end(wish.id, "cancelled"), eager_start=True))
+            assert not wish.is_standing
+        return True
+
+    monkeypatch.setattr(where, "async_holds", holds)
+    wish = await add(600, actions=actions)
+    await later(601)
+    assert ends
+    assert await ends[0] is wish
+    assert told.words == []
+    assert hass.states.is_state(LAMP, "off")
+    assert not wish.is_standing
+    assert wish.progress.begun is None
 
 
 @pytest.mark.parametrize("say", [None, "It is warm."])

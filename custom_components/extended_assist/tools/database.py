@@ -24,7 +24,6 @@ _DEFAULT_HOURS = 7 * 24
 _NOTES = 250
 """Characters kept free for what is said beside the table."""
 _MAX_PARAMETER = 1_000
-_MAX_INTEGER = 2**63
 _AHEAD = timedelta(minutes=1)
 _PLAIN_FUNCTIONS = frozenset(
     {
@@ -44,8 +43,6 @@ _SPAN = frozenset({"start", "end", "hours"})
 
 def _parameter(value: Any) -> str | float | bool | None:
     """Validate the value of a parameter."""
-    if isinstance(value, int) and not -_MAX_INTEGER <= value < _MAX_INTEGER:
-        raise vol.Invalid("a whole number has at most 64 bits")
     if value is None or isinstance(value, bool | int | float):
         return value
     text: str = cv.string(value)
