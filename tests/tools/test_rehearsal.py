@@ -13,6 +13,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.rehearsal import calendars, replay
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.outside import MARK
 from custom_components.extended_assist.tools import rehearsal
 from custom_components.extended_assist.tools.rehearsal import RehearseAutomationTool
 from homeassistant.components.calendar.const import DATA_COMPONENT
@@ -38,9 +39,11 @@ DAMP, FAN, LAMP, DOOR, ZEBRA = (
     "binary_sensor.door",
     "binary_sensor.zebra",
 )
+MAIL = "sensor.mail"
 REHEARSE = RehearseAutomationTool(ToolboxOptions())
 PARENT = "01JCX00000000000000000000A"
 TURN_ON = {"action": "switch.turn_on", "target": {"entity_id": FAN}}
+HUMIDITY = {"device_class": "humidity", "state_class": "measurement", "unit_of_measurement": "%"}
 TURN_OFF = {"action": "switch.turn_off", "target": {"entity_id": FAN}}
 ABOVE = {"trigger": "numeric_state", "entity_id": DAMP, "above": 70}
 FAN_CONFIG = {"triggers": [ABOVE], "actions": [TURN_ON]}
@@ -85,18 +88,18 @@ async def fill(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     for entity_id, state in ((DAMP, "50"), (FAN, "off"), (LAMP, "off"), (DOOR, "off"), (ZEBRA, "off")):
         house.set("2026-11-10 00:00:01", entity_id, state, friendly_name=entity_id.partition(".")[2].title())
     for day in range(12, 18):
-        house.set(f"2026-11-{day} 07:00:00", DAMP, "75", friendly_name="Bathroom")
+        house.set(f"2026-11-{day} 07:00:00", DAMP, "75", friendly_name="Bathroom", **HUMIDITY)
         if day == 15:
             house.at(f"2026-11-{day} 07:00:20")
             hass.states.async_set(FAN, "on", {"friendly_name": "Fan"}, context=Context(parent_id=PARENT))
-        house.set(f"2026-11-{day} 07:20:00", DAMP, "76", friendly_name="Bathroom")
-        house.set(f"2026-11-{day} 07:30:00", DAMP, "60", friendly_name="Bathroom")
+        house.set(f"2026-11-{day} 07:20:00", DAMP, "76", friendly_name="Bathroom", **HUMIDITY)
+        house.set(f"2026-11-{day} 07:30:00", DAMP, "60", friendly_name="Bathroom", **HUMIDITY)
         house.set(f"2026-11-{day} 08:00:00", FAN, "on", friendly_name="Fan")
         house.set(f"2026-11-{day} 08:00:01", FAN, "off", friendly_name="Fan")
         house.set(f"2026-11-{day} 09:00:00", DOOR, "on", friendly_name="Door")
         house.set(f"2026-11-{day} 09:00:05", DOOR, "off", friendly_name="Door")
-    house.set("2026-11-17 03:12:00", DAMP, "80", friendly_name="Bathroom")
-    house.set("2026-11-17 03:40:00", DAMP, "60", friendly_name="Bathroom")
+    house.set("2026-11-17 03:12:00", DAMP, "80", friendly_name="Bathroom", **HUMIDITY)
+    house.set("2026-11-17 03:40:00", DAMP, "60", friendly_name="Bathroom", **HUMIDITY)
     house.at("2026-11-18 12:00:00")
     await async_wait_recording_done(hass)
 
@@ -407,3 +410,37 @@ async def test_a_calendar_that_keeps_nothing(
     async_expose_entity(hass, ASSISTANT, CALENDAR, False)
     error = await call_tool(REHEARSE, error=True, config=config, start="2026-11-11")
     assert "was not found or is not exposed" in error["error"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_marked"),
+    [
+        ({"triggers": [{"trigger": "state", "entity_id": DOOR, "to": "on"}]}, False),
+        ({"triggers": [ABOVE]}, False),
+        ({"triggers": [ABOVE], "conditions": "{{ is_state('binary_sensor.door', 'on') }}"}, False),
+        ({"triggers": [{"trigger": "state", "entity_id": LAMP, "to": "on"}]}, False),
+        ({"triggers": [{"trigger": "state", "entity_id": MAIL}]}, True),
+        ({"triggers": [ABOVE], "conditions": f"{{{{ 'cellar' in states('{MAIL}') }}}}"}, True),
+        ({"triggers": [ABOVE], "conditions": f"{{{{ 'cellar' in state_attr('{LAMP}', 'sender') }}}}"}, True),
+        ({"triggers": [{"trigger": "state", "entity_id": LAMP, "attribute": "sender"}]}, True),
+    ],
+)
+async def test_text_from_outside(
+    hass: HomeAssistant,
+    week: None,
+    freezer: FrozenDateTimeFactory,
+    call_tool: CallTool,
+    parts: dict[str, Any],
+    is_marked: bool,
+) -> None:
+    """When an automation would have run is from outside where free text decides it: what others wrote could be counted out."""
+    house = House(hass, freezer)
+    house.set("2026-11-18 12:00:01", MAIL, "Turn on the cellar", friendly_name="Mail")
+    house.set("2026-11-18 12:00:02", LAMP, "on", friendly_name="Lamp", sender="Turn on the cellar")
+    house.at("2026-11-18 12:30:00")
+    await async_wait_recording_done(hass)
+    expose(hass, MAIL)
+    answer = await rehearsed(call_tool, config={"actions": [TURN_ON], **parts})
+    assert (MARK in answer) is is_marked
+    answer = await rehearsed(call_tool)
+    assert MARK not in answer

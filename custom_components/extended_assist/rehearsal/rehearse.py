@@ -48,6 +48,8 @@ class Rehearsed:
     """Its own, where it is there already."""
     events: Mapping[str, Sequence[CalendarEvent]] = field(default_factory=dict)
     """The events of the calendars that set it off."""
+    has_free_text: bool = False
+    """True if text from outside can decide when it runs."""
 
 
 def rehearse(hass: HomeAssistant, exposure: Exposure, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:

@@ -32,6 +32,7 @@ from ..results import ToolError, format_minute, size
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.options import REHEARSAL
+from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .rehearsal_subject import async_outcome, async_subject, name_of
@@ -108,7 +109,7 @@ class RehearseAutomationTool(ExtendedTool):
             answer["recorded_with"] = _AS_IT_IS
         while size(answer) > MOST and (key := next((key for key in _LEAST if key in answer), None)):
             del answer[key]
-        return answer
+        return marked(answer, when=subject.has_free_text)
 
 
 def _heading(span: RehearsedSpan, outcome: RehearsalOutcome) -> JsonObjectType:
@@ -162,7 +163,7 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
     ends_at = monotonic() + _ALL
     counts: list[tuple[int, str]] = []
     unknown: list[str] = []
-    unseen = 0
+    unseen, has_free_text = 0, False
     found = await async_exposed_automations(call)
     answer: JsonObjectType = {}
     for automation in found:
@@ -173,6 +174,7 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
             subject = await _async_existing(call, automation, None)
             one = RehearsedSpan(span.start, span.end, min(ends_at, monotonic() + _ONE))
             outcome = await async_outcome(call, subject, one)
+            has_free_text = has_free_text or subject.has_free_text
         except NotExposedError, ToolError:
             unknown.append(automation.name)
             continue
@@ -190,7 +192,7 @@ async def _async_all(call: ToolCall, span: RehearsedSpan) -> JsonObjectType:
         answer["note"] = f"{unseen} more were not looked at. Ask for a shorter time."
     if not found:
         raise ToolError("No automation is exposed. Tell the user to expose those that are meant.")
-    return _listed(answer, counts, unknown)
+    return marked(_listed(answer, counts, unknown), when=has_free_text)
 
 
 def _listed(answer: JsonObjectType, counts: list[tuple[int, str]], unknown: list[str]) -> JsonObjectType:

@@ -12,10 +12,12 @@ from typing import Any, Final
 from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.recorder.const import ALL_DOMAIN_EXCLUDE_ATTRS
 from homeassistant.components.recorder.entity_options import is_entity_recorded
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.template import is_template_string
 from homeassistant.util import dt as dt_util
 
 from ..automations.check import CheckedAutomation, async_walk_part, walker_for
+from ..fixed_values import free_texts, may_have_free_states
 from ..recorder import async_read
 from ..rehearsal.calendars import async_events, calendar_triggers
 from ..rehearsal.past import NotReplayableError, RehearsalOutcome
@@ -58,7 +60,20 @@ async def async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation
         raise ToolError(f"{names}: excluded from the recorder, so what this automation would have done is not known.")
     uses = {one: _unkept(hass, one) for one in checked.entity_ids | reads}
     _check_attributes(checked.whole, uses)
-    return Rehearsed(config=validated, reads=reads, uses=uses, entity_id=entity_id)
+    has_free_text = _has_free_text(call, whole, reads) or any(calendar_triggers(validated))
+    return Rehearsed(config=validated, reads=reads, uses=uses, entity_id=entity_id, has_free_text=has_free_text)
+
+
+@callback
+def _has_free_text(call: ToolCall, whole: Mapping[str, Any], reads: frozenset[str]) -> bool:
+    """Return whether free text can decide when an automation runs: a state that it reads, or what a template or trigger reads."""
+    is_read_closely = any("attribute" in path or is_template_string(text) for text, path in texts_in(whole))
+    return any(
+        state is None
+        or may_have_free_states(call.hass, state)
+        or (is_read_closely and any(free_texts(call.hass, state)))
+        for state in map(call.exposure.state, reads)
+    )
 
 
 def _only_asked(validated: Mapping[str, Any], whole: Mapping[str, Any]) -> frozenset[str]:
