@@ -185,6 +185,12 @@ def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
 
 
 @callback
+def has_free_name(hass: HomeAssistant, entity_ids: Iterable[str]) -> bool:
+    """Return whether the name of any of some entities is not fixed."""
+    return any((state := hass.states.get(one)) and not is_fixed_name(hass, state) for one in entity_ids)
+
+
+@callback
 def is_fixed_attribute_name(state: State, name: str) -> bool:
     """Return whether Home Assistant defines an attribute of that name for the kind of an entity."""
     return name in _SHARED_ATTRIBUTES or name in _attributes_of(state.domain)

@@ -244,7 +244,12 @@ class Scheduled(Way):
     @override
     async def async_agree(self) -> str:
         await async_press_yes(self.phone)
-        return str(self.due.progress.result or self.due.progress.ended or "")
+        progress = self.due.progress
+        for _ in range(500):
+            if progress.result or progress.ended:
+                break
+            await self.hass.async_add_executor_job(int)  # What is done meanwhile waits for threads, too.
+        return str(progress.result or progress.ended or "")
 
 
 async def async_press_yes(phone: CompanionApp) -> None:

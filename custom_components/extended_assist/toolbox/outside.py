@@ -126,6 +126,11 @@ async def async_authors(hass: HomeAssistant, user_id: str | None) -> frozenset[s
     return frozenset({user_id, *administrators})
 
 
+async def async_are_others(hass: HomeAssistant, user_id: str | None, authors: Iterable[str | None]) -> bool:
+    """Return whether the words of any of some authors are text from outside for a user."""
+    return not {*authors} <= await async_authors(hass, user_id)
+
+
 @callback
 def fixed_names(hass: HomeAssistant, entities: Iterable[ExposedEntity]) -> set[str]:
     """Return the ids and names of entities and their areas, as far as they are fixed."""

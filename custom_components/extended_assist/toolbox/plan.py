@@ -70,6 +70,8 @@ class Plan:
     """The identity of each entity when it was planned, as `identity.py` reads it."""
     remark: Remark | None = field(default=None, compare=False)
     """Returns one more sentence for a question, in a language; it is no part of what is agreed to."""
+    has_free_text: bool = field(default=False, compare=False)
+    """True if its words are in part those of somebody who is text from outside for the user who is asked."""
 
     @property
     def words(self) -> str:

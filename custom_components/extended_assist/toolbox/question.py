@@ -15,15 +15,17 @@ from homeassistant.components.conversation import AssistantContent, ChatLog, Too
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import JsonObjectType
 from homeassistant.util.ulid import ulid_now
 
 from ..const import DOMAIN
+from ..fixed_values import has_free_name
 from ..interruptible import async_pause
 from .call import ToolCall
 from .caller import Caller
 from .consequential import are_alike
 from .localization import words_for
-from .outside import OwnResult
+from .outside import OwnResult, marked
 from .plan import Plan
 from .policy import NotAllowedError
 from .portions import MAX_HEARD, MAX_READ, Item, PortionedQuestion, question_of
@@ -315,9 +317,8 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
     hearing.asked[_key(call)] = AskedCall(
         call_id, plan, lines, before, title, items_of(call, plan, lines), call, remark, now
     )
-    return _waiting(
-        plan, told.plan if told else None, _SPOKEN if is_spoken else _TO_BE_WORDED, "" if is_spoken else remark
-    )
+    then = _SPOKEN if is_spoken else _TO_BE_WORDED
+    return _waiting(call.hass, plan, told.plan if told else None, then, "" if is_spoken else remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +359,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
         return None
     call_id = call.tool_input.id if call.tool_input else ""
     told_calls[_key(call)] = _Told(plan, digest(call.hass, plan), call_id, speaker, spoken, now)
-    return _waiting(plan, told.plan if told else None, _CALL_AGAIN, await async_remark(call, plan, "en"))
+    return _waiting(call.hass, plan, told.plan if told else None, _CALL_AGAIN, await async_remark(call, plan, "en"))
 
 
 @callback
@@ -372,11 +373,13 @@ def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
     )
 
 
-def _waiting(plan: Plan, before: Plan | None, then: str, remark: str) -> llm.ToolResult:
+def _waiting(hass: HomeAssistant, plan: Plan, before: Plan | None, then: str, remark: str) -> llm.ToolResult:
     """Return the result of a call that waits for the user's word."""
+    has_free_text = plan.has_free_text or has_free_name(hass, (one for step in plan.steps for one in step.entity_ids))
     told = {"besides": remark} if remark else {}
-    changed = {"changed": _CHANGED.format(before=before.words)} if before else {}
-    return OwnResult(data={"done": False, "would": plan.words, **told, **changed, "next": then})
+    told |= {"changed": _CHANGED.format(before=before.words)} if before else {}
+    data: JsonObjectType = {"done": False, "would": plan.words, **told, "next": then}
+    return llm.ToolResult(data=marked(data, when=True)) if has_free_text else OwnResult(data=data)
 
 
 def _messages(chat_log: ChatLog | None) -> int:

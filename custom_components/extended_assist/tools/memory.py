@@ -25,7 +25,7 @@ from ..results import FreeTextError, ToolError, format_time, size
 from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller
 from ..toolbox.options import MEMORY
-from ..toolbox.outside import async_authors, marked, marks
+from ..toolbox.outside import async_are_others, marked, marks
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool
@@ -91,8 +91,7 @@ class RememberTool(ExtendedTool):
             check = partial(check_guests, memory, wanted.writer, call.options)
             await memory.async_add([wanted.fact], ended, check)
         call.recording.changes.append(to_change(wanted.fact, ended))
-        authors = await async_authors(call.hass, wanted.writer.user_id)
-        return marked(_answer(call, wanted), when=any(fact.author not in authors for fact in wanted.ended))
+        return marked(_answer(call, wanted), when=await _async_ends_of_others(call, wanted))
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
@@ -117,7 +116,8 @@ class RememberTool(ExtendedTool):
             data |= {"until": format_time(fact.until)} if fact.until else {}
             steps.insert(0, Step(f"{DOMAIN}.remember", (), data, words))
         sentence = steps[0].words if len(steps) == 1 else f"{verb}: {len(steps)} facts" if wanted.fact is None else ""
-        return Plan(tuple(steps), sentence or f"Remember one fact, and forget {len(wanted.ended)}")
+        sentence = sentence or f"Remember one fact, and forget {len(wanted.ended)}"
+        return Plan(tuple(steps), sentence, has_free_text=await _async_ends_of_others(call, wanted))
 
 
 class RecallTool(ExtendedTool):
@@ -160,8 +160,8 @@ class RecallTool(ExtendedTool):
                 answer["left_out"] = f"{len(found) - len(rows)} more. Give words or about to find them."
                 break
             rows.append(row)
-        authors = await async_authors(call.hass, ears.user_id)
-        return marked(answer, when=any(fact.author not in authors for fact in found[: len(rows)]))
+        authors = [fact.author for fact in found[: len(rows)]]
+        return marked(answer, when=await async_are_others(call.hass, ears.user_id, authors))
 
     async def async_told(self, hass: HomeAssistant, caller: Caller) -> str:
         """Return the facts that a prompt tells now."""
@@ -183,6 +183,11 @@ class _Wanted:
         self.for_good = False
         self.everything = False
         self.is_own: Callable[[Fact], bool] = lambda _: False
+
+
+async def _async_ends_of_others(call: ToolCall, wanted: _Wanted) -> bool:
+    """Return whether words that are to be forgotten are text from outside for whoever says that."""
+    return await async_are_others(call.hass, wanted.writer.user_id, [fact.author for fact in wanted.ended])
 
 
 async def _async_wanted(call: ToolCall) -> _Wanted:
@@ -264,8 +269,8 @@ async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> No
         raise ToolError("This is remembered already. Nothing is to be done.")
     if near:
         told = "; ".join(f"{one.id}: {one.words[:_SHORT]}" for one in near)
-        authors = await async_authors(call.hass, call.caller.user_id)
-        raise (FreeTextError if any(one.author not in authors for one in near) else ToolError)(
+        is_others = await async_are_others(call.hass, call.caller.user_id, [one.author for one in near])
+        raise (FreeTextError if is_others else ToolError)(
             f"Not remembered yet, because these are near: {told}. Call again with replaces: the ids of those that it "
             "contradicts or says anew, or [] where all of them still hold."
         )

@@ -19,7 +19,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
 from ..toolbox.options import WISHES
-from ..toolbox.outside import async_authors, marked
+from ..toolbox.outside import async_are_others, marked
 from ..toolbox.plan import Plan, Step
 from ..toolbox.policy import Tier
 from ..toolbox.tool import ExtendedTool
@@ -174,8 +174,8 @@ class PendingTool(ExtendedTool):
         if changed.is_standing and (moment := changed.next_moment) is not None:
             answer["next"] = told_next(moment)
             call.recording.due = Due(moment)
-        authors = await async_authors(call.hass, call.caller.user_id)
-        return marked(answer, when=wish.owner.user_id not in authors)
+        is_other = await async_are_others(call.hass, call.caller.user_id, [wish.owner.user_id])
+        return marked(answer, when=is_other)
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
@@ -185,7 +185,9 @@ class PendingTool(ExtendedTool):
         verb, wish, seconds = asked
         words = f"{verb.capitalize()}: {told_wish(call.hass, call.exposure, wish)}"
         data = {"id": wish.id} | ({"seconds": seconds} if verb == "snooze" else {})
-        return Plan((Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(wish)), data, words),), words)
+        step = Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(wish)), data, words)
+        has_free_text = await async_are_others(call.hass, call.caller.user_id, [wish.owner.user_id])
+        return Plan((step,), words, has_free_text=has_free_text)
 
 
 _UNCHANGED: Final = (

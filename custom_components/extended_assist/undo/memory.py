@@ -12,7 +12,7 @@ from ..memory.whose import async_check_ears, async_check_writer
 from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
-from ..toolbox.outside import async_authors, marked
+from ..toolbox.outside import async_are_others, marked
 from ..toolbox.plan import Plan, Step
 
 _OVER = "What was remembered or forgotten then is deleted for good. Undo again for the change before."
@@ -35,8 +35,7 @@ async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectTyp
     for key, facts in (("forgotten", added), ("remembered_again", ended)):
         if words := _words(call, facts):
             undone[key] = [*words]
-    authors = await async_authors(call.hass, call.caller.user_id)
-    return marked({"undone": undone}, when=any(fact.author not in authors for fact in (*added, *ended))), True
+    return marked({"undone": undone}, when=await _async_are_others(call, *added, *ended)), True
 
 
 async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) -> Plan:
@@ -53,7 +52,12 @@ async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) ->
     ]
     if any(fact.user_id is not None for fact in (*added, *ended)):
         steps.append(Step(f"{DOMAIN}.undo", (), {}, sentence))
-    return Plan(tuple(steps), sentence, bound_to=change.id)
+    return Plan(tuple(steps), sentence, bound_to=change.id, has_free_text=await _async_are_others(call, *added, *ended))
+
+
+async def _async_are_others(call: ToolCall, *facts: Fact) -> bool:
+    """Return whether the words of any of some facts are text from outside for the user."""
+    return await async_are_others(call.hass, call.caller.user_id, [fact.author for fact in facts])
 
 
 async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[list[Fact], list[Fact]]:

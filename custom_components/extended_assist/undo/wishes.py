@@ -1,5 +1,7 @@
 """Take back that a wish for later was made, ended or put off."""
 
+from dataclasses import replace
+
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
@@ -7,6 +9,7 @@ from ..const import DOMAIN
 from ..results import OverError, ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import CANCELLED, SCHEDULED, WISH, Change
+from ..toolbox.outside import async_are_others
 from ..toolbox.plan import Plan, Step
 from ..wishes.account import async_plan_wish, async_prepare, entity_ids_of, is_told, told_wish
 from ..wishes.first_release import wish_of
@@ -62,13 +65,17 @@ async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) ->
             return Plan((), sentence, bound_to=change.id)
         await async_prepare(call.exposure, wish)
         words = f"Cancel: {told_wish(call.hass, call.exposure, wish)}"
-        return Plan((Step(f"{DOMAIN}.cancel", tuple(entity_ids_of(wish)), {}, words),), words, bound_to=change.id)
+        step = Step(f"{DOMAIN}.cancel", tuple(entity_ids_of(wish)), {}, words)
+        has_free_text = await async_are_others(call.hass, call.caller.user_id, [wish.owner.user_id])
+        return Plan((step,), words, bound_to=change.id, has_free_text=has_free_text)
+    earlier = before(change)
     try:
-        plan = await async_plan_wish(call, before(change))
+        plan = await async_plan_wish(call, earlier)
     except ToolError:
         # What of it is hidden by now will not be done at its time.
         return Plan((Step(f"{DOMAIN}.undo", (), {}, sentence),), sentence, is_whole=False, bound_to=change.id)
-    return Plan(plan.steps, plan.sentence, plan.is_whole, change.id)
+    has_free_text = await async_are_others(call.hass, call.caller.user_id, [earlier.owner.user_id])
+    return replace(plan, bound_to=change.id, has_free_text=has_free_text)
 
 
 def before(change: Change) -> Wish:
