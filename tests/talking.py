@@ -9,6 +9,15 @@ from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 
 LOOK_LIKE_YES = [
+    ("Let's go", "en"),
+    ("Right, let's go", "en"),
+    ("~~yes~~", "en"),
+    ("~yes~", "en"),
+    ("Aufgemacht!", "de"),
+    ("Jo mei, ja", "de"),
+    ("Ich sag ja", "de"),
+    ("Pode ir", "pt-BR"),
+    ("Fechado", "pt-BR"),
     ("¡Ya está bien!", "es"),
     ("¡Vale ya!", "es"),
     ("¡Venga ya!", "es"),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import batched
 from time import thread_time
 from typing import Any
 from unittest.mock import patch
@@ -10,17 +11,21 @@ from unittest.mock import patch
 import pytest
 
 from custom_components.extended_assist import api
+from custom_components.extended_assist.automations import describe_values
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.effects.aims import status_of
 from custom_components.extended_assist.toolbox import acts
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool
+from custom_components.extended_assist.tools.wishes import PendingTool
+from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.wish import When
 from homeassistant.auth.models import User
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
 from tests.conftest import ASSISTANT, expose
 from tests.panel.conftest import As, admin, as_user
-from tests.wishes.shown import async_set_up_home
+from tests.wishes.shown import async_set_up_home, wish
 
 __all__ = ["admin", "as_user"]
 
@@ -93,6 +98,30 @@ async def test_one_action_on_many(hass: HomeAssistant) -> None:
             await asyncio.create_task(act(service))
         shares.append(max(steps.taken) / sum(steps.taken))
     assert min(shares) < 1 / 3, shares
+
+
+async def test_names_are_counted_once(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many tasks are listed, the names of all entities are looked through once."""
+    entry = await async_set_up_home(hass)
+    await add_lamps(hass)
+    keeper, counted = await async_get_wishes(hass), 0
+
+    def name_of(entity: Any) -> str:
+        nonlocal counted
+        counted += 1
+        return named(entity)
+
+    named = describe_values._named
+    monkeypatch.setattr(describe_values, "_named", name_of)
+    for lamp, other in batched(LAMPS[:40], 2, strict=True):
+        when = When(triggers=[{"trigger": "state", "entity_id": lamp, "to": "on"}])
+        condition = {"condition": "state", "entity_id": other, "state": "off"}
+        await keeper.async_add(wish(entry, "Hall", when=when, conditions=[condition]))
+    tool = PendingTool(ToolboxOptions.of(entry.options, entry.entry_id))
+    context = llm.LLMContext(DOMAIN, Context(), "en", ASSISTANT, None)
+    result = await tool.async_call(hass, llm.ToolInput(tool.name, {}), context)
+    assert not result.error, result.data
+    assert counted < len(LAMPS) + 200
 
 
 async def test_each_status_is_found_once(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:

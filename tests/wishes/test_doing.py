@@ -1,12 +1,16 @@
 """Tests of what is due: checked anew, done on what may still be touched, and told, whatever became of it."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.functions.tool import CALL_FUNCTION
 from custom_components.extended_assist.toolbox.journal import async_get_journal
+from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.tools.wishes import DoLaterTool
 from custom_components.extended_assist.wishes import doing
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.outcome import Ending
@@ -16,7 +20,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
 from ..acting import house
-from ..conftest import ASSISTANT
+from ..conftest import ASSISTANT, CallTool
 from .keeping import (
     LAMP,
     PARTY,
@@ -266,3 +270,36 @@ async def test_removed_user(hass: HomeAssistant, add: Add) -> None:
     wishes = await async_get_wishes(hass)
     assert await wishes.async_end(own.id, "again") is None
     assert await wishes.async_snooze("nothing", 5) is None
+
+
+@pytest.mark.parametrize("actions", [["script.evening"], ["script.evening", "light.turn_on"]])
+async def test_more_than_was_agreed_to(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, call_tool: CallTool, actions: list[str]
+) -> None:
+    """Where a script unlocks a door by now that only turned on a lamp when it was agreed to, that is not done unasked."""
+
+    async def load(action: str, entity_id: str) -> None:
+        step = {"action": action, "target": {"entity_id": entity_id}}
+        config = {"script": {"evening": {"sequence": [step]}}}
+        with patch("homeassistant.config.load_yaml_config_file", return_value=config):
+            await hass.services.async_call("script", "reload", blocking=True)
+        async_expose_entity(hass, ASSISTANT, "script.evening", True)
+
+    await load("light.turn_on", LAMP)
+    options = ToolboxOptions(entry_id=home.entry_id, policy=Policy(allow_without_chat=True), is_fixed=True)
+    steps = [{"action": one} | ({"target": {"entity_id": LAMP}} if "light" in one else {}) for one in actions]
+    ids = []
+    for _ in range(2):
+        made = await call_tool(DoLaterTool(options), when={"after": 600}, action=steps)
+        wish = (await async_get_wishes(hass)).find(made["id"])
+        assert wish is not None
+        wish.agreed = True
+        ids.append(wish)
+    assert ids[0].agreed_to == []
+    ids[1].agreed_to = [f"lock.unlock {LOCK}"]
+    await load("lock.unlock", LOCK)
+    ids[1].until.moment = None
+    await later(601)
+    assert "needs somebody's word" in str(ids[0].progress.result)
+    assert str(ids[1].progress.result).startswith("done")
+    assert hass.states.is_state(LOCK, "unlocked")

@@ -1,5 +1,6 @@
 """Tests of steps with delays: what was accepted is done as accepted, over restarts, once, and named before it is agreed to."""
 
+import asyncio
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
@@ -16,14 +17,15 @@ from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
 from custom_components.extended_assist.wishes.account import told_shortly
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
-from custom_components.extended_assist.wishes.parts import as_parts, chained, steps_of
+from custom_components.extended_assist.wishes.parts import as_parts, chained, is_back, steps_of
 from custom_components.extended_assist.wishes.wish import Until, What, When, Wish, read_stored
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, llm
+from homeassistant.setup import async_setup_component
 
 from ..acting import house
-from ..conftest import ASSISTANT, CallTool
+from ..conftest import ASSISTANT, CallTool, expose
 from .keeping import (
     LAMP,
     PARTY,
@@ -46,6 +48,12 @@ LAMP_ON = {"action": "light.turn_on", "target": {"entity_id": LAMP}}
 LAMP_OFF = {"action": "light.turn_off", "target": {"entity_id": LAMP}}
 PARTY_ON = {"action": "input_boolean.turn_on", "target": {"entity_id": PARTY}}
 TEN_MINUTES = {"delay": {"minutes": 10}}
+LEVEL = {"variables": {"level": 5}}
+SET_LEVEL = {
+    "action": "input_number.set_value",
+    "target": {"entity_id": "input_number.level"},
+    "data": {"value": "{{ level }}"},
+}
 ON_AND_OFF = [LAMP_ON, TEN_MINUTES, LAMP_OFF]
 
 
@@ -277,6 +285,151 @@ async def test_question_names_every_delay(
     assert "Danach, nach 0:10:00: " in (await async_lines(hass, exposure, plan, "de"))[2]
 
 
+LEADING: dict[str, list[dict[str, Any]]] = {
+    "delay": [TEN_MINUTES],
+    "short delay": [{"delay": 7}],
+    "condition": [{"condition": "state", "entity_id": PARTY, "state": "on"}, TEN_MINUTES],
+    "variables": [{"variables": {"a": 1}}, TEN_MINUTES],
+    "wait": [{"wait_template": "{{ false }}", "timeout": 5}, {"delay": 5}],
+}
+WHENS: dict[str, tuple[dict[str, Any], str]] = {
+    "in a while": ({"after": 600}, "In 0:10:00: "),
+    "rule": ({"repeat": "FREQ=DAILY", "at": "03:00"}, "Every day at 03:00: "),
+    "moment": ({"at": "tomorrow 03:00"}, "At 2026-03-03 03:00:00: "),
+    "trigger": ({"triggers": [PARTY_BEGINS]}, "When Party turns on: "),
+}
+
+
+@pytest.mark.parametrize("way", WHENS)
+@pytest.mark.parametrize("leading", LEADING)
+async def test_question_tells_when(
+    hass: HomeAssistant, home: MockConfigEntry, llm_context: llm.LLMContext, leading: str, way: str
+) -> None:
+    """Whatever stands before the first action, the question says when, or how often, the door is unlocked."""
+    when, says = WHENS[way]
+    unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}
+    given = {"when": when, "action": [*LEADING[leading], unlock, TEN_MINUTES, LAMP_OFF], "until": "3"}
+    options, exposure = ToolboxOptions.of(home.options, home.entry_id), Exposure(hass, ASSISTANT)
+    call = ToolCall(hass=hass, arguments=given, exposure=exposure, caller=Caller(llm_context), options=options)
+    plan = await DoLaterTool(options).async_plan(call)
+    first, then = [step.words for step in plan.steps]
+    assert first.startswith(says)
+    assert first.endswith("Unlock: Front Door (lock.unlock)")
+    assert then == "Then, in 0:10:00: Turn off: Bed Light (light.turn_off)"
+
+
+@pytest.mark.parametrize("hours", [0, 2])
+async def test_delay_that_leads(
+    hass: HomeAssistant, home: MockConfigEntry, freezer: FrozenDateTimeFactory, later: Later, told: Told, hours: int
+) -> None:
+    """A delay before any action counts from its moment: what is too late for an action is too late with a delay as well."""
+    await async_add(hass, home, parts(TEN_MINUTES, PARTY_ON), say=None)
+    assert await hass.config_entries.async_unload(home.entry_id)
+    freezer.tick(hours * 3600)
+    await async_restart(hass, home)
+    await later(61)
+    await later(601)
+    assert hass.states.is_state(PARTY, "off" if hours else "on")
+    assert len(told.words) == (1 if hours else 0)
+
+
+async def test_off_what_was_not_on(
+    hass: HomeAssistant, home: MockConfigEntry, freezer: FrozenDateTimeFactory, later: Later
+) -> None:
+    """What turns off something else than was turned on is no more done hours late than anything else."""
+    await hass.services.async_call("input_boolean", "turn_on", {"entity_id": PARTY}, blocking=True)
+    off = {"action": "input_boolean.turn_off", "target": {"entity_id": PARTY}}
+    await async_add(hass, home, parts(LAMP_ON, TEN_MINUTES, off), say=None)
+    await later(61)
+    await later(10 * 3600)
+    assert hass.states.is_state(PARTY, "on")
+
+
+@pytest.mark.parametrize("action", ["update.install", "timer.finish", "light.turn_on", "cover.open_cover"])
+def test_no_rest(action: str) -> None:
+    """Not all after which something is off or idle only ends something."""
+    assert not is_back(What(actions=[{"action": action, "target": {"entity_id": f"{action.partition('.')[0]}.one"}}]))
+
+
+@pytest.mark.parametrize("how", ["not reached", "raises", "crash"])
+async def test_words_after_what_did_not_come_about(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told, how: str
+) -> None:
+    """Words at the end are not said where an earlier part did not come about, neither then nor in telling that."""
+
+    async def turn_on(_: Any) -> None:
+        if how == "raises":
+            raise HomeAssistantError("away")
+
+    hass.services.async_register("light", "turn_on", turn_on)
+    claim = "The lamp was on for ten minutes."
+    wish = await async_add(hass, home, parts(*ON_AND_OFF, say=claim), say=None, name=claim)
+    if how == "crash":
+        wish.progress.begun, wish.progress.due, wish.progress.times = now(), None, 1
+        await (await async_get_wishes(hass))._store.async_save()
+        await async_restart(hass, home)
+    hass.states.async_set(LAMP, "on" if how == "crash" else "off")
+    await later(61)
+    await later(601)
+    assert told.words
+    assert claim not in " ".join(told.words)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"action": "input_button.press", "target": {"entity_id": "input_button.mail"}},
+        {"if": [{"condition": "state", "entity_id": PARTY, "state": "on"}], "then": [LAMP_ON]},
+    ],
+    ids=["unknown", "nothing"],
+)
+async def test_words_after_what_is_not_known(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, told: Told, step: dict[str, Any]
+) -> None:
+    """Words at the end are said with a doubt where nobody knows of an earlier part, or none of it applied."""
+    assert await async_setup_component(hass, "input_button", {"input_button": {"mail": None}})
+    expose(hass, "input_button.mail")
+    await async_add(hass, home, parts(step, TEN_MINUTES, LAMP_OFF, say="The mail was sent."), say=None)
+    await later(61)
+    await later(601)
+    assert told.words == ["The mail was sent. I could not check whether it worked."]
+
+
+@pytest.mark.parametrize("way", ["reload", "restart"])
+async def test_unloaded_in_the_first_part(
+    hass: HomeAssistant,
+    home: MockConfigEntry,
+    later: Later,
+    told: Told,
+    freezer: FrozenDateTimeFactory,
+    way: str,
+) -> None:
+    """Where the entry is unloaded while the first part is done, what turns off again is still done."""
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def turn_on(_: Any) -> None:
+        hass.states.async_set(LAMP, "on")
+        begun.set()
+        await may_end.wait()
+
+    hass.services.async_register("light", "turn_on", turn_on)
+    await async_add(hass, home, parts(*ON_AND_OFF), say=None)
+    freezer.tick(61)
+    (await async_get_wishes(hass))._fulfilling.async_look()
+    await begun.wait()
+    if way == "reload":
+        assert await hass.config_entries.async_reload(home.entry_id)
+    else:
+        assert await hass.config_entries.async_unload(home.entry_id)
+    may_end.set()
+    await hass.async_block_till_done()
+    if way == "restart":
+        await async_restart(hass, home)
+    await later(5)
+    await later(601)
+    assert hass.states.is_state(LAMP, "off")
+
+
 @pytest.mark.parametrize(
     ("steps", "hint"),
     [
@@ -297,6 +450,10 @@ async def test_question_names_every_delay(
         ([LAMP_ON, {"delay": 600, "enabled": "{{ true }}"}, LAMP_OFF], "enabled"),
         ([LAMP_ON, {"delay": 20}] * 21, "delays"),
         ([LAMP_ON, {"delay": "soon"}, LAMP_OFF], "'soon' is no time"),
+        (
+            [{"repeat": {"count": -99, "sequence": [{"delay": 9}]}}, {"sequence": [LAMP_ON, TEN_MINUTES, LAMP_OFF]}],
+            "up to a day",
+        ),
         ([{"repeat": {"count": "{{ 3 }}", "sequence": [LAMP_ON, {"delay": 1}]}}], "fixed 'count'"),
         ([{"repeat": {"for_each": "{{ lamps }}", "sequence": [LAMP_ON, {"delay": 1}]}}], "fixed 'count'"),
         ([{"repeat": {"for_each": [1, 2, 3], "sequence": [LAMP_ON, {"delay": 60}]}}], "up to a day"),
@@ -321,6 +478,7 @@ def test_refused(steps: list[dict[str, Any]], hint: str) -> None:
         ([{"repeat": {"until": [PARTY_BEGINS], "sequence": [LAMP_ON]}}], 1),
         ([{"wait_template": "{{ false }}", "timeout": 60}, LAMP_ON], 1),
         ([{"variables": {"level": 5}}, TEN_MINUTES, {"variables": {"level": 6}}], 2),
+        ([LEVEL, SET_LEVEL, TEN_MINUTES, LEVEL, SET_LEVEL], 2),
     ],
 )
 def test_accepted(steps: list[dict[str, Any]], count: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -29,6 +30,7 @@ LOCK_IT = {"action": "lock.lock", "entity_ids": [LOCK], "data": {}, "targeted": 
 BOTH = {**TURN_ON, "entity_ids": [LAMP, OTHER]}
 OPEN_IT = {"action": "cover.open_cover", "entity_ids": [COVER], "data": {}, "targeted": True}
 LAMP_ON = {"action": "light.turn_on", "target": {"entity_id": LAMP}}
+LOCK_IT_BY_NAME = {"action": "lock.lock", "target": {"entity_id": LOCK}}
 PARTY_ON = {"action": "input_boolean.turn_on", "target": {"entity_id": PARTY}}
 PARTY_IS_ON = {"condition": "state", "entity_id": PARTY, "state": "on"}
 
@@ -310,8 +312,110 @@ async def test_what_is_set_and_works_at_it(hass: HomeAssistant, add: Add, later:
 
 async def test_removed_meanwhile(hass: HomeAssistant, add: Add, later: Later, told: Told, device: Device) -> None:
     """What is gone by the time it is looked at is not claimed to be done."""
-    device.does = lambda _: hass.states.async_remove(LAMP) and None
+
+    def remove(_: ServiceCall) -> None:
+        hass.states.async_remove(LAMP)
+
+    device.does = remove
     wish = await add(60, say=CLAIM, actions=[LAMP_ON])
     await later(61)
     assert told.words == [f"{CLAIM} I could not check whether it worked."]
     assert "whether it worked cannot be known" in str(wish.progress.result)
+
+
+LOCK_LAST = [LAMP_ON, {"condition": "template", "value_template": "{{ false }}"}, LOCK_IT_BY_NAME]
+SCRIPTS = {
+    "inner": {"sequence": LOCK_LAST},
+    "outer": {"sequence": [LAMP_ON, {"action": "script.inner"}]},
+    "slow": {"sequence": [LAMP_ON, {"delay": 30}, LOCK_IT_BY_NAME]},
+}
+
+
+async def _async_load_scripts(hass: HomeAssistant) -> None:
+    """Load the scripts and an automation that ends early, and expose them."""
+    config = {"script": SCRIPTS, "automation": [{"id": "ends", "alias": "Ends", "triggers": [], "actions": LOCK_LAST}]}
+    with patch("homeassistant.config.load_yaml_config_file", return_value=config):
+        for domain in config:
+            await hass.services.async_call(domain, "reload", blocking=True)
+    for entity_id in (*(f"script.{name}" for name in SCRIPTS), "automation.ends"):
+        async_expose_entity(hass, ASSISTANT, entity_id, True)
+
+
+@pytest.mark.parametrize(
+    ("actions", "result"),
+    [
+        ([{"action": "script.outer"}], "not all done: "),
+        ([{"action": "automation.trigger", "target": {"entity_id": "automation.ends"}}], "not all done: "),
+    ],
+    ids=["inner script", "automation"],
+)
+@pytest.mark.parametrize("is_resolved", [True, False])
+async def test_what_runs_others(
+    hass: HomeAssistant,
+    add: Add,
+    told: Told,
+    later: Later,
+    device: Device,
+    actions: list[dict[str, Any]],
+    result: str,
+    is_resolved: bool,
+) -> None:
+    """What scripts and automations did not get to is not claimed: those that ended early, and those that still run."""
+    await _async_load_scripts(hass)
+    device.does = device.sets(bed_light="on")
+    if is_resolved:
+        ((action, target),) = [(one["action"], one.get("target", {})) for one in actions]
+        entity_ids = [target.get("entity_id", action)]
+        actions = [{"action": action, "entity_ids": entity_ids, "data": {}, "targeted": bool(target)}]
+    wish = await add(60, say=CLAIM, actions=actions, agreed=True)
+    await later(61)
+    assert len(told.words) == 1
+    assert CLAIM not in told.words[0]
+    assert result in str(wish.progress.result)
+
+
+async def test_script_in_the_background(
+    hass: HomeAssistant,
+    add: Add,
+    told: Told,
+    device: Device,
+    freezer: FrozenDateTimeFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is claimed while a script that was only begun still runs, and of what it did since, nothing is known."""
+    monkeypatch.setattr(verifying, "PATIENCE", 60.0)
+    await _async_load_scripts(hass)
+    device.does = device.sets(bed_light="on", openable_lock="unlocked")
+    step = {"action": "script.turn_on", "target": {"entity_id": "script.slow"}}
+    await add(60, say=CLAIM, actions=[step], agreed=True)
+    freezer.tick(61)
+    (await async_get_wishes(hass))._fulfilling.async_look()
+    while not hass.states.is_state("script.slow", "on"):
+        await _async_turn(hass)
+    await _async_turn(hass)
+    assert told.words == []
+    for _ in range(4):
+        freezer.tick(31)
+        async_fire_time_changed(hass)
+        await _async_turn(hass)
+    await hass.async_block_till_done()
+    assert told.words == [f"{CLAIM} I could not check whether it worked."]
+
+
+@pytest.mark.parametrize("actions", [[LOCK_IT], [LOCK_IT_BY_NAME, LAMP_ON]])
+async def test_hidden_while_it_is_done(
+    hass: HomeAssistant, add: Add, later: Later, told: Told, device: Device, actions: list[dict[str, Any]]
+) -> None:
+    """What is hidden while it is acted on is not claimed to be done."""
+
+    def act(call: ServiceCall) -> None:
+        if call.domain == "lock":
+            async_expose_entity(hass, ASSISTANT, LOCK, False)
+        else:
+            hass.states.async_set(LAMP, "on")
+
+    device.does = act
+    await add(60, say=CLAIM, actions=actions, agreed=True)
+    await later(61)
+    assert len(told.words) == 1
+    assert told.words != [CLAIM]

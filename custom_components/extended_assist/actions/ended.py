@@ -1,9 +1,10 @@
-"""How scripts have ended, as Home Assistant's traces tell: to who calls one, an aborted script looks like one that is done."""
+"""How scripts and automations have ended, as Home Assistant's traces tell: to who calls one, an aborted script looks like one that is done."""
 
 from collections.abc import Iterable
 import re
 from typing import Any, Final
 
+from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.components.trace.util import async_get_trace, async_list_traces
 from homeassistant.exceptions import HomeAssistantError
@@ -12,6 +13,8 @@ from homeassistant.helpers import entity_registry as er
 from ..responses import safe_reason
 from ..toolbox.call import ToolCall
 
+ENDING_DOMAINS: Final = {AUTOMATION_DOMAIN: "an automation", SCRIPT_DOMAIN: "a script"}
+"""Domains whose runs come to an end of their own, and how one of them is called that is not exposed."""
 _REASONS: Final = {
     "cancelled": "was stopped",
     "disallowed_recursion_detected": "would have run itself",
@@ -22,28 +25,31 @@ _PARTS = re.compile(r"/(conditions?|entity_id|if|until|while)(/|$)")
 
 
 async def async_not_finished(call: ToolCall) -> dict[str, str]:
-    """Return why scripts of the home that ran in a call did not come to their end, by their entity ids.
+    """Return why scripts and automations of the home that ran in a call did not come to their end, by their entity ids.
 
-    Nothing is known of a script for which no traces are kept.
+    Nothing is known of one for which no traces are kept.
     """
-    hass = call.hass
+    hass, context = call.hass, call.llm_context.context
     found: dict[str, str] = {}
-    for short in await async_list_traces(hass, SCRIPT_DOMAIN, None):
-        ended = short["script_execution"]
+    for short in [one for domain in ENDING_DOMAINS for one in await async_list_traces(hass, domain, None)]:
+        ended, domain = short["script_execution"], short["domain"]
         if short["state"] != "stopped" or ended == "finished":
             continue
-        key = f"{SCRIPT_DOMAIN}.{short['item_id']}"
+        key = f"{domain}.{short['item_id']}"
         run: dict[str, Any] = dict(await async_get_trace(hass, key, short["run_id"]))
-        if run["context"] != call.llm_context.context:
+        # An automation runs in a context of its own.
+        if context is None or context.id not in (run["context"].id, run["context"].parent_id):
             continue
-        entity_id = er.async_get(hass).async_get_entity_id(SCRIPT_DOMAIN, SCRIPT_DOMAIN, short["item_id"]) or key
+        entity_id = er.async_get(hass).async_get_entity_id(domain, domain, short["item_id"]) or key
         failed = {path: step["error"] for path, steps in run["trace"].items() for step in steps if step.get("error")}
         if failed and ended not in _REASONS:
             path = max(failed, key=lambda path: path.count("/"))
             words = f"was aborted at {place_of(path)}: {safe_reason(call.exposure, HomeAssistantError(failed[path]))}"
         else:
             words = _REASONS.get(ended, f"ended early at {last_place(run['trace'])}, where a condition was not met")
-        found[entity_id if call.exposure.is_exposed(entity_id) else "a script that is not exposed"] = words
+        found[entity_id if call.exposure.is_exposed(entity_id) else f"{ENDING_DOMAINS[domain]} that is not exposed"] = (
+            words
+        )
     return found
 
 

@@ -14,7 +14,7 @@ from ..results import ToolError, size
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
 from .check import ResolvedAction
-from .ended import async_not_finished
+from .ended import ENDING_DOMAINS, async_not_finished
 
 _NOTES = 1_000
 """Characters kept free for what is said about entities left out, and for the outcome."""
@@ -33,8 +33,9 @@ async def async_perform(call: ToolCall, action: ResolvedAction) -> JsonObjectTyp
     before = {entity_id: call.hass.states.get(entity_id) for entity_id in action.entity_ids}
     if response := await _async_call(call, action, return_response=asks):
         answer["response"] = visible_response(Exposure(call.hass, call.llm_context.assistant), response)
-    if action.domain == SCRIPT_DOMAIN and (ended := await async_not_finished(call)):
-        if why := next((ended[one] for one in action.entity_ids if one in ended), None):
+    if action.domain in ENDING_DOMAINS and (ended := await async_not_finished(call)):
+        scripts = (ended[one] for one in action.entity_ids if one in ended and action.domain == SCRIPT_DOMAIN)
+        if why := next(scripts, None):
             raise ToolError(f"{action.name} failed: it {why}. What it did before that is done.")
         answer["failures"] = {**ended}
     if changes:

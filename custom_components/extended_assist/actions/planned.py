@@ -12,14 +12,14 @@ from .sequences import Delay, SequenceWalker
 def planned_steps(call: ToolCall, walker: SequenceWalker, frame: Frame = ()) -> tuple[Step, ...]:
     """Return every action that a walker found, those in branches too, within a frame, with the delays before them."""
     return tuple(
-        step_for(call, one.name, one.entity_ids, one.data, (*_time_frame(delay, frame), *_place_frame(place)))
-        for one, place, delay in zip(walker.actions, walker.places, walker.delays, strict=True)
+        step_for(call, one.name, one.entity_ids, one.data, (*_time_frame(delay, frame, index), *_place_frame(place)))
+        for index, (one, place, delay) in enumerate(zip(walker.actions, walker.places, walker.delays, strict=True))
     )
 
 
-def _time_frame(delay: Delay, frame: Frame) -> Frame:
+def _time_frame(delay: Delay, frame: Frame, index: int) -> Frame:
     """Return the words for when an action is done: of the sequence as a whole, or after the action before it."""
-    begin: Frame = () if delay.is_later else frame
+    begin: Frame = () if delay.is_later and index else frame
     if not delay.seconds and not delay.is_open:
         return begin
     return (*begin, ("then", "?" if delay.is_open else format_duration(delay.seconds)))

@@ -9,7 +9,6 @@ from typing import Any, Self
 import voluptuous as vol
 
 from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
-from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
 from homeassistant.const import ATTR_ENTITY_ID
 from homeassistant.core import Context, HomeAssistant, State, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -29,7 +28,7 @@ from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
 from .binding import Asked, Binder
 from .check import ActionChecker, ResolvedAction
-from .ended import async_not_finished, last_place, place_of
+from .ended import ENDING_DOMAINS, async_not_finished, last_place, place_of
 from .sequences import SequenceWalker
 
 SEQUENCE_TIME = 30.0
@@ -182,7 +181,7 @@ class SequenceRun:
                 failures = failures or [safe_reason(call.exposure, error)]
             else:
                 raise error
-        if any(action.domain == SCRIPT_DOMAIN for action in self._performed):
+        if any(action.domain in ENDING_DOMAINS for action in self._performed):
             failures += [f"{entity_id} {why}" for entity_id, why in (await async_not_finished(call)).items()]
             self.end = SequenceEnd.FAILED if failures else self.end
         if self._is_hidden:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from homeassistant.const import ATTR_AREA_ID, ATTR_DEVICE_ID, ATTR_ENTITY_ID, ATTR_FLOOR_ID, ATTR_LABEL_ID, CONF_TARGET
 from homeassistant.core import HomeAssistant
@@ -27,6 +28,8 @@ _PLACES = {
     ATTR_DEVICE_ID: ("the device {}", "a device"),
 }
 """How a place is told, and one that holds nothing exposed."""
+_COUNTS: WeakKeyDictionary[Exposure, Counter[str]] = WeakKeyDictionary()
+"""How many exposed entities have each name: many automations and tasks are told in one answer."""
 
 
 def names_hidden(exposure: Exposure, config: Mapping[str, Any]) -> bool:
@@ -99,10 +102,12 @@ class ValueDescriber:
             return item if is_template_string(item) else unknown
         return told.format(name if list(names.values()).count(name) == 1 else f"{name} ({item})")
 
-    @cached_property
+    @property
     def _counts(self) -> Counter[str]:
         """Return how many exposed entities have each name."""
-        return Counter(map(_named, self._exposure.entities.values()))
+        if (counts := _COUNTS.get(self._exposure)) is None:
+            counts = _COUNTS[self._exposure] = Counter(map(_named, self._exposure.entities.values()))
+        return counts
 
     @cached_property
     def _names(self) -> dict[str, dict[str, str]]:

@@ -77,6 +77,8 @@ _STATES: Final[Mapping[str, Any]] = {
 """The state that an action leads to; for some, by the state before."""
 
 _AT_REST: Final = ("off", "closed", "locked", "docked", "paused", "idle")
+_BEGIN: Final = frozenset({"timer.finish", "update.install"})
+"""Actions after which something is off or idle because they did more than end it."""
 _SAME = ["brightness", "color_temp_kelvin", "effect", "hs_color", "rgb_color", "rgbw_color", "rgbww_color", "xy_color"]
 _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "climate.set_fan_mode": {"fan_mode": "fan_mode"},
@@ -249,7 +251,7 @@ def is_set(before: State, now: State | None, wanted: Wanted | None) -> bool:
 
 def brings_to_rest(action: str) -> bool:
     """Return whether an action does nothing but turn off, close, lock, stop or pause."""
-    return action == "homeassistant.turn_off" or _STATES.get(action) in _AT_REST
+    return action == "homeassistant.turn_off" or (_STATES.get(action) in _AT_REST and action not in _BEGIN)
 
 
 def is_settled(before: State, now: State | None, wanted: Wanted | None, status: Status | None = None) -> bool:

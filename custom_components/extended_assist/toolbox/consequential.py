@@ -161,6 +161,17 @@ def counts(hass: HomeAssistant, leaf: Leaf, *, is_later: bool = False, trusts_sh
 
 
 @callback
+def consequential_acts(hass: HomeAssistant, plan: Plan) -> frozenset[str]:
+    """Return the consequential actions that a plan leads to, each with its entity, whatever the entity is now."""
+    return frozenset(
+        f"{action} {entity_id}"
+        for step in plan.steps
+        for action, entity_id, data in leaves(hass, step)
+        if counts(hass, (action, entity_id, data), is_later=True)
+    )
+
+
+@callback
 def without_kind(hass: HomeAssistant, step: Step) -> list[str]:
     """Return the covers that a step opens and that ask only because nobody has said what kind they are."""
     found = [leaf for leaf in leaves(hass, step) if leaf[1].startswith("cover.")]

@@ -230,6 +230,7 @@ def _is_written_like_a_yes(message: str) -> bool:
     return not (
         any(unicodedata.category(char) == "Mn" for char in unicodedata.normalize("NFC", text))
         or _QUOTE.search(text)
+        or plain.startswith("~")
         or any(not (char.isalnum() or char.isspace() or char in _YES_MARKS) for char in plain)
         or _BROKEN_OFF.search(text)
         or _DRAWN_OUT.search(plain)

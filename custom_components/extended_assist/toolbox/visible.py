@@ -1,5 +1,6 @@
 """Names and values in questions: each is one line that can be seen whole, and cannot pass for words of the question itself."""
 
+from functools import lru_cache
 import re
 from typing import Final
 import unicodedata
@@ -12,11 +13,14 @@ _UNSEEN = re.compile(
 """Invisible characters that Python counts as printable."""
 _MAX_MARKS: Final = 3
 """Accents on one letter: more of them are drawn over the lines above and below."""
+_MAX_NAMES: Final = 16_384
+"""Texts of which the line is kept: large homes have thousands of names, and each answer counts who else has one."""
 _QUOTES = re.compile('["\u00ab\u00bb\u2039\u203a\u201c-\u201f\u300c-\u300f]')
 _SENTENCE = re.compile(r"[.!?;:\u2026](?=\s)|[\u3002\uff01\uff1f\uff1a\uff1b]")
 """The end of a sentence or label that more text follows."""
 
 
+@lru_cache(_MAX_NAMES)
 def one_line(text: str) -> str:
     """Return a text as one line of what can be seen, with one space between words."""
     return " ".join(seen(text).split())
@@ -24,6 +28,8 @@ def one_line(text: str) -> str:
 
 def seen(text: str) -> str:
     """Return a text without characters that cannot be seen or that move others, such as from right to left."""
+    if text.isascii() and text.isprintable():
+        return text
     shown: list[str] = []
     marks = 0
     for char in unicodedata.normalize("NFC", _UNSEEN.sub("", text)):
@@ -33,6 +39,7 @@ def seen(text: str) -> str:
     return "".join(shown)
 
 
+@lru_cache(_MAX_NAMES)
 def quoted(text: str) -> str:
     """Return a text as one line, in quotation marks where it has them, was more than that or reads like more than one sentence."""
     line = one_line(text)

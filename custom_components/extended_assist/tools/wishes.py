@@ -16,6 +16,7 @@ from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError
 from ..toolbox.acts import Due
 from ..toolbox.call import ToolCall
+from ..toolbox.consequential import consequential_acts
 from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
 from ..toolbox.options import WISHES
@@ -106,11 +107,10 @@ class DoLaterTool(ExtendedTool):
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Check and keep it; say what will happen."""
         wish, left_out = await _async_wish(call)
-        wish.what.things = (
-            things_of(call.hass, await async_plan_wish(call, wish))
-            if any(part.actions for part in wish.what.parts)
-            else {}
-        )
+        if any(part.actions for part in wish.what.parts):
+            plan = await async_plan_wish(call, wish)
+            wish.what.things = things_of(call.hass, plan)
+            wish.agreed_to = sorted(consequential_acts(call.hass, plan))
         await async_keep(call, wish)
         call.recording.is_complete = not left_out
         call.recording.due = Due(wish.next_moment)

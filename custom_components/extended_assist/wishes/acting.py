@@ -11,12 +11,14 @@ from ..actions.perform import async_perform
 from ..actions.planned import planned_steps
 from ..actions.run import SequenceEnd, SequenceRun
 from ..actions.sequences import SequenceWalker
+from ..exposure import Exposure
 from ..happened import Happening
 from ..results import ToolError
 from ..toolbox.acts import recording
 from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall
 from ..toolbox.consent import VALID, NoRoomError, async_can_ask, async_first_answer
+from ..toolbox.consequential import consequential_acts
 from ..toolbox.happening import tell
 from ..toolbox.identity import bound
 from ..toolbox.journal import async_get_journal
@@ -29,6 +31,7 @@ from ..toolbox.telling import step_for
 from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
 from .outcome import Performed
+from .parts import targets_of
 from .running import StoppedError, TaskRun
 from .verifying import async_verify, spoken
 from .wish import Owner, Wish
@@ -70,6 +73,7 @@ async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Tas
             raise NotDoneError(f"{err}{before}", "failed_partly" if before and err.key else err.key) from err
     return await _async_verified(
         call,
+        wish,
         run,
         "; ".join(one.result for one in results),
         next((one.key for one in results if one.key), ""),
@@ -77,10 +81,14 @@ async def async_act(call: ToolCall, wish: Wish, performers: Performers, run: Tas
     )
 
 
-async def _async_verified(call: ToolCall, run: TaskRun, result: str, key: str, *, is_whole: bool) -> Performed:
+async def _async_verified(
+    call: ToolCall, wish: Wish, run: TaskRun, result: str, key: str, *, is_whole: bool
+) -> Performed:
     """Return the outcome of actions, once the entities tell it; with a key, it is known already that not all was done."""
     verifying = async_verify(call.hass, str(call.llm_context.assistant), run.acts, is_whole=is_whole)
     verdict = await run.async_unless_stopped(verifying)
+    exposure = Exposure(call.hass, str(call.llm_context.assistant))
+    is_known = verdict.is_known and all(map(exposure.is_exposed, targets_of(wish.what.actions)))
     if verdict.missing:
         return Performed(
             f"not all done: {result}; not reached: {', '.join(verdict.missing)}", "not_reached", spoken(verdict.missing)
@@ -89,8 +97,8 @@ async def _async_verified(call: ToolCall, run: TaskRun, result: str, key: str, *
         return Performed(
             f"not all done: {result}; still under way: {', '.join(verdict.moving)}", "under_way", spoken(verdict.moving)
         )
-    unknown = "" if verdict.is_known else "; whether it worked cannot be known"
-    return Performed(result + unknown, key, is_known=verdict.is_known)
+    unknown = "" if is_known or key else "; whether it worked cannot be known"
+    return Performed(result + unknown, key, is_known=is_known)
 
 
 async def _async_step(
@@ -118,6 +126,8 @@ async def _async_step(
     is_whole = action.supports_response is SupportsResponse.ONLY or (
         bool(acted) and call.recording.acts.keys() >= acted
     )
+    if failures := answer.get("failures"):
+        return Performed(f"not all done: {_reports({'entities': failures}).removeprefix(': ')}", "failed_partly")
     if left_out := len(entity_ids) - len(exposed):
         result = f"done{_reports(answer)}; {left_out} not exposed any more"
         return Performed(result, "hidden_partly", is_known=is_whole)
@@ -202,7 +212,7 @@ async def _async_sequence(call: ToolCall, wish: Wish, run: TaskRun, sequence: li
     if sequence_run.has_left_all_out:
         return Performed(NOTHING, is_cut_short=sequence_run.end is SequenceEnd.STOPPED_ITSELF, is_nothing=True)
     result = f"done{_reports(answer)}"
-    done = await _async_verified(call, run, result, "", is_whole=sequence_run.is_whole)
+    done = await _async_verified(call, wish, run, result, "", is_whole=sequence_run.is_whole)
     return replace(done, is_cut_short=sequence_run.end is SequenceEnd.STOPPED_ITSELF)
 
 
@@ -236,7 +246,7 @@ async def _async_agree(call: ToolCall, wish: Wish, plan: Plan, run: TaskRun) -> 
 
     Return the call as that of who agreed, or None where nobody needed to; raises NotDoneError.
     """
-    if wish.agreed:
+    if wish.agreed and (wish.agreed_to is None or consequential_acts(call.hass, plan) <= {*wish.agreed_to}):
         return None
     try:
         await async_reason_to_ask(call, plan)

@@ -25,7 +25,7 @@ from .calling import HIDDEN, NotDoneError, async_valid_call
 from .conditions import async_holds
 from .delivery import async_deliver
 from .outcome import Ending, Performed, WishOutcome
-from .parts import MAX_DELAY, is_back, taking_back
+from .parts import MAX_DELAY, taking_back, with_words
 from .running import StoppedError, TaskRun
 from .wish import Audience, Hearer, Sighting, Watch, What, Wish
 from .words import said_time, say
@@ -112,9 +112,9 @@ async def _async_stopped(hass: HomeAssistant, wish: Wish, moment: float, run: Ta
         return WishOutcome(Ending.NOT_DONE, UNSAID)
     is_told = wish.is_standing or run.tells_owner
     complaint = await _async_complaint(hass, wish, moment, "stopped") if is_told else ""
-    return WishOutcome(
-        Ending.NOT_DONE, f"stopped: {run.reason}{reports and f'; done before that{reports}'}", complaint=complaint
-    )
+    result = f"stopped: {run.reason}{reports and f'; done before that{reports}'}"
+    rest = taking_back(wish.what) if run.has_acted else None
+    return WishOutcome(Ending.NOT_DONE, result, complaint=complaint, rest=rest)
 
 
 async def _async_told(
@@ -225,7 +225,7 @@ async def _async_do(
 @callback
 def most_late(wish: Wish) -> float:
     """Return how many seconds the actions of a task may be late: what turns off again is better done late than never."""
-    return MAX_DELAY if wish.after is not None and is_back(wish.what) else MAX_LATE
+    return MAX_DELAY if wish.what.takes_back else MAX_LATE
 
 
 async def _async_acted(
@@ -238,9 +238,11 @@ async def _async_acted(
     if done.key:
         complaint = await _async_complaint(hass, wish, moment, done.key, done.what)
         words = outcome.words if wish.until.done else ""
-        rest = taking_back(wish.what)
+        rest = taking_back(wish.what, keeps_words=wish.until.done)
         return replace(outcome, kind=Ending.NOT_DONE, result=done.result, words=words, complaint=complaint, rest=rest)
     words, rest = outcome.words, None if done.is_cut_short else wish.what.then
+    if rest is not None and not (done.is_known and not done.is_nothing) and not wish.until.done:
+        rest = with_words(rest, lambda text: say("unchecked", wish.owner.language, text=text))
     if done.is_nothing and not wish.until.done:
         return replace(outcome, kind=Ending.SKIPPED, result=done.result, words="", rest=rest)
     if words and not done.is_known and not wish.until.done:
@@ -310,7 +312,8 @@ async def _async_name(hass: HomeAssistant, wish: Wish) -> str:
     """Return the name of a wish, unless that names an entity which is hidden now."""
     exposure, name, what = Exposure(hass, wish.owner.assistant), wish.name, wish.what
     await exposure.async_prepare()
-    if what.actions and what.say and what.say.startswith(name):
+    said = [part.say for part in what.parts if part.say]
+    if any(part.actions for part in what.parts) and any(words.startswith(name) for words in said):
         name = told_shortly(What(what.actions))  # Words beside an action may claim that it is done.
     return say("unnamed", wish.owner.language) if exposure.names_hidden(name) else name
 

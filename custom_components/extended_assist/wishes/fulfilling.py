@@ -285,7 +285,9 @@ class Fulfilling:
     async def _async_over(self, wish: Wish, one: Occasion, outcome: WishOutcome) -> None:
         """Store that an occurrence is over, and tell whoever listens what became of it."""
         if outcome.rest is not None and wish.is_standing:
-            self._let_follow(wish, outcome.rest, one.moment if one.again else now())
+            # After a part without steps, the delay counts from its moment, however late that is.
+            begins = one.moment if one.again or not (wish.what.actions or wish.what.say) else now()
+            self._let_follow(wish, outcome.rest, begins)
         course.finish(wish, one, outcome.result, now())
         await self._async_tell(wish, one, outcome.kind, outcome.result)
 

@@ -1,9 +1,9 @@
 """The parts of steps with delays: what comes after a delay is a task of its own, so that a restart loses nothing of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 import re
 from typing import Any, Final
 
@@ -55,7 +55,16 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
     while len(parts) > 1 and not (parts[-1].actions or say or ask):
         parts.pop()
     parts[-1].say, parts[-1].ask = say, ask
-    for before, following in zip(reversed(parts[:-1]), reversed(parts[1:]), strict=True):
+    acted_on: set[str] = set()
+    for part in parts:
+        part.takes_back = is_back(part) and acted_on >= {*targets_of(part.actions)}
+        acted_on |= {*targets_of(part.actions)}
+    return _linked(parts)
+
+
+def _linked(parts: list[What]) -> What:
+    """Return the first of some parts, followed by the others."""
+    for before, following in pairwise(parts):
         before.then = following
     return parts[0]
 
@@ -79,19 +88,26 @@ def steps_of(what: What) -> list[dict[str, Any]]:
     return steps
 
 
-def taking_back(what: What) -> What | None:
-    """Return of what follows a part the parts at its beginning that do nothing but turn off, close or lock what that acts on."""
-    entity_ids = set(_targets(what.actions))
+def taking_back(what: What, *, keeps_words: bool = False) -> What | None:
+    """Return of what follows a part the parts at its beginning that do nothing but turn off, close or lock what that acts on.
+
+    Words at the end may claim what did not come about, and are left out unless they are kept.
+    """
+    entity_ids = set(targets_of(what.actions))
     following = [*what.parts][1:]
-    kept = [*takewhile(lambda part: is_back(part) and entity_ids >= {*_targets(part.actions)}, following)]
+    kept = [*takewhile(lambda part: is_back(part) and entity_ids >= {*targets_of(part.actions)}, following)]
     if not kept:
         return None
-    if len(kept) == len(following):
-        return what.then
-    copies = [replace(part, then=None) for part in kept]
-    for before, after in zip(reversed(copies[:-1]), reversed(copies[1:]), strict=True):
-        before.then = after
-    return copies[0]
+    return _linked(
+        [replace(part, then=None) if keeps_words else replace(part, then=None, say=None, ask=None) for part in kept]
+    )
+
+
+def with_words(what: What, change: Callable[[str], str]) -> What:
+    """Return parts of which the words at the end are changed."""
+    parts = [replace(part, then=None) for part in what.parts]
+    parts[-1].say = change(said) if (said := parts[-1].say) else said
+    return _linked(parts)
 
 
 def is_back(what: What) -> bool:
@@ -110,12 +126,13 @@ def follow_up(wish: Wish, rest: What, since: float) -> Wish:
         audience=replace(wish.audience),
         until=Until(done=wish.until.done),
         agreed=wish.agreed,
+        agreed_to=wish.agreed_to,
         progress=Progress(due=moment),
         after=wish.after or wish.id,
     )
 
 
-def _targets(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def targets_of(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the entities on which steps act."""
     for step in steps:
         found = step.get("entity_ids") or (step.get("target") or {}).get("entity_id", ())
@@ -182,7 +199,7 @@ def _waits_of_repeat(repeat: Mapping[str, Any], place: str) -> float:
     if isinstance(items := repeat.get("for_each"), list):
         return inner * len(items)
     try:
-        return inner * int(repeat["count"])
+        return inner * max(0, int(repeat["count"]))
     except (KeyError, TypeError, ValueError) as err:
         raise ToolError(
             f"{place}: how often this waits must be known now. Give a fixed 'count', or call do_later with 'repeat'."
@@ -193,13 +210,16 @@ def _check_variables(parts: list[What], place: str) -> None:
     """Refuse names that steps before a delay make and steps after it use: nothing of a run is kept over a delay."""
     made: set[str] = set()
     for part in parts:
-        used = " ".join(text for text, _ in texts_in(part.actions, keys=True) if is_template_string(text))
-        if names := sorted(name for name in made if re.search(rf"\b{re.escape(name)}\b", used)):
-            raise ToolError(
-                f"{place}: '{names[0]}' is made before a delay and used after it, where it is not there any more. Make it "
-                "again after the delay."
-            )
-        made |= {*_names(part.actions)}
+        made_here: set[str] = set()
+        for step in part.actions:
+            used = " ".join(text for text, _ in texts_in(step, keys=True) if is_template_string(text))
+            if names := sorted(name for name in made - made_here if re.search(rf"\b{re.escape(name)}\b", used)):
+                raise ToolError(
+                    f"{place}: '{names[0]}' is made before a delay and used after it, where it is not there any more. "
+                    "Make it again after the delay."
+                )
+            made_here |= {*_names(step)}
+        made |= made_here
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from homeassistant.components.script.const import DOMAIN as SCRIPT_DOMAIN
+from homeassistant.const import STATE_ON
 from homeassistant.core import HomeAssistant
 
 from ..effects.aims import Status, is_set, status_of
@@ -37,6 +39,8 @@ async def async_verify(hass: HomeAssistant, assistant: str, acts: Mapping[str, A
     """Wait until it is known what became of acts, as long as it can change; is_whole says that acts are all that was done."""
     now, entity_ids = hass.loop.time(), acts.keys()
     acts = told_acts(hass, Exposure(hass, assistant), acts)
+    # What a script does that was only begun is not recorded.
+    is_whole = is_whole and not any(is_running(hass, entity_id) for entity_id in entity_ids)
     await async_until(hass, acts, lambda: not _open(hass, acts, Status.NOT_REACHED, Status.UNDER_WAY), now + PATIENCE)
     await async_until(hass, acts, lambda: not _open(hass, acts, Status.UNDER_WAY), now + LONGEST_WAY)
     exposure = Exposure(hass, assistant)
@@ -55,6 +59,8 @@ def achieved(hass: HomeAssistant, act: Act) -> Status:
     """Return the status of an act, by which something is done once it is set, such as the temperature of what heats."""
     now = hass.states.get(act.before.entity_id)
     status = act.status(hass)
+    if is_running(hass, act.before.entity_id):
+        return Status.UNDER_WAY
     if status is Status.UNDER_WAY and is_set(act.since, now, act.wanted):
         return Status.REACHED
     if status is Status.NOT_REACHED and not act.is_all_known and act.wanted is not None:
@@ -63,6 +69,11 @@ def achieved(hass: HomeAssistant, act: Act) -> Status:
         if status_of(act.since, now, state) is Status.REACHED:
             return Status.CANNOT_BE_KNOWN
     return status
+
+
+def is_running(hass: HomeAssistant, entity_id: str) -> bool:
+    """Return whether an entity is a script that still runs."""
+    return entity_id.startswith(f"{SCRIPT_DOMAIN}.") and hass.states.is_state(entity_id, STATE_ON)
 
 
 def spoken(names: tuple[str, ...]) -> str:

@@ -126,6 +126,8 @@ class What:
     """The identity of each entity of the actions when they were agreed to; empty for what an earlier version kept."""
     wait: float = 0.0
     """Seconds after the end of the part before it."""
+    takes_back: bool = False
+    """True if it does nothing but turn off, close or lock what parts before it act on: it is better done late than never."""
     then: What | None = None
     """The part that follows after a delay, a task of its own once this one is over."""
 
@@ -209,6 +211,8 @@ class Wish:
     """Conditions as in an automation, which must hold when it comes due."""
     agreed: bool = False
     """Whether the user agreed to what is consequential in it."""
+    agreed_to: list[str] | None = None
+    """The consequential actions that it led to when it was made, each with its entity; None for what holds whatever it is."""
     progress: Progress = field(default_factory=Progress)
     created: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
     """Seconds since the epoch."""
@@ -292,6 +296,7 @@ _WHAT = shape(
         **dict.fromkeys(("say", "ask"), TEXT_OR_NONE),
         "things": {str: str},
         "wait": NUMBER,
+        "takes_back": bool,
         "then": vol.Any(None, _what),
     },
 )
@@ -314,6 +319,7 @@ _WISH = shape(
         "until": _UNTIL,
         "conditions": [dict],
         "agreed": bool,
+        "agreed_to": vol.Any(None, [str]),
         "progress": _PROGRESS,
         "created": NUMBER,
         "after": TEXT_OR_NONE,
