@@ -1,7 +1,9 @@
 """What a question about an automation says of the past, with a model that writes whatever it is told to write."""
 
 import asyncio
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
@@ -28,6 +30,7 @@ DAMP, FAN = "sensor.bathroom", "switch.fan"
 ABOVE = {"trigger": "numeric_state", "entity_id": DAMP, "above": 70}
 TURN_ON, TURN_OFF = ({"action": f"switch.turn_{state}", "target": {"entity_id": FAN}} for state in ("on", "off"))
 ONCE_A_DAY = "In the last seven days it would have run 7 times, Fan on for 3 h 30 min; 7 times in the night."
+ZONES = ("America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo")
 FAMILIES = ["actions", "automations", "rehearsal"]
 
 
@@ -40,6 +43,8 @@ async def path(hass: HomeAssistant, entry: MockConfigEntry, ask_first: object, t
     path.write_text("[]\n")
     for domain in ("switch", "automation"):
         assert await async_setup_component(hass, domain, {})
+    # Where the night is over: one that goes on would be told in part.
+    await hass.config.async_set_time_zone(next(zone for zone in ZONES if datetime.now(ZoneInfo(zone)).hour >= 4))
     today = dt_util.start_of_local_day().timestamp()
     for day in range(-9, 1):
         for minute, number in ((0, "50"), (120, "75"), (160, "60")):
