@@ -87,6 +87,7 @@ _COUNTS: Final = frozenset({"bpm", "steps", "pcs", "times", "people", "items", "
 _PLATFORMS_OF_OTHERS: Final = frozenset(
     {
         *("asuswrt", "bluetooth_le_tracker", "bluetooth_tracker", "bluetooth", "cast", "dlna_dmr", "fritz"),
+        *("mobile_app", "bring", "google", "google_tasks", "todoist", "remote_calendar", "xbox", "steam_online"),
         *("huawei_lte", "ibeacon", "keenetic_ndms2", "mikrotik", "netgear", "nmap_tracker"),
         *("private_ble_device", "tplink_omada", "unifi"),
     }
@@ -129,9 +130,7 @@ def may_have_free_states(hass: HomeAssistant, state: State) -> bool:
     """Return whether an entity, by its kind, can have other states than fixed ones."""
     if {ATTR_UNIT_OF_MEASUREMENT, "state_class"} & state.attributes.keys() or _states_of(state.domain) - {"on", "off"}:
         return not is_fixed_state(hass, state)
-    entry = er.async_get(hass).async_get(state.entity_id)
-    is_closed = state.domain in _CLOSED or (entry is not None and entry.translation_key is not None)
-    return not (is_closed and is_fixed_state(hass, state))
+    return not ((state.domain in _CLOSED or _has_translated_states(hass, state)) and is_fixed_state(hass, state))
 
 
 @callback
@@ -182,6 +181,21 @@ def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
         return True
     device = dr.async_get(hass).async_get(entry.device_id) if entry.device_id else None
     return device is not None and (device.name_by_user is not None or device.area_id is not None)
+
+
+@callback
+def free_names(hass: HomeAssistant) -> set[str]:
+    """Return the names and ids of entities whose names are not fixed."""
+    registry = er.async_get(hass)
+    states = [
+        *hass.states.async_all(NAMED_BY_OTHERS),
+        *(
+            state
+            for entry in registry.entities.values()
+            if entry.platform in _PLATFORMS_OF_OTHERS and (state := hass.states.get(entry.entity_id))
+        ),
+    ]
+    return {name for state in states if not is_fixed_name(hass, state) for name in (state.name, state.entity_id)}
 
 
 @callback
@@ -280,8 +294,22 @@ def _units() -> frozenset[str]:
 @callback
 def _is_translated(hass: HomeAssistant, state: State, key: str) -> bool:
     """Return whether the integration of an entity has a text for a state or the value of an attribute of it."""
+    texts, start = _translations_of(hass, state)
+    return f"{start}{key}" in texts
+
+
+@callback
+def _has_translated_states(hass: HomeAssistant, state: State) -> bool:
+    """Return whether the integration of an entity names the states that it can have."""
+    texts, start = _translations_of(hass, state)
+    return any(key.startswith(f"{start}state.") for key in texts)
+
+
+@callback
+def _translations_of(hass: HomeAssistant, state: State) -> tuple[Mapping[str, str], str]:
+    """Return the texts of the integration of an entity, and how the keys of those for it begin; none where it has none."""
     entry = er.async_get(hass).async_get(state.entity_id)
     if entry is None or entry.translation_key is None:
-        return False
+        return {}, ""
     texts = async_get_cached_translations(hass, hass.config.language, "entity", entry.platform)
-    return f"component.{entry.platform}.entity.{state.domain}.{entry.translation_key}.{key}" in texts
+    return texts, f"component.{entry.platform}.entity.{state.domain}.{entry.translation_key}."

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 import json
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
@@ -12,6 +12,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.claude.present import describe_present
 from custom_components.extended_assist.claude.recap import recap
+from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.fixed_values import (
     is_fixed_attribute,
     is_fixed_name,
@@ -19,10 +20,12 @@ from custom_components.extended_assist.fixed_values import (
 )
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.keeper import async_get_memory
+from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.journal import Change
+from custom_components.extended_assist.toolbox.consequential import counts
+from custom_components.extended_assist.toolbox.journal import ASPECTS, STATES, Change
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import holds_outside_text, marks
+from custom_components.extended_assist.toolbox.outside import MARK, holds_outside_text, mark_free_names, marks
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool, PolicedTool
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
@@ -36,10 +39,11 @@ from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
 from custom_components.extended_assist.tools.template import RenderTemplateTool
 from custom_components.extended_assist.tools.wishes import PendingTool
+from custom_components.extended_assist.undo.plan import async_plan_undo
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation
 from homeassistant.components.recorder import Recorder
-from homeassistant.core import HomeAssistant, ServiceCall, State
+from homeassistant.core import Context, HomeAssistant, ServiceCall, State
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
@@ -671,3 +675,81 @@ async def test_a_branch_on_a_mail(ask: Ask) -> None:
 def test_honest_units(unit: str) -> None:
     """Everyday units of integrations mark nothing."""
     assert is_fixed_unit(unit)
+
+
+# --- Names, errors and values brought back -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", [False, True])
+async def test_result_that_repeats_a_free_name(hass: HomeAssistant, guests: None, named: bool) -> None:
+    """A result that tells of a player nobody has named is marked, whichever tool tells it; of a named one it is not."""
+    registry = er.async_get(hass)
+    entry = registry.async_get_or_create(
+        "media_player", "cast", "guest", suggested_object_id="guest", original_name=LIE
+    )
+    hass.states.async_set(entry.entity_id, "playing", {"friendly_name": LIE})
+    hass.states.async_remove(f"media_player.{SLUG}")
+    if named:
+        registry.async_update_entity(entry.entity_id, name="Kitchen radio")
+    result = llm.ToolResult(data={"automations": [{"does": f"turn on {LIE}"}]})
+    mark_free_names(hass, result)
+    assert (MARK in result.data) is not named
+    other = llm.ToolResult(data={"lights": "on"})
+    mark_free_names(hass, other)
+    assert MARK not in other.data
+
+
+class Failing(llm.Tool):
+    """A tool of Assist that only reads, and whose server fails in its own words."""
+
+    name = "calendar__get_events"
+    annotations = llm.ToolAnnotations(read_only=True, open_world=False)
+
+    async def async_call(self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext) -> Any:
+        """Fail."""
+        raise HomeAssistantError(LIE)
+
+
+async def test_error_of_a_reading_tool(assist: None, ask: Ask) -> None:
+    """What a server says when it fails is its own text, also where a tool only reads."""
+    told, is_marked = await ask(PolicedTool(Failing(), ToolboxOptions()))
+    assert LIE in told
+    assert is_marked
+
+
+@pytest.mark.parametrize(("before", "is_free"), [(LIE, True), ("12", False)])
+async def test_undo_that_tells_a_text(
+    hass: HomeAssistant, assist: None, llm_context: llm.LLMContext, before: str, is_free: bool
+) -> None:
+    """The question of an undo is from outside where it tells a text that would be brought back."""
+    hass.states.async_set("input_text.note", "now", {"friendly_name": "Note"})
+    expose(hass, "input_text.note")
+    aspects = {"state": {"before": {"state": before}, "after": {"state": "now"}}}
+    change = Change(ASPECTS, "input_text.set_value", {STATES: {"input_text.note": {"aspects": aspects}}})
+    call = ToolCall(
+        hass=hass,
+        arguments={},
+        exposure=Exposure(hass, ASSISTANT),
+        caller=Caller(llm_context),
+        options=ToolboxOptions(),
+    )
+    assert (await async_plan_undo(call, change, "Undo it")).has_free_text is is_free
+
+
+@pytest.mark.parametrize("position", [40, 100, None])
+async def test_toggle_of_what_stands_ajar(hass: HomeAssistant, position: int | None) -> None:
+    """Home Assistant opens wholly what was stopped halfway after it was last closed."""
+    hass.states.async_set("cover.garage", "open", {"device_class": "garage", "current_position": position})
+    assert counts(hass, ("cover.toggle", "cover.garage", {})) is (position != 100)
+
+
+@pytest.mark.parametrize("has_name", [True, False])
+async def test_name_of_a_timer(hass: HomeAssistant, assist: None, llm_context: llm.LLMContext, has_name: bool) -> None:
+    """What a timer is called, nobody can be shown to have said."""
+    timers = [{"name": LIE, "left": "1 minute"} if has_name else {"left": "1 minute"}]
+    with patch("custom_components.extended_assist.tools.wishes_answers.told_timers", return_value=timers):
+        user = await hass.auth.async_create_user("Anna")
+        context = llm.LLMContext("test", Context(user_id=user.id), "en", ASSISTANT, None)
+        tool = PendingTool(ToolboxOptions())
+        result = await tool.async_call(hass, llm.ToolInput(tool.name, {}), context)
+    assert (MARK in result.data) is has_name, result.data

@@ -18,7 +18,6 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
 from ..exposure import Exposure
-from ..fixed_values import has_free_text
 from ..groups import is_group
 from ..responses import safe_reason
 from ..results import FreeTextError, ToolError
@@ -200,11 +199,8 @@ class SequenceRun:
 
     def has_free_text(self, answer: JsonObjectType) -> bool:
         """Return whether an answer of this run holds free text; what the sequence says by itself, the model wrote."""
-        told = [answer.get("response"), answer.get("to_say")]
-        # What ran depends on what its templates read, and failures are in the words of devices.
-        if "failures" in answer or self._run.has_free_text:
-            return True
-        return any(told) and bool(self._run.responses) and has_free_text(told)
+        # What ran depends on what its templates read and on what was answered, and failures are in the words of devices.
+        return "failures" in answer or self._run.has_free_text or bool(self._run.responses)
 
     async def _async_end(self, seconds: float, stopped: asyncio.Future[None] | None) -> asyncio.Task[Outcome]:
         """Return the task of the run when it is over, its time is, or it is stopped; nothing of it goes on after that."""

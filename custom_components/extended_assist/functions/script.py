@@ -79,6 +79,7 @@ class ScriptType(FunctionType):
             raise ToolError(f"The script of this function is not valid: {safe_reason(exposure, err)}") from err
         task = hass.async_create_task(_async_run(script, run), f"{DOMAIN} function", eager_start=True)
         done, _ = await asyncio.wait({task}, timeout=WAIT)
+        run.has_free_text = run.has_free_text or templates.has_free_text or bool(templates.responses)
         if not done:
             task.add_done_callback(_log_failure)
             return f"It has not finished after {WAIT:g} seconds and goes on."

@@ -52,6 +52,10 @@ _PAST_ENTITIES: Final = frozenset(
 """Domains whose actions, in a script, may do anything: commands, and messages to devices past their entities."""
 
 
+_WHOLLY_OPEN: Final = 100
+"""Percent of the position of a cover."""
+
+
 def _always(_state: State | None, _data: Values) -> bool:
     """What is consequential whatever the entity is now."""
     return True
@@ -67,7 +71,9 @@ def _opens(state: State | None, _data: Values) -> bool:
 
 
 def _opens_by_toggle(state: State | None, _data: Values) -> bool:
-    return _is_entrance(state) and (state is None or state.state not in ("open", "opening"))
+    """Return whether toggling may open: what was stopped halfway, Home Assistant opens wholly after it was last closed."""
+    is_wholly_open = state is not None and state.attributes.get("current_position") == _WHOLLY_OPEN
+    return _is_entrance(state) and not is_wholly_open and (state is None or state.state != "opening")
 
 
 def _opens_by_position(state: State | None, data: Values) -> bool:

@@ -46,10 +46,9 @@ _MORE_KINDS: Final = {
     "volume": ("media_player",),
     "water_heater": ("water_heater", "climate"),
 }
-_ENDS: Final = frozenset(
-    {"turn_off", "close_cover", "lock", "media_pause", "media_stop", "stop_cover", "return_to_base"}
-)
-"""Actions that are meant by everything."""
+_ENDS: Final = frozenset({"turn_off", "close_cover", "lock", "media_pause", "media_stop", "stop_cover"})
+_AT_NIGHT: Final = frozenset({"cover", "fan", "light", "lock", "media_player"})
+"""Domains of what is ended where a good night is wished."""
 _EVERYWHERE: Final = frozenset(
     {
         *("the", "and", "for", "with", "room", "home", "house", "main", "device", "smart", "news", "today", "zimmer"),
@@ -61,7 +60,7 @@ _EVERYWHERE: Final = frozenset(
 _ENDINGS: Final = ("", "s", "es", "ed", "d", "ing", "n", "en", "e")
 """The forms of short words."""
 _PROTECTING: Final = frozenset({"alarm_control_panel", "automation", "siren"})
-"""Domains that are not meant by everything, nor by a part of their names."""
+"""Domains that are not meant by a part of their names."""
 _SAY_LATER: Final = f"{DOMAIN}.say_later"
 _MAX_READ: Final = 2_500
 """Characters at each end of a long message that are read for names."""
@@ -179,7 +178,7 @@ def is_said(chat_log: ChatLog, value: Any) -> bool:
 
 def _is_step_named(call: ToolCall, told: Callable[[], list[str]], messages: list[Said], step: Step) -> bool:
     domain, _, service = step.action.partition(".")
-    if service in _ENDS and domain not in _PROTECTING and any(said.has_kind("all") for said in messages):
+    if service in _ENDS and domain not in _PROTECTING and messages and _ends_all(messages[-1], domain):
         return True
     if not step.entity_ids:
         return any(_is_tool_named(call, said, step) for said in messages)
@@ -188,6 +187,11 @@ def _is_step_named(call: ToolCall, told: Callable[[], list[str]], messages: list
         and (any(_is_entity_named(call, said, entity) for said in messages) or _was_told(told(), entity))
         for entity_id in step.entity_ids
     )
+
+
+def _ends_all(said: Said, domain: str) -> bool:
+    """Return whether a message means that all of a domain is to end: everything off, or a good night."""
+    return (said.has_kind("all") and said.has_kind("off")) or (domain in _AT_NIGHT and said.has_kind("bedtime"))
 
 
 def _is_tool_named(call: ToolCall, said: Said, step: Step) -> bool:
@@ -242,8 +246,9 @@ def _floor_names(hass: HomeAssistant, area_name: str) -> tuple[str, ...]:
 
 def _was_told(told: list[str], entity: ExposedEntity) -> bool:
     """Return whether an entity is in what was told."""
-    names = [name.casefold() for name in (entity.entity_id, *entity.names) if name]
-    return any(name in text for text in told for name in names)
+    names = (name.casefold() for name in (entity.entity_id, *entity.names) if name)
+    whole = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names]
+    return any(name.search(text) for text in told for name in whole)
 
 
 def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
@@ -268,7 +273,7 @@ def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
         # Words of others name nothing for the user; from then on they can choose what is read, too.
         is_read, is_late = content.tool_name in reading, mark is not None and at >= mark
         told = "" if brings_outside_text(chat_log, content) or (is_read and is_late) else json_dumps(result).casefold()
-        if not is_read or (is_late and content.tool_call_id in asked_freely):
+        if content.tool_call_id in asked_freely and (is_late or not is_read):
             told += asked.get(content.tool_call_id, "")
         if is_read and not _is_little(call, told):
             continue

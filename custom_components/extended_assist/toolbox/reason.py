@@ -1,11 +1,13 @@
 """Why a call needs the user's own word, and what becomes of it where nobody can give it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
-from homeassistant.components.conversation import UserContent
-from homeassistant.core import callback
+from homeassistant.components.conversation import ChatLog, UserContent
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN
@@ -33,6 +35,10 @@ _OUTWARD: Final = frozenset({"conversation", "image", "mail", "notify", "stt"})
 HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "intent", "persistent_notification", DOMAIN}
 """Domains whose actions stay in the house."""
 
+_WRITE_LISTS: Final = frozenset({"calendar.create_event", "todo.add_item", "todo.update_item"})
+_WRITTEN_WORDS: Final = frozenset({"description", "item", "location", "rename", "summary"})
+_LOCAL_LISTS: Final = frozenset({"local_calendar", "local_todo", "shopping_list"})
+"""Integrations whose lists and calendars stay in the house."""
 _READING: Final = frozenset({"calendar.get_events", "schedule.get_schedule", "todo.get_items", "weather.get_forecasts"})
 """Actions that only answer, and ask nobody outside anything that they are given."""
 
@@ -116,15 +122,31 @@ def goes_out(call: ToolCall, plan: Plan) -> bool:
         return call.is_open
     if could_tell(call):
         return True
-    known = call.caller.last_message or ""
+    caller, known = call.caller, call.caller.last_message or ""
     for step in plan.steps:
-        for action, _, _ in leaves(call.hass, step):
+        for action, entity_id, _ in leaves(call.hass, step):
             if action == ASK_LATER or (action and action.partition(".")[0] not in HOUSE):
+                return True
+            if action in _WRITE_LISTS and _is_shared(call.hass, entity_id) and not _says(caller.chat_log, step.data):
                 return True
         for text, _ in texts_in(step.data):
             if "://" in text and not text.startswith("media-source://") and text not in known:
                 return True
     return False
+
+
+@callback
+def _is_shared(hass: HomeAssistant, entity_id: str) -> bool:
+    """Return whether others outside the house may read a list or calendar."""
+    entry = er.async_get(hass).async_get(entity_id)
+    return entry is None or entry.platform not in _LOCAL_LISTS
+
+
+@callback
+def _says(chat_log: ChatLog | None, data: Mapping[str, Any]) -> bool:
+    """Return whether the user said the words that would be written, and no text from outside can have chosen them."""
+    words = {key: value for key, value in data.items() if key in _WRITTEN_WORDS}
+    return chat_log is None or not marks(chat_log) or is_said(chat_log, words)
 
 
 @callback

@@ -31,7 +31,7 @@ from .intents import is_complete, plan_of
 from .journal import async_get_journal
 from .options import MEMORY, WISHES, ToolboxOptions
 from .outcome import COUNTS, as_seen, with_outcome
-from .outside import async_checked, is_from_outside, marked, remember, unwrapped
+from .outside import async_checked, is_from_outside, mark_free_names, marked, remember, unwrapped
 from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
@@ -153,6 +153,8 @@ class ExtendedTool(llm.Tool):
         acts = self.tier > Tier.READ
         caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
         result = await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
+        if not acts:
+            mark_free_names(hass, result)
         remember(hass, caller, self, result)
         return result
 
@@ -338,8 +340,9 @@ class PolicedTool(ExtendedTool):
         except HomeAssistantError as err:
             told = str(err) or type(err).__name__
             # What an intent says of its own is Home Assistant's; the rest can be of devices and their services.
-            by_others = not isinstance(err, intent.IntentError) and not self.annotations.read_only
-            return llm.ToolResult(data=marked({"error": told}, when=by_others), error=True)
+            return llm.ToolResult(
+                data=marked({"error": told}, when=not isinstance(err, intent.IntentError)), error=True
+            )
         if not isinstance(result, llm.ToolResult):
             result = llm.ToolResult(data=result)
         data: Any = result.data

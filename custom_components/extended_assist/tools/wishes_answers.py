@@ -88,7 +88,9 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     said = [wish.progress.result or "" for wish in [*standing, *ended]]
     # What a device said when it failed is told here, too, and what the assistant answered of what others wrote.
     asked = any(wish.what.ask and wish.progress.result for wish in [*standing, *ended])
-    return marked(answer, when=by_others or asked or any("failed" in result for result in said))
+    # Whoever set a timer, what it is called is known of nobody.
+    are_named = call.caller.user_id is not None and any("name" in timer for timer in timers)
+    return marked(answer, when=by_others or asked or are_named or any("failed" in result for result in said))
 
 
 async def _async_row(call: ToolCall, wish: Wish) -> JsonObjectType:

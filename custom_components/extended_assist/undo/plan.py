@@ -1,6 +1,10 @@
 """What undoing a change would do."""
 
+from homeassistant.core import callback
+
 from ..const import DOMAIN
+from ..effects.aspects import STATE
+from ..fixed_values import is_fixed_attribute, is_fixed_state
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import (
     AUTOMATION,
@@ -38,4 +42,20 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
     else:
         steps = (Step(f"{DOMAIN}.undo", (), {}, sentence),)
         return Plan(steps, sentence, is_whole=False, bound_to=change.id)
-    return Plan(steps, sentence, bound_to=change.id)
+    return Plan(steps, sentence, bound_to=change.id, has_free_text=_tells_free_text(call, change))
+
+
+@callback
+def _tells_free_text(call: ToolCall, change: Change) -> bool:
+    """Return whether a value that would be brought back is not fixed."""
+    return any(
+        not (
+            is_fixed_state(call.hass, state, str(value))
+            if name == STATE
+            else is_fixed_attribute(call.hass, state, name, value)
+        )
+        for entity_id, kept in change.details.get(STATES, {}).items()
+        if (state := call.exposure.state(entity_id))
+        for aspect in kept.get("aspects", {}).values()
+        for name, value in (aspect.get("before") or {}).items()
+    )
