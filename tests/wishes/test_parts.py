@@ -5,7 +5,7 @@ from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
+from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
 from custom_components.extended_assist.exposure import Exposure
 from custom_components.extended_assist.results import ToolError
@@ -520,3 +520,38 @@ def test_not_split(step: dict[str, Any]) -> None:
     """What an earlier version stored and is refused today stays as it was stored: it is told when it is due."""
     what = What(actions=[LAMP_ON, step, LAMP_OFF])
     assert as_parts(what) is what
+
+
+async def test_older_rest_gives_way(
+    hass: HomeAssistant, home: MockConfigEntry, later: Later, freezer: FrozenDateTimeFactory
+) -> None:
+    """What follows a part that took long does not take the place of what follows a later occurrence."""
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def turn_on(_: Any) -> None:
+        begun.set()
+        await may_end.wait()
+
+    hass.services.async_register("switch", "turn_on", turn_on)
+    pump = {"action": "switch.turn_on", "target": {"entity_id": "switch.decorative_lights"}}
+    what = parts(LAMP_ON, {"delay": 60}, pump, TEN_MINUTES, LAMP_OFF)
+    root = await async_add(
+        hass, home, what, say=None, after=None, when=When(triggers=[PARTY_BEGINS]), until=Until(times=5)
+    )
+    await hass.async_block_till_done()
+    hass.states.async_set(PARTY, "on")
+    await hass.async_block_till_done()
+    await later(1)
+    wishes = await async_get_wishes(hass)
+    freezer.tick(61)
+    async_fire_time_changed(hass)
+    await begun.wait()
+    hass.states.async_set(PARTY, "off")
+    hass.states.async_set(PARTY, "on")
+    freezer.tick(1)
+    async_fire_time_changed(hass)
+    while len(wishes.parts_of(root.id)) < 2:
+        await hass.async_add_executor_job(int)
+    may_end.set()
+    await hass.async_block_till_done()
+    assert [one.what.wait for one in wishes.parts_of(root.id)] == [60]

@@ -295,8 +295,11 @@ class Fulfilling:
         """Let the next part of a wish stand, stored with the end of this one; one of an earlier occurrence gives way."""
         following = follow_up(wish, rest, since)
         for old in self._store.standing:
-            if old.after == following.after and old.progress.times == 0 and old.id not in self._running:
-                del self._store.wishes[old.id]
+            if old.after != following.after or old.progress.times or old.id in self._running:
+                continue
+            if wish.after is not None and old.created > wish.created:
+                return  # The rest of a later occurrence stands already.
+            del self._store.wishes[old.id]
         self._store.wishes[following.id] = following
 
     async def _async_tell(self, wish: Wish, one: Occasion, kind: Ending, result: str) -> None:
