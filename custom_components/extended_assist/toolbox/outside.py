@@ -159,8 +159,8 @@ def mark_free_names(hass: HomeAssistant, result: llm.ToolResult) -> None:
     """Mark a result that repeats the name of an entity which is not fixed, whatever told it."""
     if MARK in result.data or isinstance(result, OwnResult) or not (names := free_names(hass)):
         return
-    text = json_dumps(result.data)
-    if any(json_dumps(shown)[1:-1] in text for name in names for shown in (name, quoted(name))):
+    text, shown = json_dumps(result.data), (json_dumps(one)[1:-1] for name in names for one in {name, quoted(name)})
+    if any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) for one in shown):
         result.data = marked(dict(result.data), when=True)
 
 
