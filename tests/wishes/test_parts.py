@@ -555,3 +555,20 @@ async def test_older_rest_gives_way(
     may_end.set()
     await hass.async_block_till_done()
     assert [one.what.wait for one in wishes.parts_of(root.id)] == [60]
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "takes_back"),
+    [
+        ({"area_id": "kitchen"}, {"area_id": "kitchen"}, True),
+        ({"area_id": "kitchen"}, {"area_id": "study"}, False),
+        ({"entity_id": LAMP}, {"area_id": "kitchen"}, False),
+        ({"entity_id": [LAMP, PARTY]}, {"entity_id": LAMP}, True),
+        ({"entity_id": LAMP}, {}, False),
+    ],
+)
+def test_takes_back(on: dict[str, Any], off: dict[str, Any], takes_back: bool) -> None:
+    """Only what turns off the same entities, or the same area, takes back what came before."""
+    steps = [{"action": f"light.turn_{state}", "target": target} for state, target in (("on", on), ("off", off))]
+    first, second = parts(steps[0], TEN_MINUTES, steps[1]).parts
+    assert (first.takes_back, second.takes_back) == (False, takes_back)

@@ -57,8 +57,8 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
     parts[-1].say, parts[-1].ask = say, ask
     acted_on: set[str] = set()
     for part in parts:
-        part.takes_back = is_back(part) and acted_on >= {*targets_of(part.actions)}
-        acted_on |= {*targets_of(part.actions)}
+        part.takes_back = _takes_back(part, acted_on)
+        acted_on |= _acted_on(part)
     return _linked(parts)
 
 
@@ -93,9 +93,9 @@ def taking_back(what: What, *, keeps_words: bool = False) -> What | None:
 
     Words at the end may claim what did not come about, and are left out unless they are kept.
     """
-    entity_ids = set(targets_of(what.actions))
+    acted_on = _acted_on(what)
     following = [*what.parts][1:]
-    kept = [*takewhile(lambda part: is_back(part) and entity_ids >= {*targets_of(part.actions)}, following)]
+    kept = [*takewhile(lambda part: _takes_back(part, acted_on), following)]
     if not kept:
         return None
     return _linked(
@@ -130,6 +130,19 @@ def follow_up(wish: Wish, rest: What, since: float) -> Wish:
         progress=Progress(due=moment),
         after=wish.after or wish.id,
     )
+
+
+def _takes_back(part: What, acted_on: set[str]) -> bool:
+    """Return whether a part does nothing but bring to rest what was acted on before."""
+    here = _acted_on(part)
+    return is_back(part) and bool(here) and acted_on >= here
+
+
+def _acted_on(part: What) -> set[str]:
+    """Return the ids of the entities, areas and other places that a part acts on."""
+    targets = [step.get("target") or {"entity_id": step.get("entity_ids", [])} for step in part.actions]
+    values = [value for target in targets for value in target.values()]
+    return {one for value in values for one in ([value] if isinstance(value, str) else value)}
 
 
 def targets_of(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
