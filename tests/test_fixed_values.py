@@ -10,6 +10,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist import fixed_values
 from custom_components.extended_assist.fixed_values import (
+    free_names,
     has_free_text,
     is_fixed_attribute,
     is_fixed_name,
@@ -22,7 +23,9 @@ from custom_components.extended_assist.tools.template import RenderTemplateTool
 from homeassistant import components
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.helpers.entity import entity_sources
 from homeassistant.helpers.translation import async_load_integrations
+from homeassistant.loader import async_get_integration
 from homeassistant.setup import async_setup_component
 from tests.conftest import CallTool, expose
 
@@ -205,8 +208,54 @@ async def test_names(hass: HomeAssistant) -> None:
 
 
 @pytest.mark.parametrize(
+    ("platform", "title", "is_fixed"),
+    [
+        *(
+            (hub, "Bridge", False)
+            for hub in ("hue", "zha", "zwave_js", "matter", "deconz", "homematicip_cloud", "tuya")
+        ),
+        *((other, "Broker", False) for other in ("mqtt", "homekit_controller", "mobile_app", "no_such_integration")),
+        *((one, "Office", True) for one in ("shelly", "esphome", "met", "workday", "template", "group", "person")),
+        ("hue", LIE, True),
+    ],
+)
+@pytest.mark.parametrize("domain", ["light", "sensor", "button", "binary_sensor", "event"])
+async def test_names_that_hubs_bring(
+    hass: HomeAssistant, platform: str, title: str, is_fixed: bool, domain: str
+) -> None:
+    """A device of a hub brings its name; what an administrator set up by itself, or calls as its entry, does not."""
+    if platform != "no_such_integration":
+        await async_get_integration(hass, platform)
+    entry = MockConfigEntry(domain=platform, title=title)
+    entry.add_to_hass(hass)
+    registry, devices = er.async_get(hass), dr.async_get(hass)
+    device = devices.async_get_or_create(config_entry_id=entry.entry_id, identifiers={(platform, "1")}, name=LIE)
+    found = registry.async_get_or_create(domain, platform, "1", device_id=device.id, config_entry=entry)
+    hass.states.async_set(found.entity_id, "on", {"friendly_name": LIE})
+    state = hass.states.get(found.entity_id)
+    assert state
+    assert is_fixed_name(hass, state) is is_fixed
+    assert ({LIE, found.entity_id} <= free_names(hass)) is not is_fixed
+    devices.async_update_device(device.id, area_id=ar.async_get(hass).async_create("Hall").id)
+    assert is_fixed_name(hass, state)
+
+
+async def test_names_without_a_registry_entry(hass: HomeAssistant) -> None:
+    """What a broker announces without an id is as free as with one; what YAML sets up is not."""
+    entry = MockConfigEntry(domain="mqtt", title="Broker")
+    entry.add_to_hass(hass)
+    entity_sources(hass)["light.announced"] = {"domain": "mqtt", "config_entry": entry.entry_id}
+    entity_sources(hass)["light.written"] = {"domain": "template"}
+    assert not is_fixed_name(hass, State("light.announced", "on", {"friendly_name": LIE}))
+    assert is_fixed_name(hass, State("light.written", "on", {"friendly_name": "Hall"}))
+
+
+@pytest.mark.parametrize(
     ("unit", "is_fixed"),
-    [("kWh", True), ("€", True), ("EUR/kWh", True), ("°C", True), ("", True), ("on", False), ("turn on/kWh", False)],
+    [
+        *((unit, True) for unit in ("kWh", "€", "EUR/kWh", "SEK/kWh", "DEM", "°C", "")),
+        *((unit, False) for unit in ("on", "turn on/kWh", "RUN", "OFF", "NOW", "ASK/kWh")),
+    ],
 )
 def test_units(unit: str, is_fixed: bool) -> None:
     """Units are Home Assistant's, and currencies."""

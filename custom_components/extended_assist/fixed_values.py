@@ -20,8 +20,11 @@ from homeassistant import const
 from homeassistant.components.sensor.const import DEVICE_CLASS_UNITS
 from homeassistant.const import ATTR_FRIENDLY_NAME, ATTR_UNIT_OF_MEASUREMENT, EntityStateAttribute
 from homeassistant.core import HomeAssistant, State, callback, valid_entity_id
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.generated.currencies import ACTIVE_CURRENCIES, HISTORIC_CURRENCIES
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.helpers.entity import entity_sources
 from homeassistant.helpers.translation import async_get_cached_translations
+from homeassistant.loader import IntegrationNotLoaded, async_get_loaded_integration
 
 _TABLE: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
     (Path(__file__).parent / "fixed_values.json").read_text(encoding="utf-8")
@@ -86,13 +89,24 @@ _COUNTS: Final = frozenset({"bpm", "steps", "pcs", "times", "people", "items", "
 """Units of what is counted that integrations use beside Home Assistant's own."""
 _PLATFORMS_OF_OTHERS: Final = frozenset(
     {
-        *("asuswrt", "bluetooth_le_tracker", "bluetooth_tracker", "bluetooth", "cast", "dlna_dmr", "fritz"),
-        *("mobile_app", "bring", "google", "google_tasks", "todoist", "remote_calendar", "xbox", "steam_online"),
-        *("huawei_lte", "ibeacon", "keenetic_ndms2", "mikrotik", "netgear", "nmap_tracker"),
-        *("private_ble_device", "tplink_omada", "unifi"),
+        *("bluetooth_le_tracker", "bluetooth_tracker", "bluetooth", "dlna_dmr", "mobile_app", "mqtt", "nmap_tracker"),
+        *(
+            "bring",
+            "caldav",
+            "google",
+            "google_tasks",
+            "habitica",
+            "imap",
+            "microsoft_365",
+            "remote_calendar",
+            "todoist",
+        ),
+        *("homekit_controller", "private_ble_device", "steam_online", "xbox"),
     }
 )
-"""Integrations that make devices by themselves of what comes into reach, in whatever domain."""
+"""Integrations that are no hubs and yet take names, in whatever domain, from what comes into reach or from accounts."""
+_SAMPLES: Final = frozenset({"demo", "kitchen_sink"})
+"""Integrations whose names Home Assistant has written."""
 NAMED_BY_OTHERS: Final = frozenset({"device_tracker", "geo_location", "media_player"})
 """Domains whose entities can appear by themselves, under a name that somebody outside has chosen."""
 
@@ -127,7 +141,9 @@ def is_fixed_state(hass: HomeAssistant, state: State, value: str | None = None) 
 
 @callback
 def may_have_free_states(hass: HomeAssistant, state: State) -> bool:
-    """Return whether an entity, by its kind, can have other states than fixed ones."""
+    """Return whether an entity, by its kind, can have other states than fixed ones, now or in the past."""
+    if state.domain in ("device_tracker", "person"):
+        return True
     if {ATTR_UNIT_OF_MEASUREMENT, "state_class"} & state.attributes.keys() or _states_of(state.domain) - {"on", "off"}:
         return not is_fixed_state(hass, state)
     return not ((state.domain in _CLOSED or _has_translated_states(hass, state)) and is_fixed_state(hass, state))
@@ -167,35 +183,45 @@ def is_fixed_attribute(hass: HomeAssistant, state: State, name: str, value: Any)
 
 @callback
 def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
-    """Return whether an administrator gave an entity its name, or set up what has it.
+    """Return whether an administrator gave an entity its name, put it into an area, or set it up by itself.
 
-    Players and trackers can appear without an administrator: their names count once one has named them, or has put them
-    into an area.
+    What comes into being by itself, as players, trackers and the devices of a hub or broker do, brings its own name.
     """
     entry = er.async_get(hass).async_get(state.entity_id)
-    if state.domain not in NAMED_BY_OTHERS and (entry is None or entry.platform not in _PLATFORMS_OF_OTHERS):
+    device = dr.async_get(hass).async_get(entry.device_id) if entry and entry.device_id else None
+    if entry is not None and (entry.name is not None or entry.area_id is not None):
         return True
-    if entry is None:
+    if device is not None and (device.name_by_user is not None or device.area_id is not None):
+        return True
+    if state.domain in NAMED_BY_OTHERS:
         return False
-    if entry.name is not None or entry.area_id is not None:
+    source = entity_sources(hass).get(state.entity_id)
+    platform = entry.platform if entry else source["domain"] if source else None
+    if platform is None or platform in _PLATFORMS_OF_OTHERS:
+        return platform is None
+    owner = entry.config_entry_id if entry else source.get("config_entry") if source else None
+    config_entry = hass.config_entries.async_get_entry(owner) if owner else None
+    if config_entry is None or not _brings_devices(hass, platform):
         return True
-    device = dr.async_get(hass).async_get(entry.device_id) if entry.device_id else None
-    return device is not None and (device.name_by_user is not None or device.area_id is not None)
+    return config_entry.title in (state.name, device and device.name)
+
+
+@callback
+def _brings_devices(hass: HomeAssistant, platform: str) -> bool:
+    """Return whether one set-up of an integration can bring any number of devices, as hubs do; most declare what they are."""
+    try:
+        return platform not in _SAMPLES and async_get_loaded_integration(hass, platform).integration_type == "hub"
+    except IntegrationNotLoaded:
+        return True
 
 
 @callback
 def free_names(hass: HomeAssistant) -> set[str]:
-    """Return the names and ids of entities whose names are not fixed."""
-    registry = er.async_get(hass)
-    states = [
-        *hass.states.async_all(NAMED_BY_OTHERS),
-        *(
-            state
-            for entry in registry.entities.values()
-            if entry.platform in _PLATFORMS_OF_OTHERS and (state := hass.states.get(entry.entity_id))
-        ),
-    ]
-    return {name for state in states if not is_fixed_name(hass, state) for name in (state.name, state.entity_id)}
+    """Return the names and ids of entities whose names are not fixed, but those that something else has by right."""
+    free, fixed = set[str](), {area.name for area in ar.async_get(hass).async_list_areas()}
+    for state in hass.states.async_all():
+        (fixed if is_fixed_name(hass, state) else free).update((state.name, state.entity_id))
+    return free - fixed
 
 
 @callback
@@ -213,7 +239,7 @@ def is_fixed_attribute_name(state: State, name: str) -> bool:
 def is_fixed_unit(unit: str) -> bool:
     """Return whether a unit is one of Home Assistant's, or a currency for such a unit."""
     first, _, second = unit.partition("/")
-    is_currency = first in _MONEY or (len(first) == 3 and first.isascii() and first.isupper() and first.isalpha())
+    is_currency = first in _MONEY or first in ACTIVE_CURRENCIES or first in HISTORIC_CURRENCIES
     return not unit or unit in _units() or (is_currency and (second in _units() if second else first == unit))
 
 

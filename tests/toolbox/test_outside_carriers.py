@@ -25,7 +25,7 @@ from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.consequential import counts
 from custom_components.extended_assist.toolbox.journal import ASPECTS, STATES, Change
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import MARK, holds_outside_text, mark_free_names, marks
+from custom_components.extended_assist.toolbox.outside import MARK, async_mark_free_names, holds_outside_text, marks
 from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.toolbox.tool import ExtendedTool, PolicedTool
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
@@ -271,6 +271,20 @@ QUERIES = {
 }
 
 
+SQL_FUNCTION = """
+spec: {name: sql, description: SQL, parameters: {type: object, properties: {query: {type: string}}}}
+function: {type: sqlite}
+"""
+COMPOSITE = """
+spec: {name: letter, description: Letter}
+function:
+  type: composite
+  sequence:
+  - {type: sqlite, query: "SELECT state FROM states NATURAL JOIN states_meta WHERE entity_id = 'sensor.mail'", response_variable: rows}
+  - {type: template, value_template: "{{ rows[0].state[0] | map('ord') | first }}"}
+"""
+
+
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 @pytest.mark.usefixtures("past")
@@ -279,6 +293,57 @@ async def test_query_makes_numbers_of_letters(ask: Ask, query: str) -> None:
     told, is_marked = await ask(QueryDatabaseTool(), query=query)
     assert "error" not in told
     assert is_marked, told
+
+
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("domain", ["person", "device_tracker"])
+@pytest.mark.parametrize("query", [query.replace("sensor.mail", "{}.ada") for query in QUERIES.values()], ids=QUERIES)
+@pytest.mark.usefixtures("past")
+async def test_query_of_where_somebody_was(hass: HomeAssistant, ask: Ask, query: str, domain: str) -> None:
+    """A person is at home now; the place where a tracker said that they were is free."""
+    for state in (LIE, "home"):
+        hass.states.async_set(f"{domain}.ada", state, {"friendly_name": "Ada"})
+        await async_wait_recording_done(hass)
+    expose(hass, f"{domain}.ada")
+    told, is_marked = await ask(QueryDatabaseTool(), query=query.format(domain), entities=[f"{domain}.ada"])
+    assert "error" not in told
+    assert is_marked, told
+
+
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+@pytest.mark.usefixtures("past")
+async def test_query_that_finds_nothing(ask: Ask) -> None:
+    """That no text is like another tells of it; that no lamp was on does not."""
+    told, is_marked = await ask(QueryDatabaseTool(), query="SELECT 1 n FROM states WHERE state LIKE 'Ask%'")
+    assert "No exposed row" in told
+    assert is_marked
+    query = "SELECT 1 n FROM states WHERE state = 'nothing'"
+    told, is_marked = await ask(QueryDatabaseTool(), query=query, entities=["light.hall"])
+    assert "No exposed row" in told
+    assert not is_marked
+
+
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.usefixtures("past")
+async def test_query_by_a_function(
+    entry: MockConfigEntry, install: Install, ask_function: AskFunction, chat_log: FindLog, query: str
+) -> None:
+    """A query that the model writes for a function of the user's is like one of its own."""
+    await install(SQL_FUNCTION)
+    await ask_function("sql", {"query": query}, conversation_id="one")
+    assert marks(chat_log("one"))
+
+
+@pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
+@pytest.mark.usefixtures("past")
+async def test_query_in_a_composite_function(
+    entry: MockConfigEntry, install: Install, ask_function: AskFunction, chat_log: FindLog
+) -> None:
+    """What a later step makes of the text that an earlier one read is free."""
+    await install(COMPOSITE)
+    assert await ask_function("letter", conversation_id="one") == "73"
+    assert marks(chat_log("one"))
 
 
 @pytest.mark.parametrize("recorder_db_url", ["sqlite"], indirect=True)
@@ -692,10 +757,10 @@ async def test_result_that_repeats_a_free_name(hass: HomeAssistant, guests: None
     if named:
         registry.async_update_entity(entry.entity_id, name="Kitchen radio")
     result = llm.ToolResult(data={"automations": [{"does": f"turn on {LIE}"}]})
-    mark_free_names(hass, result)
+    await async_mark_free_names(hass, result)
     assert (MARK in result.data) is not named
     other = llm.ToolResult(data={"lights": "on"})
-    mark_free_names(hass, other)
+    await async_mark_free_names(hass, other)
     assert MARK not in other.data
 
 

@@ -82,6 +82,9 @@ class CompositeType(FunctionType):
                 result = await step.type.async_run(inner, step.settings)
                 if step.response_variable:
                     inner.variables[step.response_variable] = result
+                    inner.has_free_text = inner.has_free_text or step.type.holds_outside_text(
+                        inner, step.settings, result
+                    )
         finally:
             run.has_free_text = inner.has_free_text
         return result

@@ -70,6 +70,9 @@ class SqliteType(FunctionType):
             answer = await async_query(run.hass, _visible(run), query.text, query.parameters, as_text=False)
         else:
             answer = await _async_ask_recorder(run, query)
+        if whole is not None:
+            entities = run.call.exposure.entities.values()
+            run.has_free_text = run.has_free_text or other is not None or answer.reads_free_text(run.hass, entities)
         rows = [dict(zip(answer.header, row, strict=True)) for row in answer.rows]
         if settings["single"]:
             return rows[0] if rows else None

@@ -17,6 +17,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
 from ..exposure import ExposedEntity, Exposure
+from ..fixed_values import may_have_free_states
 from ..results import FreeTextError, ToolError, format_number
 from ..worker.copying import BROKEN_FILE
 from ..worker.host import JobFailedError, Worker, pack_job, workers
@@ -50,6 +51,19 @@ _ATTRIBUTES_WANTED = re.compile(r"\b(?:state_attributes|attributes_id)\b", re.IG
 
 type Described = tuple[str, str, str]
 """An id, its name and its area."""
+_PLAIN_FUNCTIONS: Final = frozenset(
+    {
+        *("abs", "acos", "asin", "atan", "atan2", "avg", "ceil", "ceiling", "coalesce", "cos", "count", "cume_dist"),
+        *("current_date", "current_time", "current_timestamp", "date", "datetime", "degrees", "dense_rank", "exp"),
+        *("first_value", "floor", "glob", "ifnull", "iif", "if", "json", "json_extract", "->", "->>", "json_type"),
+        *("julianday", "lag", "last_value", "lead", "like", "ln", "log", "log10", "log2", "lower", "max", "median"),
+        *("min", "mod", "nth_value", "ntile", "nullif", "percent_rank", "pi", "pow", "power", "printf", "radians"),
+        *("rank", "replace", "round", "row_number", "sign", "sin", "sqrt", "strftime", "substr", "substring", "sum"),
+        *("tan", "time", "timediff", "total", "trim", "ltrim", "rtrim", "trunc", "typeof", "unixepoch", "upper"),
+        *("group_concat", "string_agg", "concat", "concat_ws", "format"),
+    }
+)
+"""Functions that make no numbers of the letters of a text: what they make of free text is a text that is not fixed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +97,15 @@ class Answer:
     """Whether there are no more rows."""
     functions: frozenset[str] = frozenset()
     """The functions that the query used, and behind a dot the columns that it read and that hold text."""
+
+    def reads_free_text(self, hass: HomeAssistant, entities: Iterable[ExposedEntity]) -> bool:
+        """Return whether a query on some entities may have made something of free text.
+
+        It did if it read attributes, or states of which some are free, or used a function that can make numbers of letters.
+        """
+        if ".shared_attrs" in self.functions or not self.functions <= _PLAIN_FUNCTIONS | {".state"}:
+            return True
+        return ".state" in self.functions and any(may_have_free_states(hass, entity.state) for entity in entities)
 
 
 @dataclass(frozen=True, slots=True)

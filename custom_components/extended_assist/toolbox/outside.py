@@ -15,6 +15,7 @@ from homeassistant.components.conversation import ChatLog, Content, ToolResultCo
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
+from homeassistant.util import slugify
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
@@ -154,14 +155,28 @@ def fixed_names(hass: HomeAssistant, entities: Iterable[ExposedEntity]) -> set[s
     }
 
 
-@callback
-def mark_free_names(hass: HomeAssistant, result: llm.ToolResult) -> None:
-    """Mark a result that repeats the name of an entity which is not fixed, whatever told it."""
+async def async_mark_free_names(hass: HomeAssistant, result: llm.ToolResult, given: str = "") -> None:
+    """Mark a result that repeats a name which is not fixed, whatever told it, unless the model gave that name in the call."""
     if MARK in result.data or isinstance(result, OwnResult) or not (names := free_names(hass)):
         return
-    text, shown = json_dumps(result.data), (json_dumps(one)[1:-1] for name in names for one in {name, quoted(name)})
-    if any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) for one in shown):
+    if await hass.async_add_executor_job(_repeats, json_dumps(result.data), names, given.casefold()):
         result.data = marked(dict(result.data), when=True)
+
+
+def _repeats(text: str, names: Iterable[str], given: str = "") -> bool:
+    """Return whether a text holds one of some names as a whole, as it is or as answers write it, which was not given."""
+    return any(
+        re.search(rf"(?<!\w){re.escape(shown)}(?!\w)", text)
+        for name in names
+        for shown in {json_dumps(name)[1:-1], json_dumps(quoted(name))[1:-1], name}
+        if shown in text and not (given and (name.casefold() in given or slugify(name) in given))
+    )
+
+
+@callback
+def repeats_free_name(hass: HomeAssistant, text: str) -> bool:
+    """Return whether a text holds a name that is not fixed."""
+    return _repeats(text, free_names(hass))
 
 
 async def async_checked(hass: HomeAssistant, assistant: str, tool: llm.Tool, result: llm.ToolResult) -> llm.ToolResult:

@@ -31,7 +31,7 @@ from .intents import is_complete, plan_of
 from .journal import async_get_journal
 from .options import MEMORY, WISHES, ToolboxOptions
 from .outcome import COUNTS, as_seen, with_outcome
-from .outside import async_checked, is_from_outside, mark_free_names, marked, remember, unwrapped
+from .outside import async_checked, async_mark_free_names, is_from_outside, marked, remember, unwrapped
 from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
@@ -153,8 +153,7 @@ class ExtendedTool(llm.Tool):
         acts = self.tier > Tier.READ
         caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
         result = await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
-        if not acts:
-            mark_free_names(hass, result)
+        await async_mark_free_names(hass, result, str(tool_input.tool_args) if acts else "")
         remember(hass, caller, self, result)
         return result
 

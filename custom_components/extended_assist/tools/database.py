@@ -11,8 +11,8 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure import ExposedEntity
-from ..fixed_values import has_free_text, may_have_free_states
-from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Visible, async_query, visible
+from ..fixed_values import has_free_text
+from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Answer, Visible, async_query, visible
 from ..results import ToolError, fit_rows, format_time, to_csv
 from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
@@ -25,19 +25,6 @@ _NOTES = 250
 """Characters kept free for what is said beside the table."""
 _MAX_PARAMETER = 1_000
 _AHEAD = timedelta(minutes=1)
-_PLAIN_FUNCTIONS = frozenset(
-    {
-        *("abs", "acos", "asin", "atan", "atan2", "avg", "ceil", "ceiling", "coalesce", "cos", "count", "cume_dist"),
-        *("current_date", "current_time", "current_timestamp", "date", "datetime", "degrees", "dense_rank", "exp"),
-        *("first_value", "floor", "glob", "ifnull", "iif", "if", "json", "json_extract", "->", "->>", "json_type"),
-        *("julianday", "lag", "last_value", "lead", "like", "ln", "log", "log10", "log2", "lower", "max", "median"),
-        *("min", "mod", "nth_value", "ntile", "nullif", "percent_rank", "pi", "pow", "power", "printf", "radians"),
-        *("rank", "replace", "round", "row_number", "sign", "sin", "sqrt", "strftime", "substr", "substring", "sum"),
-        *("tan", "time", "timediff", "total", "trim", "ltrim", "rtrim", "trunc", "typeof", "unixepoch", "upper"),
-        *("group_concat", "string_agg", "concat", "concat_ws", "format"),
-    }
-)
-"""Functions that make no numbers of the letters of a text: what they make of free text is a text that is not fixed."""
 _SPAN = frozenset({"start", "end", "hours"})
 
 
@@ -95,12 +82,13 @@ class QueryDatabaseTool(ExtendedTool):
         told: JsonObjectType = {}
         if _SPAN & call.arguments.keys():
             told = {"start": format_time(span[0]), "end": format_time(min(span[1], dt_util.utcnow()))}
+        tells = _reads_free_text(call, answer)
         if not answer.rows:
-            return told | {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
+            told |= {"rows": 0, "columns": ", ".join(answer.header), "note": "No exposed row matches."}
+            return marked(told, when=tells)
         rows = fit_rows(answer.rows, call.budget - _NOTES - sum(map(len, answer.header)))
         names = fixed_names(call.hass, call.exposure.entities.values())
-        tells = _reads_free_text(call, answer.functions) or has_free_text(rows, names)
-        data = marked(told | {"result": to_csv(answer.header, rows)}, when=tells)
+        data = marked(told | {"result": to_csv(answer.header, rows)}, when=tells or has_free_text(rows, names))
         if left_out := len(answer.rows) - len(rows):
             least = "" if answer.complete else "more than "
             data["note"] = (
@@ -138,14 +126,10 @@ def _visible(call: ToolCall, start: datetime, end: datetime) -> Visible:
     )
 
 
-def _reads_free_text(call: ToolCall, used: frozenset[str]) -> bool:
-    """Return whether a query may have made something of free text: it read attributes, or states of which some are free."""
-    if ".shared_attrs" in used or not used <= _PLAIN_FUNCTIONS | {".state"}:
-        return True
-    if ".state" not in used:
-        return False
+def _reads_free_text(call: ToolCall, answer: Answer) -> bool:
+    """Return whether a query may have made something of free text."""
     entities = _named(call)[0] if "entities" in call.arguments else call.exposure.entities.values()
-    return any(may_have_free_states(call.hass, entity.state) for entity in entities)
+    return answer.reads_free_text(call.hass, entities)
 
 
 def _named(call: ToolCall) -> tuple[list[ExposedEntity], list[str]]:

@@ -4,11 +4,11 @@ from homeassistant.core import HomeAssistant
 
 from ..exposure import Exposure
 from ..toolbox.caller import Caller
-from ..toolbox.outside import async_authors
+from ..toolbox.outside import async_authors, repeats_free_name
 from .account import seen
 from .keeper import async_get_wishes
 
-_OF_OTHERS = "a reminder that somebody else set: call pending to read the one with the id {id}, and read it out"
+_OF_OTHERS = "a reminder with words of somebody else: call pending to read the one with the id {id}, and read it out"
 
 
 async def async_news(hass: HomeAssistant, caller: Caller) -> dict[tuple[str, str], str]:
@@ -20,6 +20,6 @@ async def async_news(hass: HomeAssistant, caller: Caller) -> dict[tuple[str, str
     news: dict[tuple[str, str], str] = {}
     for (wish_id, kept), text in waiting.items():
         wish = wishes.find(wish_id)
-        is_own = wish is not None and wish.owner.user_id in authors
+        is_own = wish is not None and wish.owner.user_id in authors and not repeats_free_name(hass, text)
         news[wish_id, kept] = seen(exposure, text) if is_own else _OF_OTHERS.format(id=wish_id)
     return news
