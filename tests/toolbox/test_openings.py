@@ -84,6 +84,26 @@ def test_the_kind_says_otherwise(hass: HomeAssistant, kind: str | None) -> None:
     assert (without_kind(hass, OPENING[0]) == ["cover.it"]) is (not kind)
 
 
+@pytest.mark.parametrize("kind", ["gas", "hatch", "", None, "water"])
+@pytest.mark.parametrize("name", ["Main", "Hauptventil", "Garden", "Gas", "阀门"])
+def test_a_valve_without_a_kind_may_be_for_gas(hass: HomeAssistant, kind: str | None, name: str) -> None:
+    """Only one for water need not ask, however it is opened."""
+    hass.states.async_set("valve.it", "closed", {"friendly_name": name, "device_class": kind})
+    for action in ("open_valve", "toggle", "set_valve_position"):
+        assert is_consequential(hass, Step(f"valve.{action}", ("valve.it",), {"position": 5})) is (kind != "water")
+    assert is_consequential(hass, Step("scene.apply", (), {"entities": {"valve.it": "open"}})) is (kind != "water")
+    assert not is_consequential(hass, Step("valve.close_valve", ("valve.it",)))
+
+
+@pytest.mark.parametrize("kind", [*CoverDeviceClass, "", None])
+@pytest.mark.parametrize("action", ["open_cover_tilt", "set_cover_tilt_position", "toggle_cover_tilt"])
+def test_what_tilts(hass: HomeAssistant, kind: str | None, action: str) -> None:
+    """A garage that tilts stands open; the slats of a blind, or of what has no kind, do not let anybody in."""
+    hass.states.async_set("cover.it", "closed", {"friendly_name": "It", "device_class": kind})
+    step = Step(f"cover.{action}", ("cover.it",), {"tilt_position": 40})
+    assert is_consequential(hass, step) is (kind in ("door", "garage", "gate"))
+
+
 def plan(*steps: tuple[str, str, dict[str, Any]]) -> Plan:
     """Return a plan."""
     return Plan(tuple(Step(action, (entity_id,) if entity_id else (), data) for action, entity_id, data in steps), "")
@@ -185,6 +205,9 @@ SAME = [
     (("valve.open_valve", "valve.stove", {}), ("valve.set_valve_position", "valve.stove", {"position": 50})),
     (("valve.open_valve", "valve.stove", {}), ("valve.toggle", "valve.stove", {})),
     (("light.turn_on", "light.lamp", {}), ("light.toggle", "light.lamp", {})),
+    (("light.turn_on", "light.lamp", {}), ("scene.apply", "", {"entities": {"light.lamp": "on"}})),
+    (("light.turn_off", "light.lamp", {}), ("scene.apply", "", {"entities": {"light.lamp": {"state": "off"}}})),
+    (("scene.apply", "", {"entities": {"light.lamp": False}}), ("homeassistant.turn_off", "light.lamp", {})),
 ]
 DIFFERENT = [
     (UNLOCK, ("lock.lock", "lock.front", {})),
@@ -196,6 +219,7 @@ DIFFERENT = [
     (OPEN_GATE, ("cover.open_cover", "cover.blind", {})),
     (("siren.turn_off", "siren.attic", {}), ("siren.turn_on", "siren.attic", {})),
     (("light.turn_on", "light.lamp", {}), ("light.turn_off", "light.lamp", {})),
+    (("light.turn_on", "light.lamp", {}), ("scene.apply", "", {"entities": {"light.lamp": "off"}})),
 ]
 
 

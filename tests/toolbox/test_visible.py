@@ -50,6 +50,16 @@ ODD = {
     "unassigned": "Lamp\u0378",
     "Chinese sentences": "灯。好的。",
     "a label": "Lamp: Unlock Front Door",
+    **{
+        f"quotation marks {mark}": f"Lamp{mark} {mark}Door"
+        for mark in "\u02ba\u2033\u2036\u275d\u275e\u276e\u276f\u300a\u300b\u301d\u301e\u301f\ufe43\uff02\U0001f677"
+    },
+    **{
+        f"sentences of another script {mark}": f"Lamp{mark} Done"
+        for mark in "\u0589\u061f\u061b\u06d4\u0964\u0965\u1362\u1367\u104b\u17d4\u203c\u203d\u2047\ufe52\ufe56\uff0e\uff61"
+    },
+    "an object that is not there": "Lamp\ufffcDone",
+    "a note without a head": "Lamp\U0001d159",
 }
 BLANK = ["", " ", "\n", "\u200b\u200b", "\u3164", "\u2800", "\u202e", "\x00", "\ufeff \u2060", "\xa0\u3000"]
 PLAIN = [
@@ -68,6 +78,9 @@ PLAIN = [
     "Sonos 5.1",
     "A/C & fan",
     "50 % valve",
+    "ממ״ד",
+    "O\u02bbahu",
+    "Anna\u2019s lamp",
     "💡 Lamp",
 ]
 

@@ -28,6 +28,8 @@ _SAYS_MORE: Final = frozenset({"back", "does", "skips"})
 _SHUTTER: Final = "shutter"
 _NO_ENTRANCES: Final = frozenset({"awning", "blind", "curtain", "damper", "shade", _SHUTTER, "window"})
 """Kinds of covers through which nobody comes in. Any other kind may close an entrance, and so may a cover without a kind."""
+_TILTING_ENTRANCES: Final = frozenset({"door", "garage", "gate"})
+"""Kinds of covers that are entrances for certain. One without a kind that tilts is a blind."""
 _MAX_DEPTH: Final = 8
 """Scripts that run scripts; what lies deeper counts as what cannot be read."""
 _LEADS_ANYWHERE: Final = frozenset({"conversation", "python_script"})
@@ -86,15 +88,21 @@ def _opens_by_position(state: State | None, data: Values) -> bool:
     return not isinstance(now, int | float) or not isinstance(wanted, int | float) or wanted > now
 
 
-def _is_gas(state: State | None, _data: Values) -> bool:
-    return state is None or state.attributes.get("device_class") == "gas"
+def _tilts(state: State | None, _data: Values) -> bool:
+    """Return whether a cover that tilts is a door or a gate: it stands open by that much."""
+    return state is None or state.attributes.get(ATTR_DEVICE_CLASS) in _TILTING_ENTRANCES
+
+
+def _may_be_gas(state: State | None, _data: Values) -> bool:
+    """Return whether gas may flow through a valve: its kind is gas, or not known."""
+    return state is None or state.attributes.get(ATTR_DEVICE_CLASS) != "water"
 
 
 def _goes_off(state: State | None, _data: Values) -> bool:
     return state is None or state.state != "off"
 
 
-# A switch may move anything, and nobody can know what. A blind, a valve for the garden or a window is no entrance.
+# A switch may move anything, and nobody can know what. A blind, a valve for water or a window is no entrance.
 _TABLE: Final[Mapping[str, Callable[[State | None, Values], bool]]] = {
     "alarm_control_panel.alarm_disarm": _always,
     "alarm_control_panel.alarm_trigger": _always,
@@ -102,13 +110,14 @@ _TABLE: Final[Mapping[str, Callable[[State | None, Values], bool]]] = {
     "cover.open_cover": _opens,
     "cover.set_cover_position": _opens_by_position,
     "cover.toggle": _opens_by_toggle,
+    **dict.fromkeys(("cover.open_cover_tilt", "cover.set_cover_tilt_position", "cover.toggle_cover_tilt"), _tilts),
     "lock.open": _always,
     "lock.unlock": _always,
     "siren.toggle": _goes_off,
     "siren.turn_off": _always,
-    "valve.open_valve": _is_gas,
-    "valve.set_valve_position": _is_gas,
-    "valve.toggle": _is_gas,
+    "valve.open_valve": _may_be_gas,
+    "valve.set_valve_position": _may_be_gas,
+    "valve.toggle": _may_be_gas,
 }
 """What a household expects to be asked about."""
 CONSEQUENTIAL_ACTIONS: Final = tuple(_TABLE)
@@ -284,7 +293,8 @@ def _brought(hass: HomeAssistant, entities: Any) -> Iterator[Leaf]:
         for moved in _moved(hass, [str(entity_id)]):
             domain = moved.partition(".")[0]
             is_open = domain == "cover" and isinstance(position, int | float) and position > 0
-            known = _STATES.get(domain, {}).get("open" if is_open else state, f"{domain}.{state}")
+            service = f"turn_{state}" if state in ("on", "off") else state
+            known = _STATES.get(domain, {}).get("open" if is_open else state, f"{domain}.{service}")
             yield "" if is_template_string(state) else known, moved, {}
 
 

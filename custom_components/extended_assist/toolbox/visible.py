@@ -8,15 +8,22 @@ import unicodedata
 from ..exposure import ExposedEntity
 
 _UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
 """Invisible characters that Python counts as printable."""
 _MAX_MARKS: Final = 3
 """Accents on one letter: more of them are drawn over the lines above and below."""
 _MAX_NAMES: Final = 16_384
 """Texts of which the line is kept: large homes have thousands of names, and each answer counts who else has one."""
-_QUOTES = re.compile('["\u00ab\u00bb\u2039\u203a\u201c-\u201f\u300c-\u300f]')
-_SENTENCE = re.compile(r"[.!?;:\u2026](?=\s)|[\u3002\uff01\uff1f\uff1a\uff1b]")
+_QUOTES = re.compile(
+    '["\u00ab\u00bb\u02ba\u02dd\u02ee\u2033\u2036\u2039\u203a\u201c-\u201f\u275d\u275e\u2760\u276e\u276f\u2e42'
+    "\u300a-\u300f\u3003\u301d-\u301f\ufe41-\ufe44\uff02\U0001f676-\U0001f678]"
+)
+_SENTENCE = re.compile(
+    r"[.!?;:\u2026](?=\s)|[\u0589\u05c3\u061b\u061f\u06d4\u0700-\u0702\u0964\u0965\u1362\u1367\u1368\u104a\u104b\u166e\u1803\u1809"
+    r"\u17d4\u17d5\u203c\u203d\u2047-\u2049\u2cf9-\u2cfb\u2e2e\u2e3c\u3002\ua4ff\ua60e\ua6f3\ua8ce\ua8cf\uaa5d-\uaa5f\ufe52-\ufe57"
+    r"\uff01\uff0e\uff1a\uff1b\uff1f\uff61]"
+)
 """The end of a sentence or label that more text follows."""
 
 
