@@ -5,10 +5,11 @@ Home Assistant's own store logs a write that fails, and its caller cannot tell.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+import json
 from pathlib import Path
-from typing import Any, Final, override
+from typing import Any, Final, Protocol, override
 
 import voluptuous as vol
 
@@ -19,6 +20,7 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.json import json_bytes
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
+from homeassistant.util.file import WriteError, write_utf8_file_atomic
 from homeassistant.util.json import json_loads
 
 from .const import LOGGER
@@ -58,6 +60,56 @@ async def async_load[T](hass: HomeAssistant, store: Store[Any], read: Callable[[
     else:
         LOGGER.error("%s cannot be read (%s); it is begun anew, and what it held is kept as %s", path, cause, aside)
     return read(None)
+
+
+class CopyFilter(Protocol):
+    """What is to be removed from copies that were set aside because they could not be read."""
+
+    def has_row(self, row: Any) -> bool:
+        """Return whether a row of a copy is to go."""
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text that is no JSON, or has no rows, holds anything that is to go."""
+
+
+def copies_hold(path: Path, key: str, gone: CopyFilter) -> bool:
+    """Return whether any copy of a file, whose rows are under a key, holds what is to go. It blocks; raises OSError."""
+    return any(True for _ in _changed(path, key, gone))
+
+
+def cut_copies(path: Path, key: str, gone: CopyFilter) -> None:
+    """Remove rows from the copies of a file; one that cannot be parsed is deleted if it holds any. It blocks; raises OSError."""
+    for copy, left in _changed(path, key, gone):
+        if left is None:
+            copy.unlink()
+            continue
+        try:
+            write_utf8_file_atomic(str(copy), json.dumps(left, ensure_ascii=False), private=True)
+        except WriteError as err:
+            raise OSError(str(err)) from err
+
+
+def remove_copies(path: Path) -> None:
+    """Delete the copies of a file. It blocks."""
+    for copy in path.parent.glob(f"{path.name}.*"):
+        copy.unlink(missing_ok=True)
+
+
+def _changed(path: Path, key: str, gone: CopyFilter) -> Iterator[tuple[Path, Any]]:
+    """Yield the copies that hold what is to go, with what is left of each; None where it cannot be taken apart."""
+    for copy in path.parent.glob(f"{path.name}.*"):
+        text = copy.read_text(encoding="utf-8", errors="replace")
+        try:
+            stored = json.loads(text)
+            rows = stored["data"][key]
+            left = [row for row in rows if not gone.has_row(row)]
+        except ValueError, LookupError, TypeError, RecursionError:
+            if gone.is_in(text):
+                yield copy, None
+            continue
+        if len(left) < len(rows):
+            stored["data"][key] = left
+            yield copy, stored
 
 
 class NotStoredError(ToolError):

@@ -111,7 +111,7 @@ class WishList(ActionContextEntity, WishEntity, TodoListEntity):
 
     def _tell_what_had_begun(self, wish: Wish) -> None:
         """Let the household hear it where a task is stopped midway: the list itself cannot answer."""
-        if (run := self._wishes.run_of(wish.id)) is not None:
+        for run in self._wishes.runs_of(wish.id):
             run.tells_owner = True
 
     async def _async_find(self, uid: str | None) -> Wish:

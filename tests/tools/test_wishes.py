@@ -621,6 +621,32 @@ async def test_consequential(
     assert wish.agreed
 
 
+@pytest.mark.parametrize(("arguments", "would"), ASKED)
+async def test_putting_off_what_was_agreed_to(
+    hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, ask: Ask, arguments: dict[str, Any], would: str
+) -> None:
+    """The time was a part of what was agreed to: another one is asked about, and a no leaves it as it is."""
+    with talking(hass, "Let my guests in later") as chat_log:
+        await ask(chat_log, do_later, **arguments)
+        chat_log.async_add_user_content(conversation.UserContent("Yes."))
+        made = await ask(chat_log, do_later, **arguments)
+        chat_log.async_add_user_content(conversation.UserContent("What is the weather?"))
+        snooze = {"id": made["id"], "seconds": 7200}
+        asked = await ask(chat_log, PendingTool(do_later._options), snooze=snooze)
+        assert asked["done"] is False
+        assert "Unlock: Front Door (lock.unlock)" in asked["would"]
+        assert ("2026-03-03 00:00:00" if "at" in arguments["when"] else "2026-03-02 14:10:00") in asked["would"]
+        due = wishes.standing[0].progress.due
+        chat_log.async_add_user_content(conversation.UserContent("No."))
+        assert wishes.standing[0].progress.due == due
+        chat_log.async_add_user_content(conversation.UserContent("Put it off by two hours"))
+        await ask(chat_log, PendingTool(do_later._options), snooze=snooze)
+        chat_log.async_add_user_content(conversation.UserContent("Yes."))
+        assert (await ask(chat_log, PendingTool(do_later._options), snooze=snooze))["snoozed"] == made["id"]
+    assert due
+    assert wishes.standing[0].progress.due == due + 7200
+
+
 async def test_consequential_when_something_happens(
     hass: HomeAssistant, wishes: Wishes, do_later: DoLaterTool, ask: Ask
 ) -> None:

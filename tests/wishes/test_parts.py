@@ -18,6 +18,7 @@ from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingT
 from custom_components.extended_assist.wishes.account import told_shortly
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.parts import as_parts, chained, is_back, steps_of
+from custom_components.extended_assist.wishes.running import TaskRun, told_begun
 from custom_components.extended_assist.wishes.wish import Until, What, When, Wish, read_stored
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
@@ -283,6 +284,66 @@ async def test_question_names_every_delay(
         "Then, in 1:00:00: Say: Over.",
     ]
     assert "Danach, nach 0:10:00: " in (await async_lines(hass, exposure, plan, "de"))[2]
+
+
+@pytest.mark.parametrize(
+    ("waits", "says"),
+    [
+        ([{"wait_template": "{{ false }}", "timeout": "00:01:30"}], "Then, in \u2264 0:01:30: "),
+        ([{"wait_for_trigger": [PARTY_BEGINS], "timeout": {"minutes": 2}}], "Then, in \u2264 0:02:00: "),
+        (
+            [{"wait_for_trigger": [PARTY_BEGINS], "timeout": 20, "continue_on_timeout": True}],
+            "Then, in \u2264 0:00:20: ",
+        ),
+        ([{"wait_template": "{{ false }}", "timeout": 50}, {"delay": 10}], "Then, in \u2264 0:01:00: "),
+    ],
+)
+async def test_question_names_waits(
+    hass: HomeAssistant, home: MockConfigEntry, llm_context: llm.LLMContext, waits: list[dict[str, Any]], says: str
+) -> None:
+    """A wait puts off what follows: the question says how long at most, or that nobody knows."""
+    options = ToolboxOptions.of(home.options, home.entry_id)
+    unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}
+    given = {"when": {"after": 60}, "action": [LAMP_ON, *waits, unlock]}
+    call = ToolCall(
+        hass=hass, arguments=given, exposure=Exposure(hass, ASSISTANT), caller=Caller(llm_context), options=options
+    )
+    plan = await DoLaterTool(options).async_plan(call)
+    assert [step.words for step in plan.steps] == [
+        "In 0:01:00: Turn on: Bed Light (light.turn_on)",
+        f"{says}Unlock: Front Door (lock.unlock)",
+    ]
+
+
+async def test_cancel_with_its_rest_is_one_change(
+    hass: HomeAssistant, tool: DoLaterTool, call_tool: CallTool, later: Later
+) -> None:
+    """A task that comes again and the rest of its last time are cancelled together, and brought back together."""
+    await call_tool(tool, when={"repeat": "FREQ=HOURLY", "at": "12:05"}, action=ON_AND_OFF)
+    await later(360)
+    wishes = await async_get_wishes(hass)
+    before = {wish.id for wish in wishes.standing}
+    assert len(before) == 2
+    (repeating,) = (wish for wish in wishes.standing if not wish.after)
+    await call_tool(PendingTool(), cancel=repeating.id)
+    assert wishes.standing == []
+    assert (await call_tool(UndoLastChangeTool()))["id"] == repeating.id
+    assert {wish.id for wish in wishes.standing} == before
+    await later(601)
+    assert hass.states.is_state(LAMP, "off")
+
+
+def test_both_runs_are_reported(hass: HomeAssistant) -> None:
+    """Of a task and its rest that are under way at once, both are told before it is said that they are cancelled."""
+    exposure, wish = Exposure(hass, ASSISTANT), a_wish("entry", 60)
+    runs = [TaskRun(hass, wish), TaskRun(hass, wish), TaskRun(hass, wish)]
+    runs[0].has_asked = runs[2].has_asked = True
+    runs[0].close()
+    answer = told_begun(runs, wish, exposure)
+    assert answer["had_begun"] == ["the assistant was asked"] * 2
+    assert "still goes on" in str(answer["note"])
+    assert told_begun(runs[:1], wish, exposure)["had_begun"] == "the assistant was asked"
+    assert told_begun(runs[1:2], wish, exposure) == {}
 
 
 LEADING: dict[str, list[dict[str, Any]]] = {

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+import json
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -24,6 +26,8 @@ from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import wishes as wish_tools
 from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.wishes.store import KEY
+from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 
@@ -34,6 +38,59 @@ from .keeping import Add, add, home, told
 from .test_meanwhile import ada
 
 __all__ = ["ada", "add", "home", "house", "told"]
+
+
+@pytest.fixture
+def hass_config_dir(tmp_path: Path) -> str:
+    """A folder of its own: files are looked for in it."""
+    return str(tmp_path)
+
+
+SET_ASIDE: dict[str, tuple[Any, bool]] = {
+    "rows": (
+        {"data": {"wishes": [{"owner": {"user_id": "ada", "entry_id": "one"}}, {"owner": {"user_id": "ben"}}]}},
+        True,
+    ),
+    "a wrong row": ({"data": {"wishes": [{"kept": {"user_id": "ada"}, "entry_id": "one"}, {"owner": {}}, 7]}}, True),
+    "no rows": ({"data": [{"owner": {"user_id": "ada", "entry_id": "one"}}]}, False),
+    "cut off": ('{"data":{"wishes":[{"owner":{"user_id":"ada","entry_id":"one"},"what":{"say":"gift', False),
+}
+"""What was set aside because it could not be read, and whether what is not Ada's can be told apart in it."""
+
+
+@pytest.mark.parametrize("way", ["user", "entry"])
+@pytest.mark.parametrize("kind", SET_ASIDE)
+async def test_copies_set_aside(
+    hass: HomeAssistant, home: MockConfigEntry, tmp_path: Path, kind: str, way: str
+) -> None:
+    """Copies of the file that could not be read keep nothing of a user or an entry that was removed."""
+    stored, can_be_cut = SET_ASIDE[kind]
+    folder = tmp_path / ".storage"
+    folder.mkdir(exist_ok=True)
+    text = stored if isinstance(stored, str) else json.dumps(stored)
+    (copy := folder / f"{KEY}.unreadable.20260101T000000").write_text(text)
+    (other := folder / f"{KEY}.corrupt.2025").write_text('{"data": {"wishes": [{"owner": {"user_id": "ben"}}]}}')
+    wishes = await async_get_wishes(hass)
+    if way == "user":
+        hass.bus.async_fire(EVENT_USER_REMOVED, {"user_id": "ada"})
+        await hass.async_block_till_done()
+    else:
+        await wishes.async_forget("one")
+    assert copy.exists() is can_be_cut
+    assert not can_be_cut or ("ada" if way == "user" else "one") not in copy.read_text()
+    assert "ben" in other.read_text()
+
+
+async def test_copies_on_a_full_disk(
+    hass: HomeAssistant, home: MockConfigEntry, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where a copy cannot be written, the log says to delete it."""
+    folder = tmp_path / ".storage"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{KEY}.corrupt.2025").write_text(json.dumps(SET_ASIDE["rows"][0]))
+    with patch("homeassistant.util.file.AtomicWriter", side_effect=OSError(28, "No space left on device")):
+        await (await async_get_wishes(hass)).async_forget("one")
+    assert "cannot be changed" in caplog.text
 
 
 async def remove(hass: HomeAssistant, user_id: str) -> None:

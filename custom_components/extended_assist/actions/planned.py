@@ -22,7 +22,8 @@ def _time_frame(delay: Delay, frame: Frame, index: int) -> Frame:
     begin: Frame = () if delay.is_later and index else frame
     if not delay.seconds and not delay.is_open:
         return begin
-    return (*begin, ("then", "?" if delay.is_open else format_duration(delay.seconds)))
+    most = "\u2264 " if delay.can_be_shorter else ""
+    return (*begin, ("then", "?" if delay.is_open else f"{most}{format_duration(delay.seconds)}"))
 
 
 def _place_frame(place: str) -> Frame:

@@ -77,7 +77,9 @@ class Delay:
     is_later: bool = False
     """True if any delay at the top level of the sequence comes before the action."""
     is_open: bool = False
-    """True if a template computes the delay, so that its length is not known."""
+    """True if a template computes the delay, or a wait has no timeout, so that its length is not known."""
+    can_be_shorter: bool = False
+    """True if part of it is a wait, which can be over before its timeout."""
 
 
 class SequenceWalker:
@@ -180,7 +182,8 @@ class SequenceWalker:
             raise ToolError(f"{place}: {REFUSED_STEPS[kind]}")
         if kind == "condition":
             return self._conditions.condition(step, place, depth)
-        self._note_delay(step.get("delay"), depth)
+        waits = kind in ("wait_for_trigger", "wait_template")
+        self._note_delay(step.get("timeout", "?") if waits else step.get("delay"), depth, is_wait=waits)
         known = _BASE | STEPS.get(kind, set())
         if unknown := [str(key) for key in step if key not in known]:
             raise ToolError(f"{place}: unknown here: {', '.join(unknown)}. Known: {', '.join(sorted(known))}.")
@@ -204,17 +207,21 @@ class SequenceWalker:
         self.delays.append(self._delay)
         self._delay = Delay(is_later=self._delay.is_later)
 
-    def _note_delay(self, value: Any, depth: int) -> None:
-        """Note a delay before the next action; None is none."""
+    def _note_delay(self, value: Any, depth: int, *, is_wait: bool) -> None:
+        """Note a delay before the next action, or the timeout of a wait; None is none."""
         if value is None:
             return
-        is_later = self._delay.is_later or depth == 0
+        delay = replace(
+            self._delay,
+            is_later=self._delay.is_later or depth == 0,
+            can_be_shorter=self._delay.can_be_shorter or is_wait,
+        )
         try:
             seconds = cv.positive_time_period(value).total_seconds()
         except vol.Invalid, OverflowError:
-            self._delay = Delay(self._delay.seconds, is_later=is_later, is_open=True)
+            self._delay = replace(delay, is_open=True)
         else:
-            self._delay = Delay(self._delay.seconds + seconds, is_later=is_later, is_open=self._delay.is_open)
+            self._delay = replace(delay, seconds=delay.seconds + seconds)
 
     async def _async_action(self, step: Part, place: str) -> Part:
         """Check the action of a step."""

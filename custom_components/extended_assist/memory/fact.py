@@ -1,8 +1,9 @@
 """A fact that somebody wanted to be remembered, as it is stored."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+import json
 from typing import Any, Final
 
 import voluptuous as vol
@@ -134,6 +135,30 @@ def read_stored(stored: Any) -> list[Fact]:
 def read_row(row: Any) -> Fact:
     """Return the fact in one stored row; raises vol.Invalid for anything else."""
     return _read(_FACT(row))
+
+
+@dataclass(frozen=True)
+class Gone:
+    """The facts that are deleted for good."""
+
+    wanted: Callable[[Fact], bool]
+    """Returns true for a fact that is to be removed."""
+    words: Collection[str] = ()
+    """The words of those that were found."""
+    names: Collection[str] = ()
+    """The ids of the user and of their person, where all of theirs is deleted."""
+
+    def has_row(self, row: Any) -> bool:
+        """Return whether a row of a copy is to go; one that is no fact goes if it holds any of the words or ids."""
+        try:
+            fact = read_row(row)
+        except vol.Invalid:
+            return self.is_in(json.dumps(row, ensure_ascii=False))
+        return fact.words in self.words or self.wanted(fact)
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text holds any of the words or ids as a JSON value."""
+        return any(json.dumps(one, ensure_ascii=False) in text for one in (*self.words, *self.names))
 
 
 def _read(valid: Mapping[str, Any]) -> Fact:

@@ -15,14 +15,15 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN, LOGGER
 from ..results import ToolError
-from ..storage import ConfirmedStore, NotStoredError, async_load
+from ..storage import ConfirmedStore, NotStoredError, async_load, copies_hold, cut_copies, remove_copies
 from ..toolbox.journal import FACT, async_get_journal
 from ..toolbox.removed_users import removed_users
-from .fact import MAX_FACTS, MAX_OF_ONE, MAX_PAST, Fact, new_id, now, read_search_keys, read_stored
-from .set_aside import Gone, cut, holds, remove
+from .fact import MAX_FACTS, MAX_OF_ONE, MAX_PAST, Fact, Gone, new_id, now, read_search_keys, read_stored
 
 KEY = f"{DOMAIN}.memory"
 _VERSION = 1
+_ROWS = "facts"
+"""The key of the facts in what is stored."""
 _RETRY_DELAY = 10.0
 """Seconds until the facts are stored again after a save that was cancelled."""
 _REMOVED = "The user whose own fact this is was removed, so it is not remembered."
@@ -142,7 +143,7 @@ class Memory:
             gone = self._with_replaced(fact for fact in self._facts.values() if wanted(fact))
             copies = Gone(wanted, {fact.words for fact in gone}, {*filter(None, (user_id, *persons))})
             try:
-                await self._hass.async_add_executor_job(cut, Path(self._store.path), copies)
+                await self._hass.async_add_executor_job(cut_copies, Path(self._store.path), _ROWS, copies)
             except OSError as err:
                 raise NotStoredError from err
             for fact in gone:
@@ -156,7 +157,9 @@ class Memory:
     async def async_has_copies(self, wanted: Callable[[Fact], bool], names: Collection[str]) -> bool:
         """Return whether files that could not be read hold facts of a user with these ids."""
         try:
-            return await self._hass.async_add_executor_job(holds, Path(self._store.path), Gone(wanted, (), names))
+            return await self._hass.async_add_executor_job(
+                copies_hold, Path(self._store.path), _ROWS, Gone(wanted, (), names)
+            )
         except OSError:
             return True
 
@@ -173,7 +176,7 @@ class Memory:
         async with self._lock:
             self._facts = {}
             await self._store.async_remove()
-            await self._hass.async_add_executor_job(remove, Path(self._store.path))
+            await self._hass.async_add_executor_job(remove_copies, Path(self._store.path))
         self._tell()
 
     @callback
@@ -254,7 +257,7 @@ class Memory:
 
     def _data(self) -> dict[str, list[dict[str, object]]] | None:
         """Return the stored form, or None where nothing is remembered."""
-        return {"facts": [fact.stored() for fact in self._facts.values()]} if self._facts else None
+        return {_ROWS: [fact.stored() for fact in self._facts.values()]} if self._facts else None
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
         """Exchange the id of an entity that was given another one: its facts stay its own."""

@@ -1,5 +1,6 @@
 """What is to happen later, as the panel and the card show it, and ending any of it."""
 
+import asyncio
 from typing import Any, override
 
 from homeassistant.auth.models import User
@@ -56,6 +57,7 @@ def is_there(hass: HomeAssistant, user: User, wish: Wish) -> bool:
 
 async def _async_lines(call: ToolCall, wish: Wish, language: str) -> list[str]:
     """Return all that a wish would do, and when, in the user's language as far as it can be said in it."""
+    await asyncio.sleep(0)  # There may be hundreds.
     try:
         return await async_lines(call.hass, call.exposure, await async_plan_wish(call, wish), language)
     except ToolError:  # Something in it is hidden now, or gone.
@@ -70,8 +72,7 @@ class EndWishTool(PendingTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """End the wish; its row is gone with it, so the owner hears otherwise what had begun."""
-        run = (await async_get_wishes(call.hass)).run_of(call.arguments.get("cancel", ""))
-        if run is not None:
+        for run in (await async_get_wishes(call.hass)).runs_of(call.arguments.get("cancel", "")):
             run.tells_owner = True
         return await super().async_run(await _async_for_reader(call))
 

@@ -1,6 +1,7 @@
 """What is to happen later: make it, list it, and end it or put it off."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -16,7 +17,7 @@ from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError
 from ..toolbox.acts import Due
 from ..toolbox.call import ToolCall
-from ..toolbox.consequential import consequential_acts
+from ..toolbox.consequential import consequential_acts, is_consequential
 from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
 from ..toolbox.options import WISHES
@@ -155,7 +156,7 @@ class PendingTool(ExtendedTool):
         wishes = await async_get_wishes(call.hass)
         later = wishes.parts_of(wish.id) if verb == "cancel" else []
         before = [one.stored() for one in (wish, *later) if one.is_standing or verb == "snooze"]
-        run, earlier = wishes.run_of(wish.id), wishes.find(wish.after) if wish.after else wish if later else None
+        runs, earlier = wishes.runs_of(wish.id), wishes.find(wish.after) if wish.after else wish if later else None
         match verb:
             case "cancel":
                 changed = await wishes.async_end(wish.id, "cancelled")
@@ -166,8 +167,9 @@ class PendingTool(ExtendedTool):
         if changed is None:
             raise ToolError(_UNCHANGED[verb == "snooze"])
         what = f"{verb}: something for later"
-        call.recording.changes += [Change(WISH_CHANGED, what, one) for one in before]
-        begun = {} if changed.is_standing else told_begun(run, changed, call.exposure, earlier)
+        if before:
+            call.recording.changes.append(Change(WISH_CHANGED, what, before[0] | {"later_parts": before[1:]}))
+        begun = {} if changed.is_standing else told_begun(runs, changed, call.exposure, earlier)
         # Prepared words say nothing of what had begun.
         call.recording.is_complete = not begun
         answer: JsonObjectType = begun | {_CHANGED[verb]: wish.id, "what": told_wish(call.hass, call.exposure, wish)}
@@ -185,9 +187,14 @@ class PendingTool(ExtendedTool):
         verb, wish, seconds = asked
         words = f"{verb.capitalize()}: {told_wish(call.hass, call.exposure, wish)}"
         data = {"id": wish.id} | ({"seconds": seconds} if verb == "snooze" else {})
-        step = Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(wish)), data, words)
+        steps: tuple[Step, ...] = (Step(f"{DOMAIN}.{verb}", tuple(entity_ids_of(wish)), data, words),)
+        if verb == "snooze" and wish.agreed and wish.is_standing and not wish.progress.times and wish.progress.due:
+            # Its time was part of what was agreed to.
+            when = replace(wish.when, moment=wish.progress.due + seconds, rule=None, triggers=[], watch=None)
+            later = await async_plan_wish(call, replace(wish, when=when))
+            steps += tuple(step for step in later.steps if is_consequential(call.hass, step))
         has_free_text = await async_are_others(call.hass, call.caller.user_id, [wish.owner.user_id])
-        return Plan((step,), words, has_free_text=has_free_text)
+        return Plan(steps, words, has_free_text=has_free_text)
 
 
 _UNCHANGED: Final = (

@@ -27,13 +27,13 @@ async def async_unwish(call: ToolCall, change: Change) -> tuple[JsonObjectType, 
     wishes = await async_get_wishes(call.hass)
     if (made := wishes.find(change.details["id"])) is not None:
         await async_check_change(call.hass, made, call.caller.user_id)
-    run, later = wishes.run_of(change.details["id"]), wishes.parts_of(change.details["id"])
+    runs, later = wishes.runs_of(change.details["id"]), wishes.parts_of(change.details["id"])
     earlier = wishes.find(change.details["id"]) if later else None
     wish = await wishes.async_end(change.details["id"], _TAKEN_BACK)
     if wish is None:
         raise OverError("What was to come has happened or was ended already. Undo again for what it changed.")
     await async_prepare(call.exposure, wish)
-    begun = told_begun(run, wish, call.exposure, earlier)
+    begun = told_begun(runs, wish, call.exposure, earlier)
     how = ", though it had begun already" if begun else ""
     return begun | {"undone": f"ended{how}: {told_wish(call.hass, call.exposure, wish)}"}, True
 
@@ -53,6 +53,9 @@ async def async_restore_wish(call: ToolCall, change: Change) -> tuple[JsonObject
     if not wish.when.triggers and next_moment(wish.when, now) is None and (wish.progress.again or 0) <= now:
         raise OverError("Its time is over, so it cannot be brought back.")
     await wishes.async_restore(wish)
+    for part in read_stored({"wishes": change.details.get("later_parts", [])}):
+        if (next_moment(part.when, now) or 0) > now:
+            await wishes.async_restore(part)
     return {"undone": f"to come as before: {what}", "id": wish.id}, True
 
 

@@ -82,7 +82,8 @@ def told_shortly(what: What) -> str:
         return words
     if len(what.actions) == 1 and is_resolved(what.actions[0]):
         return str(what.actions[0]["action"]).partition(".")[2].replace("_", " ").capitalize()
-    return f"{sum(len(part.actions) for part in what.parts)} steps"
+    count = sum(len(part.actions) for part in what.parts)
+    return f"{count} steps" if count > 1 else "1 step"
 
 
 def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any]) -> str:

@@ -99,6 +99,7 @@ class Wishes:
     async def async_forget(self, entry_id: str) -> None:
         """Drop the wishes of an entry that is removed."""
         await self._async_drop(lambda wish: wish.owner.entry_id == entry_id, _REMOVED)
+        await self._store.async_cut_copies("entry_id", lambda one: one == entry_id)
 
     async def async_add(self, wish: Wish) -> None:
         """Store a new wish; raises ToolError where there are too many, nothing of it is to come, or it cannot be stored."""
@@ -124,10 +125,10 @@ class Wishes:
         return [wish for wish in self.standing if wish.after == wish_id]
 
     @callback
-    def run_of(self, wish_id: str) -> TaskRun | None:
-        """Return the run of a wish or of a later part, which says what it has begun; None while nothing is being done."""
+    def runs_of(self, wish_id: str) -> list[TaskRun]:
+        """Return the runs of a wish and of its later parts, which say what they have begun; none while nothing is done."""
         ids = (wish_id, *(part.id for part in self.parts_of(wish_id)))
-        return next(filter(None, map(self._fulfilling.run_of, ids)), None)
+        return [*filter(None, map(self._fulfilling.run_of, ids))]
 
     async def async_done(self, wish_id: str) -> Wish | None:
         """Take it that somebody has done what they were told of: ends the occurrence of a rule, or else the wish."""
@@ -309,7 +310,9 @@ class Wishes:
 
     async def _async_on_user_removed(self, event: Event) -> None:
         """Remove what a user kept for themselves when they are removed."""
-        await self._async_forget_users(lambda user_id: user_id == event.data["user_id"])
+        user_id = event.data["user_id"]
+        await self._async_forget_users(lambda one: one == user_id)
+        await self._store.async_cut_copies("user_id", lambda one: one == user_id)
 
     async def _async_on_core_config(self, event: Event) -> None:
         """Take rules as they are in another time zone."""

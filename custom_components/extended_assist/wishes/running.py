@@ -1,7 +1,7 @@
 """One run of a scheduled task: the switch that stops it before its next step, and the actions that it has begun."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, Final
 
 from homeassistant.core import HomeAssistant, callback
@@ -163,14 +163,19 @@ class TaskRun:
 
 
 @callback
-def told_begun(run: TaskRun | None, wish: Wish, exposure: Exposure, earlier: Wish | None = None) -> JsonObjectType:
-    """Return the acts of an ended task so far, for a model; empty where nothing had begun.
+def told_begun(runs: Sequence[TaskRun], wish: Wish, exposure: Exposure, earlier: Wish | None = None) -> JsonObjectType:
+    """Return the acts of an ended task and its later parts so far, for a model; empty where nothing had begun.
 
     `earlier` is the task whose first part is over, where later parts of it were ended.
     """
-    if run is not None and (told := run.told(exposure)):
-        return told
+    if told := [begun for run in runs if (begun := run.told(exposure))]:
+        going_on = [begun for begun in told if _GOES_ON in str(begun["note"])]
+        all_begun = [begun["had_begun"] for begun in told]
+        return {
+            "had_begun": all_begun[0] if len(told) == 1 else all_begun,
+            "note": (going_on or told)[0]["note"],
+        }
     if earlier is not None and earlier.progress.times and earlier.progress.result:
         done = exposure.visible_value(earlier.progress.result) or "its first part"
         return {"had_begun": done, "note": _TELL_FIRST + _NOT_TAKEN_BACK}
-    return {"note": _TELL_FIRST + _BEGUN_BEFORE} if run is None and wish.progress.begun is not None else {}
+    return {"note": _TELL_FIRST + _BEGUN_BEFORE} if not runs and wish.progress.begun is not None else {}

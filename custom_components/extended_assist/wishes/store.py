@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+import json
+from pathlib import Path
+import re
 from typing import Any
 
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.storage import Store
 
-from ..const import DOMAIN
-from ..storage import ConfirmedStore, NotStoredError, async_load
+from ..const import DOMAIN, LOGGER
+from ..storage import ConfirmedStore, NotStoredError, async_load, cut_copies
 from . import first_release
 from .parts import as_parts
 from .turns import async_take_turn
@@ -17,6 +20,8 @@ from .wish import MAX_ENDED, MAX_STANDING, Wish, read_stored
 
 KEY = f"{DOMAIN}.wishes"
 _VERSION = 1
+_ROWS = "wishes"
+"""The key of the wishes in what is stored."""
 _RETRY_DELAY = 10.0
 """Seconds until what nobody waits for is stored again where that failed."""
 
@@ -34,6 +39,27 @@ class _Save:
     is_shared: bool = False
     is_owed: bool = False
     """True if the save holds changes that are not reverted, so that it is retried if it fails."""
+
+
+@dataclass(frozen=True)
+class _OwnersGone:
+    """The owners whose wishes are to be removed."""
+
+    key: str
+    """The id of an owner that decides: of their user or of the entry."""
+    is_gone: Callable[[str | None], bool]
+
+    def has_row(self, row: Any) -> bool:
+        """Return whether a row is one of theirs; what is no wish is looked through."""
+        try:
+            owner_id = row["owner"][self.key]
+        except LookupError, TypeError:
+            return self.is_in(json.dumps(row))
+        return self.is_gone(owner_id)
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text that is no JSON holds anything of theirs."""
+        return any(map(self.is_gone, re.findall(rf'"{self.key}": ?"([^"]+)"', text)))
 
 
 class WishStore:
@@ -137,6 +163,14 @@ class WishStore:
                 self._next = None
             self.async_tell()
 
+    async def async_cut_copies(self, key: str, is_gone: Callable[[str | None], bool]) -> None:
+        """Remove the wishes of some owners, by one of their ids, from copies of the file that could not be read."""
+        path, gone = Path(self._store.path), _OwnersGone(key, is_gone)
+        try:
+            await self._hass.async_add_executor_job(cut_copies, path, _ROWS, gone)
+        except OSError as err:
+            LOGGER.error("The copies of %s cannot be changed (%s); delete them", path, type(err).__name__)
+
     def _data(self) -> _Data | None:
         """Return everything as it is stored, None for nothing; the oldest that have ended go."""
         ended = self.ended
@@ -144,7 +178,7 @@ class WishStore:
         told = [wish for wish in ended if not wish.progress.untold]
         for old in {wish.id for wish in (*told[MAX_ENDED:], *ended[MAX_STANDING:])}:
             del self.wishes[old]
-        return {"wishes": [wish.stored() for wish in self.wishes.values()]} if self.wishes else None
+        return {_ROWS: [wish.stored() for wish in self.wishes.values()]} if self.wishes else None
 
     async def _async_take_over(self) -> None:
         """Take over what the first release kept; its file goes once all of it is on the disk here."""
