@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 import json
 from pathlib import Path
 import re
@@ -152,33 +152,38 @@ def may_have_free_states(hass: HomeAssistant, state: State) -> bool:
 @callback
 def is_fixed_attribute(hass: HomeAssistant, state: State, name: str, value: Any) -> bool:
     """Return whether the name of an attribute and a value of it are fixed."""
-    domain = state.domain
+    if isinstance(value, str) and _is_known_value(state.domain, name, str.__str__(value)):
+        return True
     if not is_fixed_attribute_name(state, name):
         return False
     if isinstance(value, list | tuple | set | frozenset):
         single = _LISTS.get(name, name)
         return all(is_fixed_attribute(hass, state, single, one) for one in value)
-    if isinstance(value, Enum) and isinstance(value, str):
-        value = value.value
-    if is_plain(value):
-        return True
     if not isinstance(value, str):
-        return False
+        return is_plain(value)
     if name == ATTR_FRIENDLY_NAME:
         return is_fixed_name(hass, state)
-    if name == ATTR_UNIT_OF_MEASUREMENT or name in _UNITS_BESIDE:
-        return is_fixed_unit(value)
-    if name == EntityStateAttribute.DEVICE_CLASS:
-        return value in _TABLE.get(domain, {}).get("device_classes", ())
     if name in _IDS:
         member = hass.states.get(value) if valid_entity_id(value) else None
         return member is not None and is_fixed_name(hass, member)
-    if name in _STATES_IN and value in _states_of(domain):
-        return True
     if name == "options":
         return is_fixed_state(hass, state, value)
-    known = _TABLE.get(domain, {}).get("attributes", {}).get(name, ())
-    return value in known or _is_translated(hass, state, f"state_attributes.{name}.state.{value}")
+    return _is_translated(hass, state, f"state_attributes.{name}.state.{value}")
+
+
+@lru_cache(16_384)
+def _is_known_value(domain: str, name: str, value: str) -> bool:
+    """Return whether a value of an attribute is fixed for every entity of a domain that has such an attribute."""
+    if name not in _SHARED_ATTRIBUTES and name not in _attributes_of(domain):
+        return False
+    if is_plain(value):
+        return True
+    if name == ATTR_UNIT_OF_MEASUREMENT or name in _UNITS_BESIDE:
+        return is_fixed_unit(value)
+    known = _TABLE.get(domain, {})
+    if name == EntityStateAttribute.DEVICE_CLASS:
+        return value in known.get("device_classes", ())
+    return (name in _STATES_IN and value in _states_of(domain)) or value in known.get("attributes", {}).get(name, ())
 
 
 @callback
