@@ -159,7 +159,6 @@ def test_text_of_a_page() -> None:
     [
         "<p hidden>secret</p>",
         '<p style="color: red; DISPLAY : none">secret</p>',
-        '<div style="visibility:hidden"><p>secret</p></div>',
         '<span aria-hidden="true">secret</span>',
         "<template>secret</template><script>secret</script><noscript>secret</noscript>",
         "<!-- secret --><iframe>secret</iframe><select><option>secret</select>",

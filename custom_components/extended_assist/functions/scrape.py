@@ -14,8 +14,7 @@ from homeassistant.helpers import config_validation as cv
 from ..results import ToolError
 from ..toolbox.policy import Tier
 from ..web.fetch import FetchedResponse
-from ..web.hidden import Visibility
-from ..web.page import parse
+from ..web.page import is_hidden, parse
 from ..web.read import Document
 from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render_value
@@ -75,8 +74,7 @@ class ScrapeType(FunctionType):
 
         def read(answer: FetchedResponse, document: Document) -> list[str | None]:
             soup, _ = parse(document.text)
-            visibility = Visibility(soup)
-            return [_value(soup, sensor, visibility) for sensor in sensors]
+            return [_value(soup, sensor) for sensor in sensors]
 
         values: dict[str, Any] = {}
         result: Any = None
@@ -114,7 +112,7 @@ class ScrapeType(FunctionType):
         return True
 
 
-def _value(soup: BeautifulSoup, sensor: Mapping[str, Any], visibility: Visibility) -> str | None:
+def _value(soup: BeautifulSoup, sensor: Mapping[str, Any]) -> str | None:
     """Return the text or attribute of the element that one sensor selects; None where there is none."""
     tags = soup.select(sensor["select"], limit=sensor["index"] + 1)
     if len(tags) <= sensor["index"]:
@@ -124,7 +122,7 @@ def _value(soup: BeautifulSoup, sensor: Mapping[str, Any], visibility: Visibilit
         if tag.name in _RAW:
             return str(tag.string)
         # What its user chose is read, and in it what a visitor would see.
-        hidden = [one for one in tag.find_all() if visibility.is_hidden(one) or visibility.hides_text(one)]
+        hidden = [one for one in tag.find_all() if is_hidden(one)]
         for one in hidden:
             one.extract()
         return str(tag.text)

@@ -10,8 +10,6 @@ import warnings
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.element import CData, NavigableString, Tag
 
-from .hidden import Visibility
-
 MAX_TAGS: Final = 50_000
 """Tags that are read, opening and closing: the smallest take a hundred times their length in memory, and long to read."""
 MAX_TEXT: Final = 400_000
@@ -19,6 +17,7 @@ MAX_TEXT: Final = 400_000
 MAX_LINK: Final = 500
 """Characters of an address that is shown."""
 
+_DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _DROPPED = frozenset(
     {
         "audio",
@@ -105,10 +104,9 @@ def seen(text: str) -> str:
 
 def to_text(soup: BeautifulSoup, url: str) -> str:
     """Return the text of a page: its main part first, then the rest."""
-    visibility = Visibility(soup)
-    writer = _PageWriter(base(soup, url), _layout_tables(soup, visibility), visibility)
+    writer = _PageWriter(base(soup, url), _layout_tables(soup))
     main = soup.find("main") or soup.find(role="main")
-    if isinstance(main, Tag) and not any(map(visibility.is_hidden, (main, *main.parents))):
+    if isinstance(main, Tag) and not any(map(is_hidden, (main, *main.parents))):
         writer.write(main)
         writer.break_line(2)
         writer.write(soup, leave_out=main)
@@ -117,7 +115,23 @@ def to_text(soup: BeautifulSoup, url: str) -> str:
     return writer.text()
 
 
-def text_of(tag: Tag, visibility: Visibility) -> str:
+def is_hidden(tag: Tag) -> bool:
+    """Return whether an element says of itself that it is not shown: by an attribute, or by `display: none` in its style.
+
+    Style sheets are not read: whatever a page says is text from outside, shown or not.
+    """
+    attributes = tag.attrs
+    if {"hidden", "popover"} & attributes.keys() or str(attributes.get("aria-hidden")).lower() == "true":
+        return True
+    if (tag.name == "dialog" and "open" not in attributes) or _DISPLAY_NONE.search(str(attributes.get("style", ""))):
+        return True
+    around = tag.parent
+    if around is None or around.name != "details" or "open" in around.attrs:
+        return False
+    return not (tag.name == "summary" and around.find("summary", recursive=False) is tag)
+
+
+def text_of(tag: Tag) -> str:
     """Return the words of an element that a visitor would see in it."""
     if tag.name in _DROPPED or not tag.contents:
         return tag.get_text(" ")
@@ -125,7 +139,7 @@ def text_of(tag: Tag, visibility: Visibility) -> str:
         str(node)
         for child in tag.contents
         if isinstance(child, Tag | NavigableString)
-        for node, _ in _steps(child, None, visibility)
+        for node, _ in _steps(child, None)
         if isinstance(node, NavigableString)
     )
 
@@ -142,13 +156,13 @@ def feed_text(xml: str) -> str:
     return seen(str(soup))
 
 
-def _layout_tables(soup: BeautifulSoup, visibility: Visibility) -> set[int]:
+def _layout_tables(soup: BeautifulSoup) -> set[int]:
     """Return the ids of tables that only arrange other things."""
     found: set[int] = set()
     around: list[Tag] = []
     if not soup.find_all("table"):
         return found
-    for node, begins in _steps(soup, None, visibility):
+    for node, begins in _steps(soup, None):
         if isinstance(node, NavigableString) or node.name not in _LAYOUT:
             continue
         if begins and around:
@@ -161,20 +175,18 @@ def _layout_tables(soup: BeautifulSoup, visibility: Visibility) -> set[int]:
     return found
 
 
-def _steps(
-    root: Tag | NavigableString, leave_out: Tag | None, visibility: Visibility
-) -> Iterator[tuple[Tag | NavigableString, bool]]:
+def _steps(root: Tag | NavigableString, leave_out: Tag | None) -> Iterator[tuple[Tag | NavigableString, bool]]:
     """Yield visible nodes in document order: elements as they begin and, with False, end; without recursion."""
     stack: list[tuple[Tag | NavigableString, bool]] = [(root, True)]
     while stack:
         node, begins = stack.pop()
         if isinstance(node, NavigableString):
-            if type(node) in (NavigableString, CData) and not visibility.hides_text(node.parent):
+            if type(node) in (NavigableString, CData):
                 yield node, True
             continue
         if not begins:
             yield node, False
-        elif node is not leave_out and node.name not in _DROPPED and not visibility.is_hidden(node):
+        elif node is not leave_out and node.name not in _DROPPED and not is_hidden(node):
             yield node, True
             stack.append((node, False))
             is_closed = node.name == "details" and "open" not in node.attrs
@@ -185,9 +197,8 @@ def _steps(
 class _PageWriter:
     """Writes the text of a page with the fewest spaces and line breaks."""
 
-    def __init__(self, base_url: str, layout: set[int], visibility: Visibility) -> None:
+    def __init__(self, base_url: str, layout: set[int]) -> None:
         self._base = base_url
-        self._visibility = visibility
         self._layout = layout
         self._pieces: list[str] = []
         self._length = 0
@@ -210,7 +221,7 @@ class _PageWriter:
 
     def write(self, root: Tag, leave_out: Tag | None = None) -> None:
         """Write a tree, until there is enough."""
-        for node, begins in _steps(root, leave_out, self._visibility):
+        for node, begins in _steps(root, leave_out):
             if isinstance(node, NavigableString):
                 self._add_text(str(node))
             elif begins:

@@ -11,8 +11,7 @@ from bs4.element import Tag
 from soupsieve import SelectorSyntaxError
 
 from ..results import ToolError
-from .hidden import Visibility
-from .page import absolute, base, clean, parse, text_of
+from .page import absolute, base, clean, is_hidden, parse, text_of
 
 MAX_SELECTOR: Final = 500
 MAX_VALUES: Final = 100
@@ -50,11 +49,11 @@ class Found:
 def select(html: str, url: str, wanted: Iterable[Wanted]) -> tuple[list[Found], bool]:
     """Return the matches of each selector, and whether the page was cut."""
     soup, cut = parse(html)
-    base_url, visibility = base(soup, url), Visibility(soup)
-    return [_select(soup, base_url, each, visibility) for each in wanted], cut
+    base_url = base(soup, url)
+    return [_select(soup, base_url, each) for each in wanted], cut
 
 
-def _select(soup: BeautifulSoup, base_url: str, wanted: Wanted, visibility: Visibility) -> Found:
+def _select(soup: BeautifulSoup, base_url: str, wanted: Wanted) -> Found:
     """Return the matches of one selector; raise ToolError for what is not a CSS selector."""
     try:
         tags = soup.select(wanted.selector)
@@ -62,19 +61,19 @@ def _select(soup: BeautifulSoup, base_url: str, wanted: Wanted, visibility: Visi
         raise ToolError(f"'{wanted.selector}' is not a CSS selector: {str(err).splitlines()[0].rstrip('.:')}.") from err
     if not tags:
         return Found(0, [], _similar(soup, wanted.selector))
-    values = [_value(tag, base_url, wanted.attribute, visibility) for tag in tags[: MAX_VALUES if wanted.every else 1]]
+    values = [_value(tag, base_url, wanted.attribute) for tag in tags[: MAX_VALUES if wanted.every else 1]]
     hint = ""
     if wanted.attribute is not None and not any(value is not None for value in values):
         hint = f"No '{wanted.attribute}' there; the first has: {', '.join(tags[0].attrs) or 'no attributes'}."
     return Found(len(tags), values, hint)
 
 
-def _value(tag: Tag, base_url: str, attribute: str | None, visibility: Visibility) -> str | None:
+def _value(tag: Tag, base_url: str, attribute: str | None) -> str | None:
     """Return the text or an attribute of an element."""
     if attribute is None:
-        if any(map(visibility.is_hidden, (tag, *tag.parents))):
+        if any(map(is_hidden, (tag, *tag.parents))):
             return ""
-        return clean(text_of(tag, visibility))[:MAX_VALUE]
+        return clean(text_of(tag))[:MAX_VALUE]
     value = tag.get(attribute)
     if value is None:
         return None
