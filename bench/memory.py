@@ -119,7 +119,7 @@ async def _first_word(hass: HomeAssistant, server: ClaudeServer, agent_id: str) 
 
 async def _searches(hass: HomeAssistant) -> list[Row]:
     """Time a search of everything, in the thread where it is made, and what a prompt takes of the event loop."""
-    from custom_components.extended_assist.exposure import Exposure  # noqa: PLC0415
+    from custom_components.extended_assist.exposure.entities import Exposure  # noqa: PLC0415
     from custom_components.extended_assist.memory.search import features, search  # noqa: PLC0415
     from custom_components.extended_assist.memory.telling import _block  # noqa: PLC0415
     from custom_components.extended_assist.memory.whose import Ears  # noqa: PLC0415

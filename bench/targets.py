@@ -43,7 +43,7 @@ async def run() -> list[Row]:
     async with running_home_assistant("homeassistant:\nconversation:\nsensor:\nlight:\n") as hass:
         # After Home Assistant has put its folder of custom components in place.
         from custom_components.extended_assist.actions.targets import Fits  # noqa: PLC0415
-        from custom_components.extended_assist.name_index import async_get_names  # noqa: PLC0415
+        from custom_components.extended_assist.exposure.name_index import async_get_names  # noqa: PLC0415
 
         targets = _fill(hass)
         light = Fits("light.turn_on", frozenset({"light"}), ({"domain": ["light"]},))
@@ -105,7 +105,7 @@ def _fill(hass: HomeAssistant) -> dict[str, dict[str, Any]]:
 
 def _names(hass: HomeAssistant) -> list[Row]:
     """Time how long the event loop is held by a name, an id and a wrong name, in turn."""
-    from custom_components.extended_assist.exposure import Exposure, NotExposedError  # noqa: PLC0415
+    from custom_components.extended_assist.exposure.entities import Exposure, NotExposedError  # noqa: PLC0415
 
     times: dict[str, list[float]] = {"light.number_11": [], "Number 11": [], "Numbr 11": []}
     for _ in range(_WARM_UP + _TURNS):
@@ -125,7 +125,7 @@ def _names(hass: HomeAssistant) -> list[Row]:
 def _measure(hass: HomeAssistant, case: str, target: dict[str, Any], fits: Fits) -> list[Row]:
     """Time one target: the tool's expansion, and Home Assistant's, which sees no exposure and no names."""
     from custom_components.extended_assist.actions.targets import Expander  # noqa: PLC0415
-    from custom_components.extended_assist.exposure import Exposure  # noqa: PLC0415
+    from custom_components.extended_assist.exposure.entities import Exposure  # noqa: PLC0415
 
     def ours() -> set[str]:
         return set(Expander(hass, Exposure(hass, "conversation"), fits).expand(target).entity_ids)

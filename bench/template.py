@@ -15,7 +15,7 @@ from .hass import running_home_assistant
 from .table import Row
 
 if TYPE_CHECKING:
-    from custom_components.extended_assist.exposure import Exposure
+    from custom_components.extended_assist.exposure.entities import Exposure
 
 _ENTITIES = 2_000
 _AREAS = 20
@@ -37,7 +37,7 @@ async def run() -> list[Row]:
     """Measure template by template, ours and theirs in alternation."""
     async with running_home_assistant("homeassistant:\nconversation:\nsensor:\nlight:\n") as hass:
         # After Home Assistant has put its folder of custom components in place.
-        from custom_components.extended_assist.exposure import Exposure  # noqa: PLC0415
+        from custom_components.extended_assist.exposure.entities import Exposure  # noqa: PLC0415
 
         _fill(hass)
         return [

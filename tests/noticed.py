@@ -6,7 +6,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.issues import SUBENTRY_ISSUES, async_raise_issue
+from custom_components.extended_assist.repair_issues.agents import SUBENTRY_ISSUES, async_raise_issue
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir

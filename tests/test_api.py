@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
 from homeassistant.config_entries import ConfigEntryState

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from custom_components.extended_assist import api
+from custom_components.extended_assist.api import instance as api
 from custom_components.extended_assist.automations import describe_values
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.effects.aims import status_of

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 
+from custom_components.extended_assist.claude.fallback import is_fallback_loop
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
-from custom_components.extended_assist.fallback import is_fallback_loop
 from custom_components.extended_assist.flows.agent import default_agent
 from homeassistant.components import conversation
 from homeassistant.config_entries import SOURCE_REAUTH, ConfigEntryState

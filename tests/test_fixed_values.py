@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist import fixed_values
-from custom_components.extended_assist.fixed_values import (
+from custom_components.extended_assist.exposure import fixed_values
+from custom_components.extended_assist.exposure.fixed_values import (
     free_names,
     has_free_text,
     is_fixed_attribute,

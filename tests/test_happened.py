@@ -17,12 +17,13 @@ from pytest_homeassistant_custom_component.common import (
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator, WebSocketGenerator
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude.usage import SHOW_DELAY
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_MONTHLY_TOKENS, DOMAIN
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.functions.manager import async_perform_function
-from custom_components.extended_assist.happened import (
+from custom_components.extended_assist.logbook import async_describe_events
+from custom_components.extended_assist.toolbox.activity import (
     EVENT_AGENT,
     MAX_A_MINUTE,
     MAX_CAUSES,
@@ -31,7 +32,6 @@ from custom_components.extended_assist.happened import (
     async_get_activity,
     async_happened,
 )
-from custom_components.extended_assist.logbook import async_describe_events
 from custom_components.extended_assist.toolbox.acts import Recording
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller

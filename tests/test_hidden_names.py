@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.core import HomeAssistant
 from tests.conftest import expose
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.assist_tools import PROMPT
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import CONF_IN_ASSIST, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent, default_task
-from custom_components.extended_assist.happened import EVENT_AGENT
-from custom_components.extended_assist.in_assist import PROMPT
+from custom_components.extended_assist.toolbox.activity import EVENT_AGENT
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool

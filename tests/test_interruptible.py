@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist import interruptible as module
-from custom_components.extended_assist.interruptible import async_run_interruptible
+from custom_components.extended_assist.worker import interruptible as module
+from custom_components.extended_assist.worker.interruptible import async_run_interruptible
 from homeassistant.core import HomeAssistant
 from homeassistant.util.thread import ThreadWithException
 

@@ -10,10 +10,10 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist import coordinator
+from custom_components.extended_assist.claude import coordinator
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.issues import WITHOUT_RULES
 from custom_components.extended_assist.registry import FunctionTool, async_register_tool
+from custom_components.extended_assist.repair_issues.agents import WITHOUT_RULES
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir, llm

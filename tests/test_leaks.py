@@ -16,12 +16,13 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.keeper import async_get_memory
+from custom_components.extended_assist.results import texts_in
 from custom_components.extended_assist.toolbox import acts
 from custom_components.extended_assist.toolbox.journal import WISH, WISH_CHANGED, Change, async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
@@ -29,7 +30,6 @@ from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Ti
 from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from custom_components.extended_assist.tools.habits import DeclineHabitTool, FindHabitsTool
-from custom_components.extended_assist.walk import texts_in
 from custom_components.extended_assist.web import guard
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from custom_components.extended_assist.wishes.wish import Audience, Hearer, Owner, Progress, What, When, Wish

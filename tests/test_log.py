@@ -14,16 +14,16 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from sqlalchemy import text as sql
 import voluptuous as vol
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude import retry
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import LOGGER
+from custom_components.extended_assist.exposure.safe_log import QUIET, log_unexpected
 from custom_components.extended_assist.flows.agent import default_agent, default_task
 from custom_components.extended_assist.habits.declined import async_get_declined
 from custom_components.extended_assist.recorder import async_read, read_session
 from custom_components.extended_assist.registry import FunctionTool, RegisteredTool, async_register_tool
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.silence import QUIET, log_unexpected
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier

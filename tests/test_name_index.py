@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.exposure import Exposure, NotExposedError
-from custom_components.extended_assist.name_index import NameIndex, async_get_names
+from custom_components.extended_assist.exposure.entities import Exposure, NotExposedError
+from custom_components.extended_assist.exposure.name_index import NameIndex, async_get_names
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import (

@@ -7,9 +7,9 @@ from hypothesis import given, settings, strategies as st
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, mock_platform
 
-from custom_components.extended_assist.api import api_id
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.prompt import MAX_LISTED, Overview, find_entity_list
+from custom_components.extended_assist.api.instance import api_id
+from custom_components.extended_assist.api.prompt import MAX_LISTED, Overview, find_entity_list
+from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.homeassistant.llm import async_get_exposed_entities
 from homeassistant.components.llm import LLMTools
 from homeassistant.core import Context, HomeAssistant

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist import redaction
+from custom_components.extended_assist.flows import redaction
 from homeassistant.components.diagnostics import REDACTED
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.llm import DEFAULT_INSTRUCTIONS_PROMPT

@@ -7,9 +7,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockModule, mock_integration
 import voluptuous as vol
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude.request import to_tools
-from custom_components.extended_assist.function_tool import integration_of
 from custom_components.extended_assist.registry import (
     FunctionTool,
     ToolNameError,
@@ -17,6 +16,7 @@ from custom_components.extended_assist.registry import (
     async_remove_tool,
     llm_tool,
 )
+from custom_components.extended_assist.registry.function_tool import integration_of
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component

@@ -10,15 +10,15 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator,
 
 from custom_components.extended_assist import repairs
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.entry_issues import (
+from custom_components.extended_assist.functions.manager import loaded_functions
+from custom_components.extended_assist.repair_issues.agents import LEFT_OUT, SUBENTRY_ISSUES, WITHOUT_RULES
+from custom_components.extended_assist.repair_issues.entries import (
     ASKS_NOW,
     CHANGE_ISSUES,
     ENTRY_ISSUES,
     NOBODY_TO_ASK,
     async_raise_entry_issue,
 )
-from custom_components.extended_assist.functions.manager import loaded_functions
-from custom_components.extended_assist.issues import LEFT_OUT, SUBENTRY_ISSUES, WITHOUT_RULES
 from custom_components.extended_assist.repairs import ENTRY_FLOWS, FLOWS
 from homeassistant.components import assist_pipeline
 from homeassistant.config_entries import ConfigSubentry

@@ -9,9 +9,14 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist import secret_rule
-from custom_components.extended_assist.exposure import Exposure, is_secret_key, is_secret_text, without_secrets
-from custom_components.extended_assist.secret_rule import DEEPEST
+from custom_components.extended_assist.exposure import secrets as secret_rule
+from custom_components.extended_assist.exposure.entities import (
+    Exposure,
+    is_secret_key,
+    is_secret_text,
+    without_secrets,
+)
+from custom_components.extended_assist.exposure.secrets import DEEPEST
 import homeassistant
 from homeassistant.core import HomeAssistant
 

@@ -15,11 +15,11 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
-from custom_components.extended_assist import gallery, shown
-from custom_components.extended_assist.gallery import Picture, async_get_gallery
-from custom_components.extended_assist.shown import Screen, async_show
+from custom_components.extended_assist.toolbox import chat_images as shown, gallery
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.chat_images import Screen, async_show
+from custom_components.extended_assist.toolbox.gallery import Picture, async_get_gallery
 from custom_components.extended_assist.tools.user import GetUserNameTool
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.recorder.time_spans import parse_time, time_span
 from custom_components.extended_assist.results import ToolError, format_time
-from custom_components.extended_assist.spans import parse_time, time_span
 from homeassistant.util import dt as dt_util
 
 NOW = "2026-03-11 14:30:05"

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from custom_components.extended_assist.walk import place_of, texts_in
+from custom_components.extended_assist.results import place_of, texts_in
 
 DATA = {"a": ["x", ("y", 1), {"b": None, "c": "z"}], 2: MappingProxyType({"d": "w"}), "e": True}
 

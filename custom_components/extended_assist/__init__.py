@@ -1,11 +1,7 @@
 """Extended Assist: a Claude agent and a toolbox for any agent, bounded by exposure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
-
-from anthropic import AsyncAnthropic
-from anthropic.types import ModelInfo
 
 from homeassistant.config_entries import ConfigEntry, UpdateListenerType
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, Platform
@@ -19,31 +15,28 @@ from homeassistant.helpers.start import async_at_started
 from homeassistant.helpers.typing import ConfigType
 from homeassistant.util.hass_dict import HassKey
 
-from .api import ExtendedAssistAPI, api_id
+from .api.assist_tools import async_offer_in_assist
+from .api.instance import ExtendedAssistAPI, api_id
 from .automations.store import async_forget, async_recover
 from .cameras.kept import KeptPictures
 from .claude.client import async_create_client
-from .claude.ledger import Ledgers
-from .claude.refused import Refused
+from .claude.coordinator import ExtendedAssistConfigEntry, RuntimeData, ServerCoordinator
 from .claude.usage import async_get_meters
+from .claude.vision_model import async_find_eyes
 from .const import CONF_ASK_FIRST, CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FAMILIES, DOMAIN, LOGGER, SUBENTRY_FUNCTION
-from .coordinator import ServerCoordinator
-from .entry_issues import ASKS_NOW, async_raise_entry_issue
-from .fact_actions import async_register_fact_actions
+from .entity import async_household_platforms
+from .exposure.name_index import async_get_names
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
-from .gallery import async_register_view
-from .glances import async_find_eyes
 from .habits.declined import async_get_declined
-from .happened import async_get_activity
-from .household import async_household_platforms
-from .in_assist import async_offer_in_assist
-from .issues import async_resolve_orphaned, async_watch_others
 from .memory.keeper import async_get_memory
-from .name_index import async_get_names
 from .panel.registering import async_show
 from .recorder.kept import async_get_kept
+from .repair_issues.agents import async_resolve_orphaned, async_watch_others
+from .repair_issues.entries import ASKS_NOW, async_raise_entry_issue
 from .services import async_register_actions
+from .toolbox.activity import async_get_activity
+from .toolbox.gallery import async_register_view
 from .toolbox.journal import async_get_journal
 from .toolbox.options import WISHES
 from .websocket import async_register_commands
@@ -69,33 +62,12 @@ _SET_UP: HassKey[dict[str, tuple[Platform, ...]]] = HassKey(f"{DOMAIN}_platforms
 """The platforms of each loaded entry; its options may say something else by the time it is unloaded."""
 
 
-@dataclass(slots=True)
-class RuntimeData:
-    """What an entry needs while it is loaded."""
-
-    client: AsyncAnthropic
-    coordinator: ServerCoordinator
-    refused: Refused = field(default_factory=Refused)
-    """What the server refused of its models."""
-    ledgers: Ledgers = field(default_factory=Ledgers)
-    """What was sent in each conversation."""
-
-    @property
-    def models(self) -> list[ModelInfo]:
-        """The models that the server lists, newest first."""
-        return self.coordinator.data
-
-
-type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
-
-
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register what is there without entries, and notice from the beginning what sensors say and what comes of what is done."""
     async_register_actions(hass)
-    async_register_fact_actions(hass)
     async_register_commands(hass)
     async_register_view(hass)
     async_get_activity(hass)

@@ -13,8 +13,8 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import chat_session, llm
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from . import ExtendedAssistConfigEntry
 from .claude.client import event_timeout
+from .claude.coordinator import ExtendedAssistConfigEntry
 from .claude.evaluation import answers_from, instructions_for, structure_for
 from .claude.failures import TurnError
 from .claude.retry import task_patience

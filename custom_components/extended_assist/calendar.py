@@ -13,8 +13,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
 
-from . import ExtendedAssistConfigEntry
-from .wish_entity import WishEntity
+from .claude.coordinator import ExtendedAssistConfigEntry
+from .entity import WishEntity
 from .wishes.keeper import async_get_wishes
 from .wishes.moments import next_moment
 from .wishes.wish import Wish

@@ -14,7 +14,7 @@ from homeassistant.helpers.typing import ConfigType
 from homeassistant.util import dt as dt_util
 
 from .const import ATTR_KIND
-from .happened import Happening, async_get_activity, unique_id_of
+from .toolbox.activity import Happening, async_get_activity, unique_id_of
 from .trigger import own_activities
 
 CONF_WITHIN: Final = "within"

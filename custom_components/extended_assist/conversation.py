@@ -14,10 +14,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from . import ExtendedAssistConfigEntry
-from .api_selection import without_twin
+from .claude.coordinator import ExtendedAssistConfigEntry
 from .claude.failures import TurnError, async_sentence
+from .claude.fallback import agent_exists, async_hand_over
 from .claude.loop import async_answer
+from .claude.models import async_check_model
 from .claude.present import DEFAULT_PRESENT
 from .claude.recap import recap
 from .claude.usage import TokenMeter, async_get_meters
@@ -32,11 +33,11 @@ from .const import (
     SUBENTRY_CONVERSATION,
 )
 from .entity import ClaudeEntity
-from .fallback import agent_exists, async_hand_over
-from .issues import async_check_agent, async_check_model, async_check_tools
+from .exposure.api_selection import without_twin
 from .memory.telling import retold
-from .shown import Screen, showing
+from .repair_issues.agents import async_check_agent, async_check_tools
 from .toolbox.caller import Caller
+from .toolbox.chat_images import Screen, showing
 from .toolbox.journal import async_get_journal
 from .toolbox.outside import unwrapped
 from .toolbox.unfinished import abandon

@@ -14,18 +14,19 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er, 
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import DATA_INSTANCE
 
-from . import ExtendedAssistConfigEntry, has_connection
+from . import has_connection
+from .claude.coordinator import ExtendedAssistConfigEntry
 from .claude.request import to_tools
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FUNCTION, DOMAIN, LOGGER, SUBENTRY_FUNCTION
-from .exposure import Exposure
+from .exposure.entities import Exposure
+from .flows.redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, redacted, redacted_model
 from .functions.definition import Definition, read_definition
 from .functions.manager import function_subentries, loaded_functions
 from .functions.types import FUNCTION_TYPES
 from .functions.yaml_source import FunctionError
-from .issues import SUBENTRY_ISSUES
 from .memory.keeper import async_get_memory
-from .redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, redacted, redacted_model
+from .repair_issues.agents import SUBENTRY_ISSUES
 from .toolbox.journal import async_get_journal
 from .tools import CATALOGUE
 from .wishes.keeper import async_get_wishes

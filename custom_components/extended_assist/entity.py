@@ -1,31 +1,58 @@
-"""What the entities that talk to a model share."""
+"""The entities of the integration: those of agents, which talk to a model, and those of the household; and their devices."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, override
+from itertools import chain
+from typing import Any, Final, override
 
 from homeassistant.components import conversation
-from homeassistant.config_entries import ConfigSubentry
-from homeassistant.const import CONF_MODEL
-from homeassistant.core import Context, callback
+from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.const import CONF_MODEL, Platform
+from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
-from . import ExtendedAssistConfigEntry
 from .claude.caching import default_cache
+from .claude.coordinator import ExtendedAssistConfigEntry, ServerCoordinator
 from .claude.failures import TurnError, async_sentence
-from .claude.models import Abilities, find_model
+from .claude.models import Abilities, async_check_model, find_model
 from .claude.options import AgentOptions
 from .claude.retry import Patience, Retry
+from .claude.token_limit import async_check_token_limit, is_used_up
 from .claude.turn import AgentTurn
 from .claude.usage import TokenMeter
-from .const import CONF_BASE_URL
-from .coordinator import ServerCoordinator
-from .device import agent_device
-from .happened import Happening, async_happened
-from .issues import async_check_left_out, async_check_model, async_resolve_unless_ignored
-from .token_limit import async_check_token_limit, is_used_up
-from .toolbox.options import ToolboxOptions
+from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN
+from .repair_issues.agents import async_check_left_out, async_resolve_unless_ignored
+from .toolbox.activity import Happening, async_happened
+from .toolbox.options import MEMORY, WISHES, ToolboxOptions
+from .tools import DEFAULT_FAMILIES
+from .wishes.keeper import Wishes
+from .wishes.wish import Wish
+
+
+def agent_device(subentry: ConfigSubentry) -> dr.DeviceInfo:
+    """Return the device of an agent, the same from whichever of its entities comes first."""
+    return dr.DeviceInfo(
+        identifiers={(DOMAIN, subentry.subentry_id)},
+        name=subentry.title,
+        manufacturer="Extended Assist",
+        model=subentry.data[CONF_MODEL],
+        entry_type=dr.DeviceEntryType.SERVICE,
+    )
+
+
+def entry_device(entry: ConfigEntry) -> dr.DeviceInfo:
+    """Return the device of what belongs to an entry rather than to one of its agents."""
+    return dr.DeviceInfo(
+        identifiers={(DOMAIN, entry.entry_id)},
+        name=entry.title,
+        manufacturer="Extended Assist",
+        entry_type=dr.DeviceEntryType.SERVICE,
+    )
 
 
 class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
@@ -121,3 +148,130 @@ class ClaudeEntity(CoordinatorEntity[ServerCoordinator]):
             tell_left_out=self._tell_left_out,
             refused=self._runtime.refused,
         )
+
+
+HOUSEHOLD_PLATFORMS: Final[Mapping[str, tuple[Platform, ...]]] = {
+    WISHES: (Platform.CALENDAR, Platform.EVENT, Platform.TODO),
+    MEMORY: (Platform.TODO,),
+}
+"""The platforms of what families of tools show."""
+
+
+@dataclass(slots=True, eq=False)
+class _RunningAction:
+    """An action that an entity performs; its context is removed at its end, also for tasks that it started."""
+
+    entity: Entity
+    context: Context | None = None
+
+
+_ACTION: Final[ContextVar[_RunningAction | None]] = ContextVar(f"{DOMAIN}_running_action", default=None)
+
+
+@callback
+def shows(entry: ConfigEntry, family: str) -> bool:
+    """Return whether an entry has a family of tools, so that what these keep is shown."""
+    return family in entry.options.get(CONF_FAMILIES, DEFAULT_FAMILIES)
+
+
+@callback
+def async_household_platforms(hass: HomeAssistant, entry: ConfigEntry) -> Iterable[Platform]:
+    """Return the platforms of what an entry shows; what families showed that are turned off leaves nothing behind."""
+    entities = er.async_get(hass)
+    for family, platforms in HOUSEHOLD_PLATFORMS.items():
+        for platform in platforms if not shows(entry, family) else ():
+            if entity_id := entities.async_get_entity_id(platform, DOMAIN, _unique_id(entry, family)):
+                entities.async_remove(entity_id)
+    return dict.fromkeys(
+        one for family, platforms in HOUSEHOLD_PLATFORMS.items() if shows(entry, family) for one in platforms
+    )
+
+
+def hidden_at_first() -> er.EntityOptionsType:
+    """Return the options of an entity that is exposed to no assistant until the user decides otherwise."""
+    return {assistant: {"should_expose": False} for assistant in KNOWN_ASSISTANTS}
+
+
+def _unique_id(entry: ConfigEntry, family: str) -> str:
+    """Return the unique id, one for each platform."""
+    return f"{entry.entry_id}_{family}"
+
+
+class HouseholdEntity(Entity):
+    """An entity that shows what a family of tools keeps for the household, and nobody's own."""
+
+    _attr_has_entity_name = True
+    _attr_should_poll = False
+
+    def __init__(self, entry: ConfigEntry, family: str) -> None:
+        """Take the entry, and the family of tools."""
+        self._attr_unique_id = _unique_id(entry, family)
+        self._attr_device_info = entry_device(entry)
+
+    @override
+    def get_initial_entity_options(self) -> er.EntityOptionsType:
+        """Expose it to no assistant, though Home Assistant exposes new to-do lists; what the user decides later holds."""
+        return hidden_at_first()
+
+
+class ActionContextEntity(Entity):
+    """An entity that knows the context of the action that it performs.
+
+    Intents of Home Assistant call methods of to-do lists without an action: `Entity` keeps the context of an earlier action then.
+    """
+
+    @override
+    async def async_request_call[T](self, coro: Coroutine[Any, Any, T]) -> T:
+        """Perform an action; its context counts for this action alone."""
+        action = _RunningAction(self)
+        token = _ACTION.set(action)
+        try:
+            return await super().async_request_call(coro)
+        finally:
+            action.context = None
+            _ACTION.reset(token)
+
+    @callback
+    @override
+    def async_set_context(self, context: Context) -> None:
+        """Store the context of the action that runs now."""
+        super().async_set_context(context)
+        if (action := _ACTION.get()) is not None and action.entity is self:
+            action.context = context
+
+    @property
+    def action_context(self) -> Context | None:
+        """Return the context of the action that runs now; None where no action called this entity."""
+        action = _ACTION.get()
+        return action.context if action is not None and action.entity is self else None
+
+
+class WishEntity(HouseholdEntity):
+    """An entity that shows the household's wishes of one entry, and nobody's own."""
+
+    _attr_translation_key = "later"
+
+    def __init__(self, entry: ConfigEntry, wishes: Wishes) -> None:
+        """Take the entry whose wishes are shown, and what keeps them."""
+        super().__init__(entry, WISHES)
+        self._entry_id = entry.entry_id
+        self._wishes = wishes
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Follow what is shown."""
+        await super().async_added_to_hass()
+        self.async_on_remove(self._async_follow())
+
+    @callback
+    def _async_follow(self) -> CALLBACK_TYPE:
+        """Follow what stands; return what ends that."""
+        return self._wishes.async_listen(self.async_write_ha_state)
+
+    def _is_shown(self, wish: Wish) -> bool:
+        """Return whether a wish is the household's and this entry's."""
+        return wish.is_household and wish.owner.entry_id == self._entry_id
+
+    def _household(self) -> Iterator[Wish]:
+        """Yield the wishes of the household that are shown: standing ones, and ended ones."""
+        return filter(self._is_shown, chain(self._wishes.standing, self._wishes.ended))

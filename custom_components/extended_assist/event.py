@@ -12,10 +12,10 @@ from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
 
-from . import ExtendedAssistConfigEntry
+from .claude.coordinator import ExtendedAssistConfigEntry
 from .const import ATTR_KIND, ATTR_RESULT, EVENT_HAPPENED
-from .device import agent_device, entry_device
-from .happened import (
+from .entity import WishEntity, agent_device, entry_device, hidden_at_first, shows
+from .toolbox.activity import (
     ATTR_ACTIONS,
     ATTR_AGENT,
     ATTR_CAUSED,
@@ -29,9 +29,7 @@ from .happened import (
     async_get_activity,
     unique_id_of,
 )
-from .household import hidden_at_first, shows
 from .toolbox.options import WISHES as LATER
-from .wish_entity import WishEntity
 from .wishes.keeper import async_get_wishes
 from .wishes.outcome import Ending
 from .wishes.wish import Wish

@@ -4,7 +4,7 @@ from homeassistant.components.llm import LLMTools
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.llm import LLM_API_ASSIST, LLMContext
 
-from .in_assist import PROMPT, async_tools_in_assist
+from .api.assist_tools import PROMPT, async_tools_in_assist
 
 
 @callback

@@ -9,7 +9,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_cached_translations
 
 from .const import ATTR_BY, ATTR_KIND, ATTR_RESULT, DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
-from .happened import ATTR_ACTIONS, ATTR_TARGETS, ATTR_TOOL, EVENT_AGENT
+from .toolbox.activity import ATTR_ACTIONS, ATTR_TARGETS, ATTR_TOOL, EVENT_AGENT
 
 MAX_NAMED: Final = 5
 """Actions, and entities, that one line names."""

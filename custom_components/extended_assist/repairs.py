@@ -13,16 +13,16 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.selector import SelectOptionDict, SelectSelector, SelectSelectorConfig
 
-from . import issues
-from .api_selection import assist_name
 from .claude.models import successors
 from .const import CONF_ALLOW_WITHOUT_CHAT, CONF_ENABLED, CONF_FUNCTION, CONF_MONTHLY_TOKENS, DOMAIN
-from .entry_issues import ASKS_NOW, CHANGE_ISSUES, NOBODY_TO_ASK
+from .exposure.api_selection import assist_name
 from .flows.cost import monthly_tokens_field
 from .flows.function import CodeSelector
 from .flows.tools import check_tools, tools_field, without_missing
 from .functions.manager import async_validate_function
 from .functions.yaml_source import FunctionError
+from .repair_issues import agents as issues
+from .repair_issues.entries import ASKS_NOW, CHANGE_ISSUES, NOBODY_TO_ASK
 
 
 class IssueFlow(RepairsFlow):

@@ -5,7 +5,7 @@ a day on with its hours as well (duration()); a moment is local time, rounded to
 minute after that (format_minute()). In CSV, all of them are texts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import csv
 from datetime import datetime, timedelta
 import io
@@ -17,8 +17,6 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
-
-from .walk import Path, texts_in
 
 DEFAULT_BUDGET = 4_000
 """Characters of one result: about a thousand tokens, read again by the model in every later round."""
@@ -187,3 +185,26 @@ def _replaced(data: Any, path: Path, text: str) -> Any:
     copy: Any = dict(data) if isinstance(data, Mapping) else list(data)
     copy[path[0]] = _replaced(data[path[0]], path[1:], text)
     return copy
+
+
+type Path = tuple[Any, ...]
+"""The way to something inside data: keys of dicts, and numbers of items of lists."""
+
+
+def texts_in(value: Any, *, keys: bool = False, path: Path = ()) -> Iterator[tuple[str, Path]]:
+    """Yield every text inside dicts and lists with the way to it; with keys, these too, with the way to their dict."""
+    if isinstance(value, str):
+        yield value, path
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if keys:
+                yield str(key), path
+            yield from texts_in(item, keys=keys, path=(*path, key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from texts_in(item, keys=keys, path=(*path, index))
+
+
+def place_of(start: str, path: Path) -> str:
+    """The way to something as a person reads it, such as actions[0].data.message."""
+    return start + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

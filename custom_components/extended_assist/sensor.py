@@ -8,9 +8,9 @@ from homeassistant.const import CONF_MODEL, EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from . import ExtendedAssistConfigEntry
+from .claude.coordinator import ExtendedAssistConfigEntry
 from .claude.usage import REQUESTS, TOKENS, TokenMeter, async_get_meters
-from .device import agent_device
+from .entity import agent_device
 
 PARALLEL_UPDATES = 0
 

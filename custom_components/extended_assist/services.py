@@ -1,6 +1,6 @@
-"""The integration's own actions."""
+"""The integration's own actions: calling a function of the user's, and what people do with remembered facts by themselves."""
 
-from typing import Final
+from typing import Any, Final
 
 import voluptuous as vol
 
@@ -8,8 +8,10 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.util import dt as dt_util
 
 from .const import CONF_FUNCTION, DOMAIN
+from .entity import shows
 from .functions.manager import (
     LoadedFunction,
     async_call_function,
@@ -17,8 +19,26 @@ from .functions.manager import (
     loaded_functions,
     trusted_options,
 )
-from .toolbox.options import ToolboxOptions
+from .memory.action_errors import refusal, translated
+from .memory.fact import Fact, now
+from .memory.keeper import Memory, async_get_memory
+from .memory.whose import Ears, Writer, async_known_user, async_writer_of
+from .memory.writing import (
+    HOUSEHOLD,
+    ME,
+    NoFactError,
+    async_change,
+    async_read_file,
+    async_record,
+    rewrite,
+    to_change,
+    to_yaml,
+    write,
+)
+from .results import ToolError, format_time
+from .toolbox.options import MEMORY, ToolboxOptions
 from .toolbox.outside import MARK
+from .toolbox.policy import NotAllowedError
 
 CALL_FUNCTION: Final = "call_function"
 _ARGUMENTS = "arguments"
@@ -32,12 +52,35 @@ _SCHEMA = vol.Schema(
 )
 
 
+_UNTIL: Final = "until"
+_REMEMBER = vol.Schema(
+    {
+        vol.Required("words"): cv.string,
+        vol.Optional("whose"): vol.In([HOUSEHOLD, ME]),
+        vol.Optional(_UNTIL): vol.Any(None, cv.datetime),
+        vol.Optional("id"): cv.string,
+    }
+)
+_FORGET = vol.Schema(
+    {
+        vol.Optional("ids", default=list): vol.All(cv.ensure_list, [cv.string]),
+        vol.Optional("all_own", default=False): cv.boolean,
+        vol.Optional("for_good", default=False): cv.boolean,
+    }
+)
+_IMPORT = vol.Schema({vol.Required("facts"): cv.string})
+
+
 @callback
 def async_register_actions(hass: HomeAssistant) -> None:
     """Register the actions, whether or not an entry is loaded."""
-    hass.services.async_register(
-        DOMAIN, CALL_FUNCTION, _async_call_function, schema=_SCHEMA, supports_response=SupportsResponse.OPTIONAL
-    )
+    only, optional = SupportsResponse.ONLY, SupportsResponse.OPTIONAL
+    register = hass.services.async_register
+    register(DOMAIN, CALL_FUNCTION, _async_call_function, schema=_SCHEMA, supports_response=optional)
+    register(DOMAIN, "get_facts", _async_get, schema=vol.Schema({}), supports_response=only)
+    register(DOMAIN, "remember", _async_remember, schema=_REMEMBER, supports_response=optional)
+    register(DOMAIN, "forget", _async_forget, schema=_FORGET, supports_response=optional)
+    register(DOMAIN, "import_facts", _async_import, schema=_IMPORT, supports_response=optional)
 
 
 async def _async_call_function(call: ServiceCall) -> ServiceResponse:
@@ -87,3 +130,95 @@ def _find(hass: HomeAssistant, entries: list[ConfigEntry], name: str) -> list[tu
         for function in loaded_functions(hass, entry.entry_id)
         if function.definition.name == name
     ]
+
+
+async def _async_get(call: ServiceCall) -> ServiceResponse:
+    """Return the household's facts and those of whoever asks, one by one and as a file."""
+    _options(call.hass)
+    ears = Ears(household=True, user_id=await async_known_user(call.hass, call.context.user_id))
+    facts = [fact for fact in (await async_get_memory(call.hass)).held if ears.hears(fact)]
+    return {"facts": [_told(fact) for fact in facts], "yaml": await call.hass.async_add_executor_job(to_yaml, facts)}
+
+
+async def _async_remember(call: ServiceCall) -> ServiceResponse:
+    """Remember a fact, or change one; in a change, what is not given stays."""
+    memory, given = await async_get_memory(call.hass), call.data
+    with translated():
+        writer = await _async_writer(call)
+        until = dt_util.as_local(given[_UNTIL]).timestamp() if given.get(_UNTIL) else None
+        if until is not None and until <= now():
+            raise ToolError("over")
+        if wanted := given.get("id"):
+            before = _find_fact(memory, writer, wanted)
+            is_own = given["whose"] == ME if "whose" in given else None
+            until = until if _UNTIL in given else before.until
+            fact = rewrite(call.hass, writer, before, given["words"], is_own=is_own, until=until)
+            await async_change(call.hass, memory, writer, fact)
+        else:
+            fact = write(call.hass, writer, given["words"], is_own=given.get("whose") == ME, until=until)
+            await memory.async_add([fact])
+            await async_record(call.hass, writer, to_change(fact))
+    return _told(fact)
+
+
+async def _async_forget(call: ServiceCall) -> ServiceResponse:
+    """Forget facts, or delete them for good; all of one's own are always deleted for good."""
+    memory, given = await async_get_memory(call.hass), call.data
+    with translated():
+        writer = await _async_writer(call)
+        ids = {_find_fact(memory, writer, one).id for one in given["ids"]}
+        if given["all_own"] and writer.user_id is None:
+            raise NotAllowedError("Nobody is known whose own this could be.")
+        if given["for_good"] or given["all_own"]:
+            own = writer.user_id if given["all_own"] else None
+            return {"forgotten": await memory.async_delete(lambda fact: fact.id in ids or _is_of(fact, own), own)}
+        await memory.async_end(ids)
+        await async_record(call.hass, writer, to_change(None, ids))
+    return {"forgotten": len(ids)}
+
+
+async def _async_import(call: ServiceCall) -> ServiceResponse:
+    """Remember what is in a file and not yet remembered: all of it, or nothing where any of it cannot be read."""
+    memory = await async_get_memory(call.hass)
+    with translated():
+        facts = await async_read_file(call.hass, call.data["facts"], await _async_writer(call), memory)
+        await memory.async_add(facts)
+    return {"imported": len(facts)}
+
+
+async def _async_writer(call: ServiceCall) -> Writer:
+    """Return who changes something; raises NotAllowedError where they may not."""
+    return await async_writer_of(call.hass, call.context, _options(call.hass))
+
+
+def _options(hass: HomeAssistant) -> ToolboxOptions:
+    """Return the options that hold: of the entries in which memory is on, those that allow most to automations."""
+    entries = [entry for entry in hass.config_entries.async_loaded_entries(DOMAIN) if shows(entry, MEMORY)]
+    if not entries:
+        raise refusal("memory_off")
+    options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
+    return max(options, key=lambda one: one.memory_automations)
+
+
+def _find_fact(memory: Memory, writer: Writer, wanted: str) -> Fact:
+    """Return a fact by its id; another person's is not there."""
+    fact = memory.find(wanted)
+    if fact is None or not fact.holds(now()) or not writer.may_change(fact):
+        raise NoFactError(wanted)
+    return fact
+
+
+def _is_of(fact: Fact, user_id: str | None) -> bool:
+    """Return whether a fact is a user's own."""
+    return user_id is not None and fact.user_id == user_id
+
+
+def _told(fact: Fact) -> dict[str, Any]:
+    """Return a fact as it is told to people."""
+    told = {
+        "id": fact.id,
+        "words": fact.words,
+        "whose": HOUSEHOLD if fact.user_id is None else ME,
+        "said": format_time(fact.said),
+    }
+    return told | ({_UNTIL: format_time(fact.until)} if fact.until is not None else {})

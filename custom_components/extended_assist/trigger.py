@@ -9,7 +9,7 @@ from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.trigger import NotTriggeredReasonReporter, StatelessEntityTriggerBase, Trigger
 
 from .const import DOMAIN
-from .happened import Happening, unique_id_of
+from .toolbox.activity import Happening, unique_id_of
 
 
 class ActivityTrigger(StatelessEntityTriggerBase):

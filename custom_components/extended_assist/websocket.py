@@ -17,7 +17,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
-from .api import async_get_tools
+from .api.instance import async_get_tools
 from .claude.request import offered_tools
 from .const import DOMAIN
 from .panel.by_hand import async_call_by_hand, context_of

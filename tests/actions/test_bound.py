@@ -11,8 +11,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.extended_assist.actions.binding import MAX_ROUNDS
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.responses import visible_response
+from custom_components.extended_assist.exposure.entities import Exposure
+from custom_components.extended_assist.exposure.responses import visible_response
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import bound
 from custom_components.extended_assist.templates.bound import BoundTemplate, TemplateRun, compiled

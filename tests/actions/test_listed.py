@@ -11,7 +11,7 @@ from custom_components.extended_assist.actions.entity_actions import ACTIONS
 from custom_components.extended_assist.actions.media import holds_address
 from custom_components.extended_assist.actions.rules import is_never
 from custom_components.extended_assist.actions.targetless import async_may_be_listed
-from custom_components.extended_assist.domains import WITH_ENTITIES
+from custom_components.extended_assist.exposure.domains import WITH_ENTITIES
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant import loader
 from homeassistant.const import EVENT_CALL_SERVICE

@@ -8,8 +8,8 @@ import pytest
 
 from custom_components.extended_assist.actions.run import SequenceRun
 from custom_components.extended_assist.actions.sequences import SequenceWalker
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.responses import visible_response
+from custom_components.extended_assist.exposure.entities import Exposure
+from custom_components.extended_assist.exposure.responses import visible_response
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller

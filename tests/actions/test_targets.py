@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.actions.targets import Expander, Fits
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.groups import hidden_beside, members_of
+from custom_components.extended_assist.exposure.entities import Exposure
+from custom_components.extended_assist.exposure.groups import hidden_beside, members_of
 from custom_components.extended_assist.results import ToolError
 from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant

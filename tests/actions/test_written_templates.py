@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.automations.check import async_check
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller

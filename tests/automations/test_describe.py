@@ -10,7 +10,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.extended_assist.automations.describe import MAX_IN_SHORT, AutomationDescriber
 from custom_components.extended_assist.automations.describe_conditions import SAYS_NOTHING
 from custom_components.extended_assist.automations.difference import MAX_DIFF, diff
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import (

@@ -7,7 +7,7 @@ import pytest
 
 from custom_components.extended_assist.automations.describe import AutomationDescriber
 from custom_components.extended_assist.automations.describe_scripts import DESCRIBERS
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.core import HomeAssistant
 from tests.automating import MOTION, PORCH, StartHome, start_home
 

@@ -11,10 +11,10 @@ from unittest.mock import patch
 import pytest
 import yaml
 
-from custom_components.extended_assist import exposure
 from custom_components.extended_assist.automations.config_includes import include_problem
 from custom_components.extended_assist.automations.reading import compose
 from custom_components.extended_assist.automations.same_id import other_places
+from custom_components.extended_assist.exposure import entities as exposure
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
 from homeassistant.util.yaml import dump

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.automations.secret_values import SecretValues
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
 from homeassistant.util.yaml import dump

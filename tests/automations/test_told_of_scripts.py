@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.automations import GetAutomationsTool

@@ -10,7 +10,7 @@ import pytest
 
 from custom_components.extended_assist.actions.own_parts import marked
 from custom_components.extended_assist.automations.describe import AutomationDescriber
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
 from homeassistant.core import HomeAssistant
 from tests.automating import FREE, PORCH, UPDATE, File, StartHome, start_home

@@ -11,7 +11,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.cameras import taking
 from custom_components.extended_assist.cameras.taking import NoPicture, TakenPicture, async_take
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.camera.img_util import TurboJPEGSingleton
 from homeassistant.components.stream import Stream
 from homeassistant.core import HomeAssistant

@@ -7,7 +7,7 @@ import pytest
 
 from custom_components.extended_assist.cameras import taking
 from custom_components.extended_assist.cameras.taking import MAX_PICTURES, NoPicture, TakenPicture, async_take
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.stream.core import KeyFrameConverter
 from homeassistant.core import HomeAssistant
 

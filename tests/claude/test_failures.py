@@ -13,8 +13,8 @@ import httpx
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist import coordinator, entity
-from custom_components.extended_assist.claude import retry
+from custom_components.extended_assist import entity
+from custom_components.extended_assist.claude import coordinator, retry
 from custom_components.extended_assist.claude.failures import key_of
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import SOURCE_REAUTH

@@ -20,7 +20,7 @@ from custom_components.extended_assist.cameras.kept import KeptPictures, LookRes
 from custom_components.extended_assist.claude.context import MAX_BYTES, MAX_PICTURES, fit
 from custom_components.extended_assist.claude.request import to_messages
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_PLAIN
-from custom_components.extended_assist.gallery import async_get_gallery
+from custom_components.extended_assist.toolbox.gallery import async_get_gallery
 from custom_components.extended_assist.tools.cameras import LookTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent

@@ -9,7 +9,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, mock_config_flow
 import voluptuous as vol
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES, CONF_WEB_PORTS
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.registry import FunctionTool
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm

@@ -15,7 +15,7 @@ from custom_components.extended_assist.claude.client import ANTHROPIC_URL
 from custom_components.extended_assist.claude.models import EFFORTS, THINKING, Abilities
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.model import model_schema
-from custom_components.extended_assist.happened import Happening
+from custom_components.extended_assist.toolbox.activity import Happening
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from tests.conftest import AGENT

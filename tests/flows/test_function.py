@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.functions.yaml_source import parse_yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType

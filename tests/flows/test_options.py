@@ -8,7 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import (
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,

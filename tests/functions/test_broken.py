@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.manager import async_validate_function
 from custom_components.extended_assist.functions.yaml_source import FunctionError, join_functions, split_functions
-from custom_components.extended_assist.registry import FunctionTool, async_register_tool, async_remove_tool
+from custom_components.extended_assist.registry import (
+    FunctionTool,
+    async_register_tool,
+    async_remove_tool,
+)
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir, llm

@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 import yaml
 
 from custom_components.extended_assist.const import CONF_WEB_PORTS
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.functions.address import to_address, to_header
 from custom_components.extended_assist.functions.base import FunctionRun
 from custom_components.extended_assist.functions.payload import to_payload

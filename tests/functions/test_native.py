@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.legacy_history import MAX_ENTITIES
 from custom_components.extended_assist.functions.tool import UserFunctionTool

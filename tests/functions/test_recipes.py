@@ -9,7 +9,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import llm

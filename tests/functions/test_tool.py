@@ -9,7 +9,7 @@ from aiohttp.test_utils import TestServer
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions import rendering, script
 from custom_components.extended_assist.toolbox.outside import MARK

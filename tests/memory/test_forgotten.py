@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.keeper import KEY, Memory, async_get_memory
 from custom_components.extended_assist.storage import NotStoredError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.flows.agent import default_agent, default_task
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.tools import FAMILIES

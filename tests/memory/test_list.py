@@ -6,10 +6,10 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.fact_list import FactList
 from custom_components.extended_assist.memory.fact import MAX_FACTS, Fact, Via
 from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.storage import NotStoredError
+from custom_components.extended_assist.todo import FactList
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import KNOWN_ASSISTANTS, async_should_expose
 from homeassistant.components.todo.const import DATA_COMPONENT

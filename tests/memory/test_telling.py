@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.memory.fact import MAX_FACTS, Fact, Via
 from custom_components.extended_assist.memory.telling import MAX_TOLD, async_told_facts, retold
 from custom_components.extended_assist.toolbox.caller import Caller

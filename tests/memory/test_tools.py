@@ -8,7 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 
 from custom_components.extended_assist.claude.request import to_tools
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.memory.fact import MAX_FACTS, Fact, Via
 from custom_components.extended_assist.memory.whose import Writer
 from custom_components.extended_assist.memory.writing import async_change

@@ -7,9 +7,9 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
 from custom_components.extended_assist.const import DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
-from custom_components.extended_assist.happened import EVENT_AGENT
 from custom_components.extended_assist.logbook import async_describe_events
 from custom_components.extended_assist.panel import by_hand
+from custom_components.extended_assist.toolbox.activity import EVENT_AGENT
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.memory import RememberTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes

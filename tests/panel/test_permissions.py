@@ -7,8 +7,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.gallery import PATH, Picture, async_get_gallery
+from custom_components.extended_assist.exposure.entities import Exposure
+from custom_components.extended_assist.toolbox.gallery import PATH, Picture, async_get_gallery
 from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.wishes.wish import What
 from homeassistant.auth.models import Group, User

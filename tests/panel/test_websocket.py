@@ -9,7 +9,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist import websocket
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.panel import by_hand

@@ -99,7 +99,7 @@ def test_setup() -> None:
 
 def test_runtime_data() -> None:
     """What belongs to an entry is in the entry, whose type says what."""
-    assert "ConfigEntry[RuntimeData]" in ast.unparse(modules()["__init__.py"])
+    assert "ConfigEntry[RuntimeData]" in ast.unparse(modules()["claude/coordinator.py"])
     used = [ast.unparse(node.slice) for node in nodes(ast.Subscript) if ast.unparse(node.value).endswith("hass.data")]
     assert "DOMAIN" not in used
     calls = [node for node in nodes(ast.Call) if ast.unparse(node.func).endswith("hass.data.setdefault")]

@@ -5,12 +5,12 @@ import math
 from pathlib import Path
 from typing import Any
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.recorder import async_read
 from custom_components.extended_assist.rehearsal.calendars import async_events
 from custom_components.extended_assist.rehearsal.past import RehearsalOutcome
 from custom_components.extended_assist.rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
-from custom_components.extended_assist.walk import texts_in
+from custom_components.extended_assist.results import texts_in
 from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity

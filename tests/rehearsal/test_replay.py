@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.rehearsal.account import looks_wrong, told
 from custom_components.extended_assist.rehearsal.automation import RehearsedAutomation
 from custom_components.extended_assist.rehearsal.past import NotReplayableError, Past, Ran, RehearsalOutcome

@@ -7,7 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 from sqlalchemy import insert
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.recorder import async_read
 from custom_components.extended_assist.rehearsal import rows as rows_module
 from custom_components.extended_assist.rehearsal.past import Past, Stretch

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.templates import async_render
 from homeassistant.core import HomeAssistant
 from tests.conftest import ASSISTANT

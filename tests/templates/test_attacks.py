@@ -15,8 +15,8 @@ import time
 
 import pytest
 
-from custom_components.extended_assist import exposure as exposing
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure import entities as exposing
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import async_render, async_render_with_notes, render as rendering
 from custom_components.extended_assist.templates.home import Home

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.templates.environment import FUNCTIONS, ExposedEnvironment
 from custom_components.extended_assist.templates.names import (
     LEFT_OUT,

@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.common import (
     async_mock_service,
 )
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.consent import MAX_OPEN, VALID

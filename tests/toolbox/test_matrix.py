@@ -7,7 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 import voluptuous as vol
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent, default_task
 from custom_components.extended_assist.toolbox.journal import Change, async_get_journal

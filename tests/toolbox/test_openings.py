@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import custom_components.extended_assist
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.consequential import are_alike, is_consequential, without_kind

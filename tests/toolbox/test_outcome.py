@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.toolbox import acts
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.components.cover import CoverDeviceClass

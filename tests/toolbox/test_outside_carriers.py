@@ -12,12 +12,8 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.claude.present import describe_present
 from custom_components.extended_assist.claude.recap import recap
-from custom_components.extended_assist.exposure import Exposure
-from custom_components.extended_assist.fixed_values import (
-    is_fixed_attribute,
-    is_fixed_name,
-    is_fixed_unit,
-)
+from custom_components.extended_assist.exposure.entities import Exposure
+from custom_components.extended_assist.exposure.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_unit
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.keeper import async_get_memory
 from custom_components.extended_assist.toolbox.call import ToolCall

@@ -11,7 +11,7 @@ from typing import Any, override
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.toolbox import unfinished
 from custom_components.extended_assist.toolbox.options import ToolboxOptions

@@ -7,8 +7,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_mock_service
 import voluptuous as vol
 
-from custom_components.extended_assist import api
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api import instance as api
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import CONF_ALLOW_WITHOUT_CHAT, CONF_ASK_FIRST, CONF_FAMILIES
 from custom_components.extended_assist.toolbox import question
 from custom_components.extended_assist.toolbox.call import ToolCall

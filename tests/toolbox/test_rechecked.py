@@ -13,7 +13,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.panel.by_hand import async_call_by_hand
 from custom_components.extended_assist.panel.errors import PanelError

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.toolbox.consequential import is_consequential, leaves

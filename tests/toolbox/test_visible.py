@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.toolbox.afar import async_question
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller

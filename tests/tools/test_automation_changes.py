@@ -9,7 +9,7 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 
 from custom_components.extended_assist.automations.loading import AUTOMATIONS
 from custom_components.extended_assist.automations.yaml_index import index_yaml
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.toolbox.call import ToolCall
 from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool

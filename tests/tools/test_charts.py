@@ -16,8 +16,8 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
-from custom_components.extended_assist import shown
-from custom_components.extended_assist.gallery import async_get_gallery
+from custom_components.extended_assist.toolbox import chat_images as shown
+from custom_components.extended_assist.toolbox.gallery import async_get_gallery
 from custom_components.extended_assist.tools import charts
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool

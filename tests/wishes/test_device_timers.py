@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.api import api_id
+from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.const import CONF_FAMILIES
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.components import intent as intents

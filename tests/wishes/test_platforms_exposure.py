@@ -3,7 +3,7 @@
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, flush_store
 
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import (
     KNOWN_ASSISTANTS,

@@ -14,7 +14,7 @@ import voluptuous as vol
 from custom_components.extended_assist.claude import glance
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import CONF_FAMILIES
-from custom_components.extended_assist.exposure import Exposure
+from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.panel.standing import async_standing
 from custom_components.extended_assist.toolbox.afar import async_question
 from custom_components.extended_assist.toolbox.call import ToolCall

@@ -28,8 +28,8 @@ from homeassistant.helpers.script_variables import ScriptVariables
 from homeassistant.helpers.template import Template, is_template_string
 from homeassistant.helpers.typing import TemplateVarsType
 
+from ..results import texts_in
 from ..templates.bound import BoundTemplate, BoundVariables, TemplateRun
-from ..walk import texts_in
 from .rendered import RenderedPart, Values
 
 MAX_ROUNDS: Final = 10_000

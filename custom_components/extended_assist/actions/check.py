@@ -10,11 +10,10 @@ from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service, SupportsResponse, callback
 from homeassistant.helpers import entity_registry as er, service as service_helper
 
-from ..exposure import Exposure
-from ..groups import hidden_beside
-from ..results import ToolError
+from ..exposure.entities import Exposure
+from ..exposure.groups import hidden_beside
+from ..results import ToolError, texts_in
 from ..toolbox.call import ToolCall
-from ..walk import texts_in
 from .data import CheckText, DataCheck, refuse_templates
 from .entity_actions import ACTIONS, OFFERED, ONLY_LISTED_KINDS, Kind, kind_of, offered_by
 from .media import holds_address

@@ -8,9 +8,8 @@ from homeassistant.core import HomeAssistant, callback, valid_entity_id
 from homeassistant.helpers import condition as condition_helper, entity_registry as er, trigger as trigger_helper
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure, is_secret_key
-from ..results import ToolError
-from ..walk import place_of, texts_in
+from ..exposure.entities import Exposure, is_secret_key
+from ..results import ToolError, place_of, texts_in
 from .listed_triggers import BOUNDED, KEYS, REFUSED, ListedTriggers
 from .targets import Expander, Fits, check_device, place_ids, texts
 from .texts import Texts

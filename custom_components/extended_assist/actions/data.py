@@ -12,10 +12,9 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure
-from ..groups import members_of
-from ..results import ToolError
-from ..walk import texts_in
+from ..exposure.entities import Exposure
+from ..exposure.groups import members_of
+from ..results import ToolError, texts_in
 from .entity_actions import ACTIONS, Kind, kind_of
 from .rules import NAMES_AREAS
 from .targetless import ACTION

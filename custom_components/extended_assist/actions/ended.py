@@ -10,7 +10,7 @@ from homeassistant.components.trace.util import async_get_trace, async_list_trac
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 
-from ..responses import safe_reason
+from ..exposure.responses import safe_reason
 from ..toolbox.call import ToolCall
 
 ENDING_DOMAINS: Final = {AUTOMATION_DOMAIN: "an automation", SCRIPT_DOMAIN: "a script"}

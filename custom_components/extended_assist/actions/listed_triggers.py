@@ -17,11 +17,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure
-from ..results import ToolError
+from ..exposure.entities import Exposure
+from ..results import ToolError, texts_in
 from ..toolbox.localization import LANGUAGES
 from ..toolbox.reply_parser import Reply, parse_reply
-from ..walk import texts_in
 from .own_parts import OwnParts
 from .targets import texts
 

@@ -5,7 +5,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from ..walk import texts_in
+from ..results import texts_in
 
 _OWN = "media-source://"
 """Home Assistant's own media; a source of it that names an entity is looked at as an id."""

@@ -9,8 +9,8 @@ from typing import Any, Final
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure
-from ..groups import members_of
+from ..exposure.entities import Exposure
+from ..exposure.groups import members_of
 
 CREATE: Final = "scene.create"
 SNAPSHOT: Final = "snapshot_entities"

@@ -7,12 +7,12 @@ from homeassistant.core import ServiceResponse, SupportsResponse
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import Exposure
-from ..interruptible import async_pause
-from ..responses import safe_reason, visible_response
+from ..exposure.entities import Exposure
+from ..exposure.responses import safe_reason, visible_response
 from ..results import ToolError, size
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting
+from ..worker.interruptible import async_pause
 from .check import ResolvedAction
 from .ended import ENDING_DOMAINS, async_not_finished
 

@@ -10,7 +10,7 @@ from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Se
 from homeassistant.helpers import service as service_helper
 
 from ..const import DOMAIN
-from ..domains import WITH_ENTITIES
+from ..exposure.domains import WITH_ENTITIES
 from .entity_actions import ACTIONS, ONLY_LISTED_KINDS, Kind
 from .targets import Fits
 

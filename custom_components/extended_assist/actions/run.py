@@ -17,11 +17,11 @@ from homeassistant.helpers.trace import TraceElement, script_execution_get, trac
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..exposure import Exposure
-from ..groups import is_group
-from ..responses import safe_reason
+from ..exposure.entities import Exposure
+from ..exposure.groups import is_group
+from ..exposure.responses import safe_reason
+from ..exposure.safe_log import QUIET, UnloggedText
 from ..results import FreeTextError, ToolError
-from ..silence import QUIET, UnloggedText
 from ..templates.bound import TemplateRun
 from ..toolbox.call import ToolCall
 from ..toolbox.outcome import describe_change, fitting

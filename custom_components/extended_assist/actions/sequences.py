@@ -17,7 +17,7 @@ from homeassistant.core import SupportsResponse, callback
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.template import is_template_string
 
-from ..groups import members_of
+from ..exposure.groups import members_of
 from ..results import ToolError
 from ..toolbox.call import ToolCall
 from .check import ResolvedAction, async_check_action

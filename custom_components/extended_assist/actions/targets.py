@@ -26,8 +26,8 @@ from homeassistant.helpers import (
 )
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 
-from ..exposure import Exposure, NotExposedError, normalize
-from ..groups import listed_members, members_of, moves_others
+from ..exposure.entities import Exposure, NotExposedError, normalize
+from ..exposure.groups import listed_members, members_of, moves_others
 from ..results import ToolError
 
 PLACES = {ATTR_DEVICE_ID: "device", ATTR_AREA_ID: "area", ATTR_FLOOR_ID: "floor", ATTR_LABEL_ID: "label"}

@@ -7,12 +7,11 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import Exposure
-from ..results import ToolError, size
+from ..exposure.entities import Exposure
+from ..results import ToolError, place_of, size, texts_in
 from ..templates import Reach, check_reach, read_form
 from ..templates.bound import compiled
 from ..templates.forms import Form
-from ..walk import place_of, texts_in
 from .data import ids_in, unexposed
 from .run_names import RunNames
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from homeassistant.util.yaml import SECRET_YAML
 
-from ..exposure import Exposure, is_secret_key, is_secret_text
+from ..exposure.entities import Exposure, is_secret_key, is_secret_text
 from ..results import ToolError
 from ..toolbox.call import ToolCall
 from .check import (

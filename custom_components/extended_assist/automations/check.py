@@ -17,9 +17,8 @@ from ..actions.check import ResolvedAction
 from ..actions.own_parts import OwnParts
 from ..actions.sequences import SequenceWalker
 from ..actions.texts import MAX_SIZE
-from ..results import ToolError, size
+from ..results import ToolError, place_of, size, texts_in
 from ..toolbox.call import ToolCall
-from ..walk import place_of, texts_in
 from .edit import OLDER_KEYS
 from .query import NOT_EXPOSED
 from .recipients import SECRET

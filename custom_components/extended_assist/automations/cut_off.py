@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from homeassistant.core import HomeAssistant, callback
 
-from ..entry_issues import CHANGE_COMPLETED, CHANGE_NOT_MADE, CHANGE_UNCLEAR, async_raise_change_issue
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
+from ..repair_issues.entries import CHANGE_COMPLETED, CHANGE_NOT_MADE, CHANGE_UNCLEAR, async_raise_change_issue
 from ..results import format_time
 from ..toolbox.journal import Change
 from ..toolbox.unfinished import tell_later

@@ -10,10 +10,10 @@ from homeassistant.const import ATTR_AREA_ID, ATTR_DEVICE_ID, ATTR_ENTITY_ID, AT
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import ExposedEntity, Exposure
-from ..secret_rule import is_secret_key
+from ..exposure.entities import ExposedEntity, Exposure
+from ..exposure.secrets import is_secret_key
+from ..results import texts_in
 from ..toolbox.visible import name_shown
-from ..walk import texts_in
 from .places import exposed_places
 from .recipients import SECRET
 

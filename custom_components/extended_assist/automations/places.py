@@ -10,7 +10,7 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 
 
 @callback

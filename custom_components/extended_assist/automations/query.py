@@ -20,10 +20,9 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.targets import PLACES, REFERENCES
-from ..exposure import NotExposedError
-from ..results import ToolError, format_time
+from ..exposure.entities import NotExposedError
+from ..results import ToolError, format_time, texts_in
 from ..toolbox.call import ToolCall
-from ..walk import texts_in
 from . import COMPONENT
 from .config_includes import include_problem
 from .describe_values import names_hidden

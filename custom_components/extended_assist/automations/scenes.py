@@ -14,8 +14,8 @@ from homeassistant.helpers.json import json_dumps
 
 from ..effects.aims import is_passed
 from ..effects.aspects import ASPECTS, NOT_KNOWN, STATE, aspects_of
-from ..exposure import Exposure
-from ..groups import members_of
+from ..exposure.entities import Exposure
+from ..exposure.groups import members_of
 from ..results import ToolError
 from .check import MAX_NAME, check_line
 

@@ -9,9 +9,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.util import slugify
 
 from ..actions.check import ResolvedAction
-from ..results import ToolError
+from ..results import ToolError, texts_in
 from ..templates.render import environment
-from ..walk import texts_in
 from .loading_scripts import loaded_entities
 
 _LEAVES_IT = "turn_off"

@@ -10,8 +10,8 @@ import yaml
 from homeassistant.const import CONF_WEBHOOK_ID
 from homeassistant.util.yaml import SECRET_YAML
 
-from ..exposure import Exposure
-from ..secret_rule import is_secret_key, is_secret_text
+from ..exposure.entities import Exposure
+from ..exposure.secrets import is_secret_key, is_secret_text
 from .edit import present_key
 from .file import MAX_BYTES
 from .recipients import SECRET

@@ -19,8 +19,8 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.storage import STORAGE_DIR
 
 from ..const import LOGGER
+from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..silence import log_unexpected
 from ..toolbox.journal import async_get_journal
 from .config_file import ConfigFile
 from .copies import keep_copy

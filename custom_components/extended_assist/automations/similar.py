@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..exposure import normalize
+from ..exposure.entities import normalize
 from .check import CheckedAutomation
 from .query import Automation
 

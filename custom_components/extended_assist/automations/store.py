@@ -13,8 +13,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
+from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..silence import log_unexpected
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import Change
 from .config_file import ConfigFile

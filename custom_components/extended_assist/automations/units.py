@@ -8,7 +8,7 @@ from typing import Any
 
 from homeassistant.helpers.template import is_template_string
 
-from ..walk import texts_in
+from ..results import texts_in
 from .query import NOT_EXPOSED
 from .recipients import SECRET, without_all_recipients
 

@@ -20,7 +20,7 @@ from ..actions.check import ActionChecker
 from ..actions.conditions import described_fits
 from ..actions.own_parts import CREATE, marked, steps_in
 from ..actions.targets import REFERENCES, Expander, Fits
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import ToolError
 from ..toolbox.call import ToolCall
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from homeassistant.util import dt as dt_util
 
-from ..exposure import ExposedEntity
+from ..exposure.entities import ExposedEntity
+from ..recorder.time_spans import parse_time
 from ..results import format_time
-from ..spans import parse_time
 from ..toolbox.call import ToolCall
 from .fitting import UnreadablePictureError, most_tokens
 from .folders import PictureFile, async_pictures, folders_of, is_unanswered, read_picture

@@ -14,7 +14,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..toolbox.caller import Caller
 from .fitting import FittedPicture
 

@@ -7,7 +7,7 @@ from homeassistant.core import callback
 from homeassistant.helpers import device_registry as dr
 
 from ..const import ATTR_BY, EVENT_LOOKED
-from ..exposure import ExposedEntity
+from ..exposure.entities import ExposedEntity
 from ..toolbox.call import ToolCall
 from ..toolbox.caller import outside_conversation
 from ..toolbox.policy import NotAllowedError, Speaker

@@ -14,7 +14,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN, LOGGER
-from ..exposure import ExposedEntity
+from ..exposure.entities import ExposedEntity
 from .fitting import FittedPicture, UnreadablePictureError, fit, most_tokens
 
 SOURCES: Final = ("camera", "image")

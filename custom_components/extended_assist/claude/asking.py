@@ -7,7 +7,7 @@ from typing import Any
 from homeassistant.components import conversation
 from homeassistant.helpers import entity_registry as er
 
-from ..happened import Happening
+from ..toolbox.activity import Happening
 from ..toolbox.caller import Caller
 from ..toolbox.happening import tell
 from ..toolbox.question import hearing_of, without_tools

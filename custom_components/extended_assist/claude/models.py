@@ -9,6 +9,18 @@ from anthropic import types
 from anthropic.resources.messages import messages
 from anthropic.types import ModelInfo
 
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.const import CONF_MODEL
+from homeassistant.core import HomeAssistant, callback
+
+from ..repair_issues.agents import (
+    MODEL_DEPRECATED,
+    MODEL_GONE,
+    async_raise_issue,
+    async_resolve_issue,
+    async_resolve_unless_ignored,
+)
+
 # As the SDK writes days, whatever the locale.
 _DAY = re.compile(r"(?P<month>[A-Z][a-z]+) (?P<day>\d{1,2})(?:st|nd|rd|th), (?P<year>\d{4})")
 _MONTHS = (
@@ -150,3 +162,22 @@ def default_model(models: Sequence[ModelInfo]) -> str:
             if word in model.id:
                 return model.id
     return (active or models)[0].id if models else ""
+
+
+@callback
+def async_check_model(
+    hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, *, is_gone: bool = False
+) -> None:
+    """Raise or delete the issue of a model that is being switched off, or that a turn found gone."""
+    model_id = subentry.data[CONF_MODEL]
+    model = find_model(entry.runtime_data.models, model_id)
+    stage = "retired" if is_gone else lifecycle(model, model_id)
+    for key, is_due in ((MODEL_DEPRECATED, stage == "deprecated"), (MODEL_GONE, stage == "retired")):
+        if is_due:
+            placeholders = {"agent": subentry.title, "model": model_id, "date": retirement(model, model_id) or "?"}
+            async_raise_issue(hass, key, entry.entry_id, subentry, placeholders)
+        elif model is None:
+            # The server lists no such model, or could not be asked: a turn will tell.
+            async_resolve_unless_ignored(hass, subentry.subentry_id, key)
+        else:
+            async_resolve_issue(hass, key, subentry.subentry_id)

@@ -16,9 +16,9 @@ from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from ..exposure import ExposedEntity, Exposure, is_secret_key
-from ..fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit, is_plain
-from ..prompt import in_areas, place, spoken_name
+from ..exposure.entities import ExposedEntity, Exposure, is_secret_key
+from ..exposure.fixed_values import is_fixed_name, is_fixed_state, is_fixed_unit, is_plain
+from ..exposure.listing import in_areas, place, spoken_name
 from ..results import format_minute, number, shown
 
 DEFAULT_PRESENT: Final = 40

@@ -9,8 +9,8 @@ from typing import Any, Final
 from homeassistant.components.conversation import UserContent
 from homeassistant.core import HomeAssistant, callback
 
-from ..exposure import Exposure
-from ..fixed_values import has_free_text, is_fixed_name
+from ..exposure.entities import Exposure
+from ..exposure.fixed_values import has_free_text, is_fixed_name
 from ..results import format_minute
 from ..toolbox.caller import Caller
 from ..toolbox.journal import ASPECTS, STATES, Change, Journal

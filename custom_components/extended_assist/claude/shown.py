@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
 from homeassistant.helpers.json import json_dumps
 
-from ..fixed_values import free_texts
-from ..gallery import PATH
+from ..exposure.fixed_values import free_texts
+from ..toolbox.gallery import PATH
 from ..toolbox.named import folded
 from ..toolbox.outside import marks
 

@@ -9,7 +9,7 @@ import anthropic
 
 from homeassistant.components import conversation
 
-from ..shown import Screen
+from ..toolbox.chat_images import Screen
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.question import Hearing
 from .ledger import ConversationLedger

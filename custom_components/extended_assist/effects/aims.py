@@ -7,7 +7,7 @@ from typing import Any, Final
 from homeassistant.const import ATTR_ASSUMED_STATE, STATE_OFF, STATE_ON
 from homeassistant.core import State
 
-from ..domains import ONLY_RUN
+from ..exposure.domains import ONLY_RUN
 from .aspects import NOT_KNOWN, POSITION, STATE, aspects_of, value_of
 
 ANOTHER: Final = object()

@@ -9,7 +9,7 @@ from homeassistant.components.valve.const import ValveEntityFeature
 from homeassistant.const import ATTR_SUPPORTED_FEATURES, STATE_OFF, STATE_ON, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import State
 
-from ..domains import NUMBERS
+from ..exposure.domains import NUMBERS
 
 STATE = "state"
 """Stands for an entity's state among the names of its attributes."""

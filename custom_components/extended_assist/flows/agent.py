@@ -27,8 +27,8 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
-from ..api_selection import assist_name
 from ..claude.client import CHECK_TIMEOUT
+from ..claude.fallback import agent_exists, is_fallback_loop
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
 from ..claude.present import DEFAULT_PRESENT, MAX_PRESENT
@@ -46,7 +46,7 @@ from ..const import (
     SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
 )
-from ..fallback import agent_exists, is_fallback_loop
+from ..exposure.api_selection import assist_name
 from .model import MODEL_KEYS, check_model, model_schema, whole_number
 from .tools import check_tools, tools_field, without_missing
 

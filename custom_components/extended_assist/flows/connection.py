@@ -12,7 +12,7 @@ from homeassistant.helpers.selector import BooleanSelector, TextSelector, TextSe
 
 from ..claude.client import ANTHROPIC_URL, ConnectionFailedError, async_create_client, async_list_models
 from ..const import CONF_BASE_URL
-from ..silence import log_unexpected
+from ..exposure.safe_log import log_unexpected
 from ..toolbox.options import MEMORY
 
 _API_KEY_SELECTOR = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))

@@ -29,6 +29,7 @@ from homeassistant.helpers.selector import (
 
 from ..actions.listed_triggers import wrongly_listed
 from ..actions.targetless import async_may_be_listed, async_wrongly_listed
+from ..api.assist_tools import async_other_in_assist
 from ..cameras.folders import read_folder, written, wrong_folder
 from ..cameras.taking import SOURCES
 from ..const import (
@@ -58,7 +59,6 @@ from ..const import (
     CONF_WHO_MAY,
     DOMAIN,
 )
-from ..in_assist import async_other_in_assist
 from ..memory.fact import MAX_FACTS
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 from ..toolbox.consequential import CONSEQUENTIAL_ACTIONS

@@ -5,9 +5,9 @@ from typing import Any
 
 from homeassistant.core import HomeAssistant
 
-from ..domains import WITH_ENTITIES
-from ..exposure import Exposure, NotExposedError
-from ..walk import texts_in
+from ..exposure.domains import WITH_ENTITIES
+from ..exposure.entities import Exposure, NotExposedError
+from ..results import texts_in
 
 _ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _SUGGESTIONS = 4

@@ -10,7 +10,7 @@ import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 
-from ..fixed_values import has_free_text
+from ..exposure.fixed_values import has_free_text
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import fixed_names
 from ..toolbox.plan import Plan

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..function_tool import TOOL_NAME
+from ..registry.function_tool import TOOL_NAME
 from .base import FunctionType, check_settings
 from .parameters import WrittenSchema, check_parameters, enum_texts
 from .types import FUNCTION_TYPES

@@ -9,10 +9,10 @@ from homeassistant.components.recorder.statistics import get_metadata, statistic
 from homeassistant.core import State
 from homeassistant.util import dt as dt_util
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..recorder import async_read
+from ..recorder.time_spans import parse_time
 from ..results import ToolError
-from ..spans import parse_time
 from ..tools.energy_dashboard import async_preferences
 from .base import FunctionRun
 

@@ -11,14 +11,14 @@ from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, LOGGER, PROVIDER_TOOLS, SUBENTRY_FUNCTION
-from ..issues import (
+from ..registry import RegisteredTool, registered_tools
+from ..repair_issues.agents import (
     NOT_SERVED,
     async_raise_issue,
     async_resolve_issue,
     async_resolve_orphaned,
     async_resolve_unless_ignored,
 )
-from ..registry import RegisteredTool, registered_tools
 from ..results import MAX_BUDGET, ToolError
 from ..toolbox.caller import async_outside_conversation
 from ..toolbox.options import ToolboxOptions

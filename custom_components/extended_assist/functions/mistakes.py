@@ -10,8 +10,8 @@ from jinja2 import meta, nodes
 
 from homeassistant.helpers.template import is_template_string
 
+from ..results import Path, texts_in
 from ..templates.render import environment
-from ..walk import Path, texts_in
 from .yaml_source import PartError
 
 _SPEC: Final = ("name", "description", "parameters")

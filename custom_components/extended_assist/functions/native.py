@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
 from ..actions.targets import PLACES
-from ..exposure import async_told
+from ..exposure.entities import async_told
 from ..results import ToolError
 from ..toolbox.plan import Plan
 from ..toolbox.policy import Tier

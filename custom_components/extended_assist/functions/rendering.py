@@ -25,15 +25,15 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, json_loads
 
-from ..fixed_values import is_fixed_name, is_fixed_state
-from ..interruptible import async_run_interruptible
-from ..responses import AnswerExposure
+from ..exposure.fixed_values import is_fixed_name, is_fixed_state
+from ..exposure.responses import AnswerExposure
 from ..results import FreeTextError, ToolError
 from ..templates.environment import ExposedContext, ExposedEnvironment, MeasuredCode, readable
 from ..templates.limits import Budget, TooLongError
 from ..templates.named import named_entities
 from ..templates.render import environment, nearest_known
 from ..templates.state_proxies import TemplateHome
+from ..worker.interruptible import async_run_interruptible
 from .base import FunctionRun
 from .yaml_source import PartError, YamlPath
 

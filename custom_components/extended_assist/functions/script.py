@@ -21,12 +21,11 @@ from ..actions.check import ActionChecker
 from ..actions.data import ids_in
 from ..actions.run import Outcome, TracedScript
 from ..const import DOMAIN, LOGGER
-from ..responses import safe_reason
-from ..results import ToolError
+from ..exposure.responses import safe_reason
+from ..results import ToolError, texts_in
 from ..templates.bound import TemplateRun
 from ..toolbox.policy import Tier
 from ..toolbox.reason import HOUSE
-from ..walk import texts_in
 from .base import DONE, FunctionRun, FunctionType
 from .yaml_source import PartError
 

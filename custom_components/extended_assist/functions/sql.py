@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 import re
 from typing import Any, Final
 
-from ..results import ToolError
-from ..walk import texts_in
+from ..results import ToolError, texts_in
 from .rendering import Piece, Value
 
 MAX_VALUE: Final = 2_000

@@ -4,7 +4,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import format_time
 from ..toolbox.caller import Caller
 from .fact import Fact, Via

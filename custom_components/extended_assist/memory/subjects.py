@@ -8,8 +8,8 @@ from typing import Final
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
-from ..exposure import Exposure, NotExposedError, normalize
-from ..name_index import async_get_names
+from ..exposure.entities import Exposure, NotExposedError, normalize
+from ..exposure.name_index import async_get_names
 from .fact import Fact, one_line
 
 _LONGEST: Final = 6

@@ -6,7 +6,7 @@ from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..toolbox.caller import Caller
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.outside import async_authors

@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.util import dt as dt_util
 
-from ..exposure import Exposure, is_secret_text
+from ..exposure.entities import Exposure, is_secret_text
 from ..results import ToolError
 from ..toolbox.journal import FACT, Change, async_get_journal
 from ..toolbox.policy import NotAllowedError

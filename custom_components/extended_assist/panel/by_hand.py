@@ -16,7 +16,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_now
 
 from ..const import DOMAIN
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import size
 from ..toolbox.call import RefusedResult, ToolCall
 from ..toolbox.caller import Caller, in_conversation

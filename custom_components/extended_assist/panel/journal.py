@@ -13,11 +13,11 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import Exposure
-from ..happened import Happening
+from ..exposure.entities import Exposure
 from ..memory.keeper import async_get_memory
 from ..memory.subjects import is_told as is_fact_told
 from ..results import ToolError, format_time
+from ..toolbox.activity import Happening
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import (
     ASPECTS,

@@ -9,7 +9,7 @@ from homeassistant.components.conversation import AssistantContent, async_conver
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
-from ..fallback import agent_exists
+from ..claude.fallback import agent_exists
 from ..toolbox.consent import answer_phone_question, phone_questions
 from ..toolbox.question import OpenQuestion, answering, open_questions
 from .by_hand import AGENT, async_answer_by_hand, waiting_calls

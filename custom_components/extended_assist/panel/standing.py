@@ -7,7 +7,7 @@ from homeassistant.auth.models import User
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import ToolError
 from ..toolbox.call import ToolCall
 from ..toolbox.caller import Caller

@@ -15,11 +15,11 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.recorder import DATA_INSTANCE
 
 from ..const import CONF_FAMILIES
-from ..domains import WITH_ENTITIES
-from ..name_index import async_get_names, normalize
+from ..exposure.domains import WITH_ENTITIES
+from ..exposure.name_index import async_get_names, normalize
+from ..results import texts_in
 from ..tools import DEFAULT_FAMILIES, FAMILIES
 from ..tools.energy_dashboard import async_preferences
-from ..walk import texts_in
 
 MAX_ROWS: Final = 100
 """Entities that are told at once."""

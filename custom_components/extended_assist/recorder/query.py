@@ -16,8 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
-from ..exposure import ExposedEntity, Exposure
-from ..fixed_values import may_have_free_states
+from ..exposure.entities import ExposedEntity, Exposure
+from ..exposure.fixed_values import may_have_free_states
 from ..results import FreeTextError, ToolError, format_number
 from ..worker.copying import BROKEN_FILE
 from ..worker.host import JobFailedError, Worker, pack_job, workers

@@ -10,9 +10,9 @@ from homeassistant.components.calendar.const import DATA_COMPONENT
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
+from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..silence import log_unexpected
 
 TIME_LIMIT: Final = 10.0
 """Seconds in which all calendars have to answer; some ask a server far away."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from homeassistant.components.calendar import CalendarEvent
 from homeassistant.core import HomeAssistant, State
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from .automation import RehearsedAutomation
 from .past import NotReplayableError, OutOfTimeError, RehearsalOutcome, Row, Stretch
 from .replay import SOONEST, Replay

@@ -21,7 +21,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..templates.past import PastHome, parsed, render_past
 from .past import NotReplayableError, OutOfTimeError, Past, PastChange, Row
 

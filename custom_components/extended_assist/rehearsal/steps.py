@@ -12,7 +12,7 @@ from homeassistant.helpers.template import Template, result_as_boolean
 
 from ..effects.aims import ANOTHER, wanted_of
 from ..effects.aspects import STATE
-from ..walk import texts_in
+from ..results import texts_in
 from .conditions import Check, all_hold, condition
 from .past import NotReplayableError, PastChange
 from .replay import Remove, Replay

@@ -21,10 +21,10 @@ from homeassistant.helpers.template import Template
 from homeassistant.helpers.template.render_info import RenderInfo, render_info_cv
 from homeassistant.helpers.typing import TemplateVarsType
 
-from ..exposure import Exposure
-from ..responses import AnswerExposure, plain, visible_response
+from ..exposure.entities import Exposure
+from ..exposure.responses import AnswerExposure, plain, visible_response
+from ..exposure.safe_log import Unlogged, UnloggedText
 from ..results import ToolError
-from ..silence import Unlogged, UnloggedText
 from .environment import ExposedEnvironment
 from .limits import Budget, TooLongError
 from .render import check_length, explain

@@ -16,8 +16,8 @@ from homeassistant.helpers import (
 from homeassistant.util import dt as dt_util
 from homeassistant.util.async_ import run_callback_threadsafe
 
-from ..exposure import Exposure
-from ..fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_plain
+from ..exposure.entities import Exposure
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_plain
 
 PLAIN_TYPES = (str, int, float, type(None))
 

@@ -17,7 +17,7 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.template import Template, is_template_string
 from homeassistant.util import dt as dt_util
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from .environment import ExposedContext, undefined_names
 from .home import Home
 from .limits import Budget

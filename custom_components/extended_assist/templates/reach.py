@@ -7,7 +7,7 @@ from typing import Any, Final
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from ..exposure import Exposure, NotExposedError
+from ..exposure.entities import Exposure, NotExposedError
 from ..results import ToolError
 from .forms import FLAT_ATTRIBUTES
 

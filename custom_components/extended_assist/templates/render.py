@@ -16,9 +16,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 from homeassistant.util.hass_dict import HassKey
 
-from ..exposure import Exposure
-from ..interruptible import async_run_interruptible
+from ..exposure.entities import Exposure
 from ..results import FreeTextError, ToolError
+from ..worker.interruptible import async_run_interruptible
 from .environment import ExposedEnvironment, readable, undefined_names
 from .limits import Budget, TooLongError
 from .names import LEFT_OUT

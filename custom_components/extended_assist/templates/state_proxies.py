@@ -11,8 +11,8 @@ from homeassistant.core import HomeAssistant, State, callback, valid_domain, val
 from homeassistant.exceptions import TemplateError
 from homeassistant.util.read_only_dict import ReadOnlyDict
 
-from ..exposure import Exposure
-from ..fixed_values import is_fixed_attribute
+from ..exposure.entities import Exposure
+from ..exposure.fixed_values import is_fixed_attribute
 from .home import Home
 from .limits import Budget
 

@@ -9,7 +9,7 @@ from jinja2 import nodes
 from homeassistant.core import valid_entity_id
 from homeassistant.helpers.template import is_template_string
 
-from ..exposure import is_secret_key
+from ..exposure.entities import is_secret_key
 from ..results import ToolError
 from . import forms
 from .forms import NAMESPACE, PLAIN, Form

@@ -14,7 +14,6 @@ from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.json import json_bytes
 from homeassistant.helpers.target import SelectedEntities, TargetSelection, async_extract_referenced_entity_ids
 
-from ..domains import ONLY_RUN
 from ..effects.aims import (
     ANOTHER,
     SLOW,
@@ -29,8 +28,9 @@ from ..effects.aims import (
     wanted_of,
 )
 from ..effects.aspects import STATE, Aspect, aspects_of
-from ..exposure import Exposure
-from ..groups import is_group, members_of
+from ..exposure.domains import ONLY_RUN
+from ..exposure.entities import Exposure
+from ..exposure.groups import is_group, members_of
 from .caller import Caller
 from .identity import identity_of
 from .journal import ASPECTS, MAX_ATTRIBUTE, MAX_STATES, STATES, Change, Journal

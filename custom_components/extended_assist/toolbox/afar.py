@@ -20,10 +20,10 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, ll
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from ..exposure import Exposure
-from ..happened import Happening
+from ..exposure.entities import Exposure
+from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..silence import log_unexpected
+from .activity import Happening
 from .acts import Recording
 from .call import ToolCall
 from .caller import Caller

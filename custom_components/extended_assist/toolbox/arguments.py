@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sized
 import math
 from typing import Any, Final
 
-from ..results import ToolError
-from ..walk import Path, place_of
+from ..results import Path, ToolError, place_of
 
 MAX_ITEMS: Final = 1_000
 """Items of one list or object."""

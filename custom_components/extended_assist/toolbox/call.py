@@ -6,7 +6,7 @@ from typing import Any
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import ToolError
 from .acts import Recording
 from .caller import Caller

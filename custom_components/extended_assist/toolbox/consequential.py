@@ -13,7 +13,7 @@ from homeassistant.helpers.target import TargetSelection, async_extract_referenc
 from homeassistant.helpers.template import Template, is_template_string
 
 from ..effects.aims import TARGETS
-from ..groups import is_group, members_of
+from ..exposure.groups import is_group, members_of
 from .plan import Plan, Step
 
 type Values = Mapping[str, Any]

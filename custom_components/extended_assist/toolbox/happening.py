@@ -2,7 +2,7 @@
 
 from homeassistant.core import HomeAssistant, SupportsResponse, callback
 
-from ..happened import Happening, async_happened
+from .activity import Happening, async_happened
 from .call import ToolCall
 from .plan import Plan, Step
 

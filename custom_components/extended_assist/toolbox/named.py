@@ -14,9 +14,9 @@ from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
 from homeassistant.helpers.json import json_dumps
 
 from ..const import DOMAIN
-from ..exposure import ExposedEntity
-from ..fixed_values import is_time
-from ..walk import texts_in
+from ..exposure.entities import ExposedEntity
+from ..exposure.fixed_values import is_time
+from ..results import texts_in
 from .call import ToolCall
 from .outside import brings_outside_text, first_mark, unwrapped
 from .plan import Plan, Step

@@ -13,9 +13,9 @@ from homeassistant.util.json import JsonObjectType
 
 from ..effects.aims import Status
 from ..effects.aspects import STATE
-from ..exposure import Exposure, unit_of
-from ..fixed_values import is_fixed_attribute, is_fixed_state
-from ..groups import is_group, members_of
+from ..exposure.entities import Exposure, unit_of
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_state
+from ..exposure.groups import is_group, members_of
 from ..results import shown, size
 from .acts import Act, Due
 from .call import ToolCall

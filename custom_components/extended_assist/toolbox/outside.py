@@ -20,8 +20,8 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..exposure import ExposedEntity, Exposure
-from ..fixed_values import (
+from ..exposure.entities import ExposedEntity, Exposure
+from ..exposure.fixed_values import (
     free_names,
     has_free_text,
     is_fixed_attribute,
@@ -30,7 +30,7 @@ from ..fixed_values import (
     is_fixed_word,
     is_plain,
 )
-from ..name_index import aliases_of
+from ..exposure.name_index import aliases_of
 from .caller import Caller
 from .visible import quoted
 

@@ -19,8 +19,8 @@ from homeassistant.util.json import JsonObjectType
 from homeassistant.util.ulid import ulid_now
 
 from ..const import DOMAIN
-from ..fixed_values import has_free_name
-from ..interruptible import async_pause
+from ..exposure.fixed_values import has_free_name
+from ..worker.interruptible import async_pause
 from .call import ToolCall
 from .caller import Caller
 from .consequential import are_alike

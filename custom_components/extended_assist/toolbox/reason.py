@@ -11,9 +11,9 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.util.ulid import ulid_to_bytes_or_none
 
 from ..const import DOMAIN
-from ..domains import WITH_ENTITIES
-from ..entry_issues import NOBODY_TO_ASK, async_raise_entry_issue
-from ..walk import texts_in
+from ..exposure.domains import WITH_ENTITIES
+from ..repair_issues.entries import NOBODY_TO_ASK, async_raise_entry_issue
+from ..results import texts_in
 from .call import ToolCall
 from .caller import Caller
 from .consequential import CONSEQUENTIAL_DOMAINS, TRIGGER, Leaf, counts, is_later, leaves, without_kind

@@ -8,8 +8,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.translation import async_get_translations
 
-from ..exposure import Exposure
-from ..groups import is_group, members_of
+from ..exposure.entities import Exposure
+from ..exposure.groups import is_group, members_of
 from .call import ToolCall
 from .consequential import TRIGGER, leaves
 from .localization import known_language, words_for

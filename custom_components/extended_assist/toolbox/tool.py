@@ -16,11 +16,11 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..exposure import Exposure, async_told
-from ..happened import Happening
-from ..interruptible import async_pause
+from ..exposure.entities import Exposure, async_told
+from ..exposure.safe_log import log_unexpected
 from ..results import FreeTextError, ToolError, enforce
-from ..silence import log_unexpected
+from ..worker.interruptible import async_pause
+from .activity import Happening
 from .acts import Recording, recording
 from .afar import async_ask_others
 from .arguments import check_arguments

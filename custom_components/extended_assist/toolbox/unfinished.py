@@ -13,7 +13,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import ToolError, format_time
 from .call import ToolCall
 from .caller import Caller, outside_conversation

@@ -10,9 +10,8 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..happened import Happening
-from ..interruptible import async_pause
 from ..results import ToolError, format_time
+from ..toolbox.activity import Happening
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import PRIVATE, Change, async_get_journal
 from ..toolbox.outside import marked, marked_answer
@@ -23,6 +22,7 @@ from ..toolbox.tool import ExtendedTool
 from ..toolbox.unfinished import check_nothing_goes_on
 from ..undo.plan import async_plan_undo
 from ..undo.undoers import async_undo, undo_lock
+from ..worker.interruptible import async_pause
 
 _NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."
 

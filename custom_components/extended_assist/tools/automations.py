@@ -28,7 +28,7 @@ from ..automations.query import (
 )
 from ..automations.secret_values import SecretValues
 from ..automations.store import async_get_store
-from ..exposure import normalize
+from ..exposure.entities import normalize
 from ..results import fit_rows, format_time, to_csv
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked

@@ -17,10 +17,10 @@ from ..cameras.kept import KeptPicture, KeptPictures, LookResult, PictureReferen
 from ..cameras.looks import async_may_see, async_note_looks
 from ..cameras.taking import MAX_PICTURES, SOURCES, NoPicture, TakenPicture, async_take
 from ..cameras.words import async_in_words
-from ..exposure import ExposedEntity
+from ..exposure.entities import ExposedEntity
 from ..results import ToolError, enforce, format_time
-from ..shown import async_show, screen_of
 from ..toolbox.call import ToolCall
+from ..toolbox.chat_images import async_show, screen_of
 from ..toolbox.outside import marked
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY

@@ -9,8 +9,8 @@ from homeassistant.components.trace.util import async_get_trace, async_list_cont
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 
-from ..exposure import Exposure
-from ..fixed_values import is_fixed_state
+from ..exposure.entities import Exposure
+from ..exposure.fixed_values import is_fixed_state
 from ..recorder.logbook import Entry, Origin, RecordedRun
 
 _ENTITY_ID = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")

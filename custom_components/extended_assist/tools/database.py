@@ -10,11 +10,11 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity
-from ..fixed_values import has_free_text
+from ..exposure.entities import ExposedEntity
+from ..exposure.fixed_values import has_free_text
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Answer, Visible, async_query, visible
+from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_time, to_csv
-from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import fixed_names, marked
 from ..toolbox.policy import Tier

@@ -13,12 +13,12 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
 from ..recorder.statistics import Metadata, read_changes, read_first_rows, read_last_ends, read_metadata
+from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_minute, number, to_csv
-from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool

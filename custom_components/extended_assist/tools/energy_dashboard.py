@@ -11,7 +11,7 @@ from homeassistant.const import UnitOfEnergy, UnitOfLength, UnitOfVolume
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..recorder.periods import Period, Span, is_month_span
 from ..recorder.states import as_number
 from ..recorder.statistics import Metadata, unit_converter

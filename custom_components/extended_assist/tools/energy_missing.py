@@ -5,8 +5,8 @@ from typing import Final
 
 from homeassistant.core import State
 
-from ..exposure import Exposure
-from ..name_index import name_of
+from ..exposure.entities import Exposure
+from ..exposure.name_index import name_of
 from .energy_balance import Kind
 from .energy_dashboard import Dashboard
 

@@ -9,8 +9,8 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity
-from ..fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state
+from ..exposure.entities import ExposedEntity
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state
 from ..results import fit_rows, size, to_csv
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked

@@ -18,7 +18,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.check import async_check, normalized
-from ..groups import is_group, members_of
+from ..exposure.groups import is_group, members_of
 from ..habits.changes import By
 from ..habits.covered import Doer, async_doers
 from ..habits.declined import async_get_declined, declined_from

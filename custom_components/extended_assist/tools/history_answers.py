@@ -7,8 +7,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JsonObjectType, json_loads
 
-from ..exposure import ExposedEntity, Exposure
-from ..fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_fixed_unit
+from ..exposure.entities import ExposedEntity, Exposure
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state, is_fixed_unit
 from ..recorder.history import EntityHistory, Question
 from ..recorder.numbers import Numbers, Reading
 from ..recorder.state_durations import GAP, OTHER, StateAccount, StateCodes

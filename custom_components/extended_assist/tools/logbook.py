@@ -12,12 +12,12 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import ExposedEntity
-from ..fixed_values import is_fixed_name, is_fixed_state
+from ..exposure.entities import ExposedEntity
+from ..exposure.fixed_values import is_fixed_name, is_fixed_state
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
+from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_time, size, to_csv
-from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.outside import marked
 from ..toolbox.policy import Tier

@@ -11,7 +11,7 @@ from homeassistant.helpers import llm
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..exposure import Exposure, NotExposedError, is_secret_text
+from ..exposure.entities import Exposure, NotExposedError, is_secret_text
 from ..memory.fact import MAX_WORDS, Fact, one_line
 from ..memory.finding import async_find, async_near
 from ..memory.keeper import Memory, async_get_memory, is_any_own

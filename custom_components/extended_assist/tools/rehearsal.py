@@ -22,14 +22,14 @@ from ..automations.check import async_check, normalized, refuse_untold
 from ..automations.query import Automation, async_exposed_automations, async_find_automation
 from ..automations.rules import AUTOMATION_RULES
 from ..automations.written_out import async_written_out
-from ..exposure import NotExposedError
+from ..exposure.entities import NotExposedError
 from ..recorder import async_read
+from ..recorder.time_spans import END, START, time_span
 from ..rehearsal.account import MOST, told
 from ..rehearsal.past import RehearsalOutcome
 from ..rehearsal.rehearse import Rehearsed, RehearsedSpan
 from ..rehearsal.rows import switched_elsewhere
 from ..results import ToolError, format_minute, size
-from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.options import REHEARSAL
 from ..toolbox.outside import marked

@@ -17,18 +17,17 @@ from homeassistant.helpers.template import is_template_string
 from homeassistant.util import dt as dt_util
 
 from ..automations.check import CheckedAutomation, async_walk_part, walker_for
-from ..fixed_values import free_texts, may_have_free_states
+from ..exposure.fixed_values import free_texts, may_have_free_states
+from ..exposure.safe_log import log_unexpected
 from ..recorder import async_read
 from ..rehearsal.calendars import async_events, calendar_triggers
 from ..rehearsal.past import NotReplayableError, RehearsalOutcome
 from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from ..rehearsal.remark import remark_of
-from ..results import ToolError
-from ..silence import log_unexpected
+from ..results import ToolError, texts_in
 from ..templates.past import NotOfThePastError
 from ..toolbox.call import ToolCall
 from ..toolbox.visible import name_shown
-from ..walk import texts_in
 
 REMARKED_DAYS: Final = 7
 REMARK_TIME: Final = 2.0

@@ -13,7 +13,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from ..exposure import Exposure, NotExposedError, normalize
+from ..exposure.entities import Exposure, NotExposedError, normalize
 from ..recorder import async_read
 from ..recorder.periods import (
     PERIODS,
@@ -26,8 +26,8 @@ from ..recorder.periods import (
 from ..recorder.statistics import Metadata, read_bounds, read_metadata, read_rows, unit_converter
 from ..recorder.statistics_gaps import read_gaps
 from ..recorder.statistics_totals import TotalType, read_totals
+from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, format_minute
-from ..spans import END, START, time_span
 from ..toolbox.call import ToolCall
 from ..toolbox.policy import Tier
 from ..toolbox.tool import READ_ONLY, ExtendedTool

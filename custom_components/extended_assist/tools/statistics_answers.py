@@ -9,7 +9,7 @@ from homeassistant.const import PERCENTAGE
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
-from ..fixed_values import is_fixed_unit
+from ..exposure.fixed_values import is_fixed_unit
 from ..recorder.periods import HOUR, SHORT, Period, Span, floor_hour, following_day
 from ..recorder.statistics import Metadata, PeriodRow, as_moment
 from ..recorder.statistics_gaps import Gaps

@@ -16,9 +16,9 @@ from ..actions.data import refuse_templates
 from ..cameras.eyes import SightedTool
 from ..cameras.looks import async_may_see
 from ..cameras.taking import SOURCES
+from ..claude.vision_model import check_eyes, thought_of_look
 from ..const import CONF_FAMILIES, DOMAIN
-from ..exposure import ExposedEntity
-from ..glances import check_eyes, thought_of_look
+from ..exposure.entities import ExposedEntity
 from ..results import ToolError, format_duration
 from ..toolbox.acts import Due
 from ..toolbox.call import ToolCall

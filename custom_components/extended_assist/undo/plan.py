@@ -4,7 +4,7 @@ from homeassistant.core import callback
 
 from ..const import DOMAIN
 from ..effects.aspects import STATE
-from ..fixed_values import is_fixed_attribute, is_fixed_state
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_state
 from ..toolbox.call import ToolCall
 from ..toolbox.journal import (
     AUTOMATION,

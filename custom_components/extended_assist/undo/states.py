@@ -17,11 +17,11 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..domains import ONLY_RUN
 from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
 from ..effects.aspects import NOT_KNOWN, POSITION, STATE, TILT, Aspect, Step as Setting, aspects_of, is_empty
-from ..groups import members_of
-from ..responses import safe_reason
+from ..exposure.domains import ONLY_RUN
+from ..exposure.groups import members_of
+from ..exposure.responses import safe_reason
 from ..results import OverError
 from ..toolbox import acts
 from ..toolbox.call import ToolCall

@@ -14,8 +14,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
-from ..interruptible import async_run_interruptible
 from ..results import ToolError
+from ..worker.interruptible import async_run_interruptible
 from .fetch import FetchedResponse, decompress
 from .page import seen
 

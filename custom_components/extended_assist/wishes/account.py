@@ -11,7 +11,7 @@ from ..actions.sequences import SequenceWalker
 from ..automations.describe import AutomationDescriber
 from ..automations.places import exposed_places
 from ..const import DOMAIN
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import format_duration, format_time
 from ..toolbox.call import ToolCall
 from ..toolbox.plan import Frame, Plan, Step

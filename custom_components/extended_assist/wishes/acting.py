@@ -11,9 +11,9 @@ from ..actions.perform import async_perform
 from ..actions.planned import planned_steps
 from ..actions.run import SequenceEnd, SequenceRun
 from ..actions.sequences import SequenceWalker
-from ..exposure import Exposure
-from ..happened import Happening
+from ..exposure.entities import Exposure
 from ..results import ToolError
+from ..toolbox.activity import Happening
 from ..toolbox.acts import recording
 from ..toolbox.afar import async_agreed, async_approvers, async_question
 from ..toolbox.call import ToolCall

@@ -9,7 +9,7 @@ from homeassistant.helpers import llm
 
 from ..automations.places import exposed_places
 from ..const import CONF_FAMILIES, DOMAIN
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import ToolError
 from ..toolbox.acts import Recording
 from ..toolbox.call import ToolCall

@@ -9,8 +9,8 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import condition as condition_helper, config_validation as cv
 
 from ..actions.sequences import SequenceWalker
+from ..exposure.safe_log import QUIET, UnloggedText
 from ..results import ToolError
-from ..silence import QUIET, UnloggedText
 from .calling import async_call
 from .wish import Wish
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from homeassistant.components.intent.const import TIMER_DATA
 from homeassistant.core import HomeAssistant, callback
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import format_duration
 from .account import seen
 

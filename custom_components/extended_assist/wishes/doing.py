@@ -12,11 +12,10 @@ from homeassistant.util import dt as dt_util
 
 from ..actions.sequences import SequenceWalker
 from ..const import DOMAIN
-from ..exposure import Exposure
-from ..interruptible import ends_task
-from ..results import ToolError, format_time
-from ..silence import log_unexpected
-from ..walk import texts_in
+from ..exposure.entities import Exposure
+from ..exposure.safe_log import log_unexpected
+from ..results import ToolError, format_time, texts_in
+from ..worker.interruptible import ends_task
 from . import course
 from .account import told_shortly
 from .acting import Performers, async_act

@@ -12,9 +12,9 @@ from homeassistant.helpers.event import async_call_later
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from ..interruptible import ends_task
+from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..silence import log_unexpected
+from ..worker.interruptible import ends_task
 from . import course, doing
 from .acting import Performers
 from .clock_changes import async_watch_clock

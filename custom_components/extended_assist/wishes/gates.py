@@ -17,9 +17,9 @@ from homeassistant.helpers import condition as condition_helper, config_validati
 from homeassistant.helpers.template import is_template_string
 
 from ..const import DOMAIN
-from ..exposure import Exposure
-from ..silence import QUIET, UnloggedText, log_unexpected
-from ..walk import texts_in
+from ..exposure.entities import Exposure
+from ..exposure.safe_log import QUIET, UnloggedText, log_unexpected
+from ..results import texts_in
 from .wish import Wish
 
 _PLAIN: Final = frozenset({"and", "or", "not", "state", "numeric_state", "sun", "time"})

@@ -2,7 +2,7 @@
 
 from homeassistant.core import HomeAssistant
 
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..toolbox.caller import Caller
 from ..toolbox.outside import async_authors, repeats_free_name
 from .account import seen

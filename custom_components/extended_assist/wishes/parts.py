@@ -13,8 +13,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.template import is_template_string
 
 from ..effects.aims import brings_to_rest
-from ..results import ToolError
-from ..walk import texts_in
+from ..results import ToolError, texts_in
 from .telling import told_length
 from .wish import Progress, Until, What, When, Wish
 

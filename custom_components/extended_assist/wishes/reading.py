@@ -27,7 +27,7 @@ from ..automations.describe import AutomationDescriber
 from ..automations.places import exposed_places
 from ..automations.rules import AUTOMATION_RULES
 from ..automations.written_out import async_written_out
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..results import ToolError, format_minute
 from ..toolbox.call import ToolCall
 from ..toolbox.visible import name_shown

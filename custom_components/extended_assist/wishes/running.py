@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.json import JsonObjectType
 
 from ..const import DOMAIN
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..toolbox.acts import Act, Recording
 from ..toolbox.outcome import outcome_of
 from .wish import Wish

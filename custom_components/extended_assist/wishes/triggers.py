@@ -14,7 +14,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, trigger as trigger_helper
 
 from ..const import DOMAIN
-from ..silence import QUIET, UnloggedText, log_unexpected
+from ..exposure.safe_log import QUIET, UnloggedText, log_unexpected
 from .wish import Wish
 
 RETRY = 60.0

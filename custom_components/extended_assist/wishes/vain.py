@@ -10,8 +10,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.event import async_call_later
 
 from ..actions.sequences import SequenceWalker
+from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..silence import log_unexpected
 from .calling import async_call
 from .course import waits_for_triggers
 from .doing import async_tell_in_vain

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 
 from ..effects.aims import Status, is_set, status_of
 from ..effects.aspects import STATE
-from ..exposure import Exposure
+from ..exposure.entities import Exposure
 from ..toolbox.acts import Act, async_until
 from ..toolbox.outcome import told_acts
 

@@ -8,10 +8,10 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from ..interruptible import ends_task
+from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..silence import log_unexpected
 from ..toolbox.call import ToolCall
+from ..worker.interruptible import ends_task
 from . import looking
 from .course import next_look, sighted, watching
 from .looking import Eyes, FindEyes, Look

@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any, Final
 
-from ..secret_rule import is_secret_key, is_secret_text, sifted
+from ..exposure.secrets import is_secret_key, is_secret_text, sifted
 from .errors import TooMuchToCopyError
 
 MOST: Final = 250_000

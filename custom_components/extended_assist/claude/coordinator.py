@@ -1,0 +1,124 @@
+"""The models of an entry's server, and whether the server can be used, as turns and occasional looks have shown."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import override
+
+import anthropic
+from anthropic.types import ModelInfo
+
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import ConfigEntryAuthFailed
+from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
+from homeassistant.util import dt as dt_util
+
+from ..const import DOMAIN, LOGGER
+from ..toolbox.caller import outside_conversation
+from .client import ConnectionFailedError, async_list_models
+from .ledger import Ledgers
+from .refused import Refused
+
+LOOK_AGAIN = timedelta(minutes=1)
+"""Between looks at a server that is gone: soon enough for those who wait, rare enough to cost nothing."""
+READ_AGAIN = timedelta(hours=12)
+"""After this the list of models is read anew: models are announced to be switched off months before they are."""
+
+_KEPT_FAILURES = 20
+
+_GONE = frozenset({"cannot_connect", "invalid_auth", "not_messages_api"})
+"""Causes that stand in the way of every turn."""
+_UNCLEAR = frozenset({"timeout", "interrupted"})
+"""Causes that tell nothing about the next turn. With any other the server has answered, so it is there."""
+
+
+class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
+    """The models that a server lists; its entities are available while the server is."""
+
+    config_entry: ConfigEntry
+
+    def __init__(self, hass: HomeAssistant, entry: ConfigEntry, client: anthropic.AsyncAnthropic) -> None:
+        """Take the server."""
+        super().__init__(hass, LOGGER, config_entry=entry, name="Extended Assist", update_interval=READ_AGAIN)
+        self._client = client
+        self.data = []
+        self.answered: datetime | None = None
+        """When a request was last answered."""
+        self.failures: deque[tuple[datetime, str]] = deque(maxlen=_KEPT_FAILURES)
+        """When requests last failed, and why."""
+
+    @property
+    def gone(self) -> str | None:
+        """Why the server cannot be used, or None."""
+        return None if self.last_update_success else getattr(self.last_exception, "translation_key", None) or "unknown"
+
+    @override
+    async def _async_update_data(self) -> list[ModelInfo]:
+        """Read the list of models, which also tells whether the server is there."""
+        try:
+            models = await async_list_models(self._client)
+        except ConnectionFailedError as err:
+            if self._is_set_up and self.last_update_success and err.key not in _GONE:
+                return self.data  # It is there, and was too busy to say more.
+            self.update_interval = LOOK_AGAIN
+            raise _failure(err.key) from err
+        self.update_interval = READ_AGAIN
+        return models
+
+    @property
+    def _is_set_up(self) -> bool:
+        """Whether entities follow the server, so that it has been there before or another agent stands in."""
+        return bool(self._listeners)
+
+    @callback
+    def async_note(self, key: str | None) -> None:
+        """Take in how a request ended: with an answer, or with a cause."""
+        if key is None:
+            self.answered = dt_util.utcnow()
+        else:
+            self.failures.append((dt_util.utcnow(), key))
+        if key == "invalid_auth":
+            self.config_entry.async_start_reauth_if_available(self.hass)
+        # What the entities set off is no part of the conversation in which it showed.
+        if key in _GONE:
+            outside_conversation(self._async_lose, key)
+        elif key not in _UNCLEAR and not self.last_update_success:
+            LOGGER.info("Fetching %s data recovered", self.name)
+            self.update_interval = READ_AGAIN
+            outside_conversation(self.async_set_updated_data, self.data)
+
+    @callback
+    def _async_lose(self, key: str) -> None:
+        """Count the server as gone, and look for it more often."""
+        was_there = self.last_update_success
+        self.update_interval = LOOK_AGAIN
+        self.async_set_update_error(_failure(key))
+        if was_there and self._listeners:
+            self._schedule_refresh()
+
+
+def _failure(key: str) -> ConfigEntryAuthFailed | UpdateFailed:
+    """Return the error that tells Home Assistant of a server that cannot be used."""
+    kind = ConfigEntryAuthFailed if key == "invalid_auth" else UpdateFailed
+    return kind(translation_domain=DOMAIN, translation_key=key)
+
+
+@dataclass(slots=True)
+class RuntimeData:
+    """What an entry needs while it is loaded."""
+
+    client: anthropic.AsyncAnthropic
+    coordinator: ServerCoordinator
+    refused: Refused = field(default_factory=Refused)
+    """What the server refused of its models."""
+    ledgers: Ledgers = field(default_factory=Ledgers)
+    """What was sent in each conversation."""
+
+    @property
+    def models(self) -> list[ModelInfo]:
+        """The models that the server lists, newest first."""
+        return self.coordinator.data
+
+
+type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
