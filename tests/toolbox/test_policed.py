@@ -227,11 +227,11 @@ def test_equality() -> None:
     assert PolicedTool(tool) != PolicedTool(OthersTool(lambda: asyncio.sleep(0)))
 
 
-def test_rules_are_given_once() -> None:
+def test_rules_are_given_once(hass: HomeAssistant) -> None:
     """What carries rules already keeps them, also behind a namespace."""
     inner = PolicedTool(OthersTool(lambda: asyncio.sleep(0)), ToolboxOptions(entry_id="first"))
     named = llm.NamespacedTool("first", inner)
-    assert policed([inner, named], ToolboxOptions(entry_id="second")) == [inner, named]
+    assert policed(hass, [inner, named], ToolboxOptions(entry_id="second")) == [inner, named]
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class ExtendedAssistAPI(llm.API):
             api_prompt=assist.api_prompt,
             llm_context=llm_context,
             # Assist's order is that in which things were loaded; another one after a restart would cost a cached prefix.
-            tools=[*policed(sorted(assist.tools, key=attrgetter("name")), self._options), *tools],
+            tools=[*policed(self.hass, sorted(assist.tools, key=attrgetter("name")), self._options), *tools],
             custom_serializer=as_written(assist.custom_serializer) if added else assist.custom_serializer,
         )
         return instance, tools

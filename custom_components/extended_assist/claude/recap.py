@@ -14,6 +14,7 @@ from ..exposure.fixed_values import has_free_text, is_fixed_name
 from ..results import format_minute
 from ..toolbox.caller import Caller
 from ..toolbox.journal import ASPECTS, STATES, Change, Journal
+from ..toolbox.outside import repeats_free_name
 
 MAX_RECAP_HOURS: Final = 24
 _MAX_CHANGES: Final = 6
@@ -64,7 +65,7 @@ def _words(hass: HomeAssistant, exposure: Exposure, change: Change) -> str:
         return ""
     undone = ", undone since" if change.undone else ""
     if change.kind not in (STATES, ASPECTS):
-        return f"{format_minute(change.time)} {what}{undone}"
+        return "" if repeats_free_name(hass, what) else f"{format_minute(change.time)} {what}{undone}"
     kept: Mapping[str, Any] = change.details.get(STATES, {})
     entities = [
         (entity, one)

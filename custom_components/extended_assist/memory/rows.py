@@ -30,7 +30,7 @@ async def async_row(hass: HomeAssistant, exposure: Exposure, fact: Fact, caller:
         row["where"] = where
     if fact.until is not None:
         row["until"] = format_time(fact.until)
-    if called := names_now(exposure, fact):
+    if called := names_now(hass, exposure, fact):
         row["about"] = called
     return row
 

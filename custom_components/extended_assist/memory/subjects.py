@@ -9,6 +9,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 from ..exposure.entities import Exposure, NotExposedError, normalize
+from ..exposure.fixed_values import is_fixed_name
 from ..exposure.name_index import async_get_names
 from .fact import Fact, one_line
 
@@ -101,9 +102,13 @@ def is_area_told(hass: HomeAssistant, exposure: Exposure, area_id: str) -> bool:
 
 
 @callback
-def names_now(exposure: Exposure, fact: Fact) -> str:
-    """Return how the things that a fact is about are called now, where its words do not say so."""
-    found = [one_line(entity.name) for one in fact.entities if (entity := exposure.entity(one))]
+def names_now(hass: HomeAssistant, exposure: Exposure, fact: Fact) -> str:
+    """Return how the things that a fact is about are called now, where its words do not say so and somebody here named them."""
+    found = [
+        one_line(entity.name)
+        for one in fact.entities
+        if (entity := exposure.entity(one)) and is_fixed_name(hass, entity.state)
+    ]
     return ", ".join(name for name in found if name.casefold() not in fact.words.casefold())
 
 

@@ -58,7 +58,7 @@ def _lines(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact], areas
     """Yield a line for each fact that may be told."""
     for fact in facts:
         if is_told(hass, exposure, fact, areas):
-            called = names_now(exposure, fact)
+            called = names_now(hass, exposure, fact)
             yield f"- {fact.id}: {fact.words}{f' (of: {called})' if called else ''}"
 
 

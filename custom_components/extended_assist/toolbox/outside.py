@@ -174,6 +174,25 @@ def _repeats(text: str, names: Iterable[str], given: str = "") -> bool:
 
 
 @callback
+def offered(hass: HomeAssistant, tool: llm.Tool) -> Any:
+    """Return the schema that is shown of a tool of Assist, without names that others gave; it still takes them."""
+    schema = tool.parameters.schema
+    if not tool.name.endswith(tuple(_LISTS)) or not isinstance(schema, Mapping):
+        return tool.parameters
+    lists = hass.states.async_all(("calendar", "todo"))
+    free = {state.name for state in lists if not is_fixed_name(hass, state)}
+    shown: dict[Any, Any] = {}
+    for key, value in schema.items():
+        choices = getattr(value, "container", None)
+        if not isinstance(choices, list | tuple) or free.isdisjoint(choices):
+            shown[key] = value
+        else:
+            kept = [one for one in choices if one not in free]
+            shown[key] = type(value)(kept) if kept else str
+    return type(tool.parameters)(shown)
+
+
+@callback
 def repeats_free_name(hass: HomeAssistant, text: str) -> bool:
     """Return whether a text holds a name that is not fixed."""
     return _repeats(text, free_names(hass))

@@ -31,7 +31,7 @@ from .intents import is_complete, plan_of
 from .journal import async_get_journal
 from .options import MEMORY, WISHES, ToolboxOptions
 from .outcome import COUNTS, as_seen, with_outcome
-from .outside import async_checked, async_mark_free_names, is_from_outside, marked, remember, unwrapped
+from .outside import async_checked, async_mark_free_names, is_from_outside, marked, offered, remember, unwrapped
 from .plan import Plan, Step
 from .policy import NotAllowedError, NotHereError, Tier, async_check_speaker
 from .question import agent_of, async_ask
@@ -372,14 +372,18 @@ def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> Tool
         api=instance.api,
         api_prompt=instance.api_prompt,
         llm_context=instance.llm_context,
-        tools=policed(instance.tools, options),
+        tools=policed(instance.api.hass, instance.tools, options),
         custom_serializer=instance.custom_serializer,
     )
 
 
-def policed(tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
-    """Return tools, with those that carry no rules of ours wrapped."""
-    return [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
+def policed(hass: HomeAssistant, tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
+    """Return tools, with those that carry no rules of ours wrapped, and without names that others gave in their schemas."""
+    found = [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
+    for tool in found:
+        if isinstance(tool, PolicedTool):
+            tool.parameters = offered(hass, tool)
+    return found
 
 
 def unknown_tool(name: str, known: list[str]) -> llm.ToolResult:
