@@ -78,6 +78,7 @@ class WishList(ActionContextEntity, WishEntity, TodoListEntity):
                 language=self.hass.config.language,
                 device_id=None,
                 user_id=None,
+                author=self._user_id(),
             ),
             when=When(moment=item.due.timestamp()),
             what=What(say=item.description or item.summary),
@@ -98,7 +99,7 @@ class WishList(ActionContextEntity, WishEntity, TodoListEntity):
         if item.summary and item.summary != wish.name:
             _check_length(item)
             with _refusals():
-                await self._wishes.async_rename(wish.id, item.summary)
+                await self._wishes.async_rename(wish.id, item.summary, self._user_id())
         if item.status == TodoItemStatus.COMPLETED:
             self._tell_what_had_begun(wish)
             with _refusals():
@@ -111,6 +112,10 @@ class WishList(ActionContextEntity, WishEntity, TodoListEntity):
             self._tell_what_had_begun(wish)
             with _refusals():
                 await self._wishes.async_end(wish.id, _DELETED)
+
+    def _user_id(self) -> str | None:
+        """Return the user whose action this is."""
+        return self.action_context.user_id if self.action_context else None
 
     def _tell_what_had_begun(self, wish: Wish) -> None:
         """Let the household hear it where a task is stopped midway: the list itself cannot answer."""

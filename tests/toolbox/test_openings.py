@@ -104,6 +104,32 @@ def test_what_tilts(hass: HomeAssistant, kind: str | None, action: str) -> None:
     assert is_consequential(hass, step) is (kind in ("door", "garage", "gate"))
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"state": "closed", "current_position": "50"},
+        {"state": "closed", "position": "1"},
+        {"state": "closed", "current_position": "half"},
+        {"state": "closed", "current_tilt_position": 50},
+        {"state": "closed", "current_tilt_position": "50"},
+        {"state": "closed", "current_position": 0, "tilt_position": 9},
+    ],
+    ids=repr,
+)
+def test_a_scene_that_opens_by_a_value(hass: HomeAssistant, wanted: dict[str, Any]) -> None:
+    """However the value of a position is written, and whatever the state beside it says."""
+    hass.states.async_set("cover.it", "closed", {"device_class": "gate"})
+    assert is_consequential(hass, Step("scene.apply", (), {"entities": {"cover.it": wanted}}))
+
+
+def test_a_toggle_of_what_still_closes(hass: HomeAssistant) -> None:
+    """A gate that begins to close stands open by 100 %; toggled, one that cannot stop opens."""
+    hass.states.async_set("cover.it", "closing", {"device_class": "gate", "current_position": 100})
+    assert is_consequential(hass, Step("cover.toggle", ("cover.it",)))
+    hass.states.async_set("cover.it", "open", {"device_class": "gate", "current_position": 100})
+    assert not is_consequential(hass, Step("cover.toggle", ("cover.it",)))
+
+
 def plan(*steps: tuple[str, str, dict[str, Any]]) -> Plan:
     """Return a plan."""
     return Plan(tuple(Step(action, (entity_id,) if entity_id else (), data) for action, entity_id, data in steps), "")

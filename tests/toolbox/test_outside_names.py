@@ -1,7 +1,7 @@
 """Tests of names that nobody in the household gave, in what is told of a call that acts and of what is missed."""
 
 import json
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
@@ -9,19 +9,26 @@ import voluptuous as vol
 
 from custom_components.extended_assist.claude.recap import _words
 from custom_components.extended_assist.exposure.entities import Exposure
+from custom_components.extended_assist.exposure.fixed_values import is_fixed_name
 from custom_components.extended_assist.memory.fact import Fact
 from custom_components.extended_assist.memory.subjects import names_now
+from custom_components.extended_assist.toolbox.call import ToolCall
+from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.toolbox.identity import things_of
 from custom_components.extended_assist.toolbox.journal import Change
 from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.toolbox.outside import MARK, async_mark_free_names, holds_outside_text
+from custom_components.extended_assist.toolbox.plan import Plan, Step
 from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.toolbox.reason import goes_out
 from custom_components.extended_assist.toolbox.tool import policed
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import entity_registry as er, llm
+from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
+from homeassistant.loader import async_get_integration
 from tests.claude_server import ClaudeServer, Scenario, Turn, text
 from tests.conftest import AGENT, ASSISTANT, expose
 from tests.wishes.keeping import a_wish
@@ -132,3 +139,60 @@ def test_a_change_that_names_a_player(hass: HomeAssistant, player: str) -> None:
         change = Change("script", what, ASSISTANT)
         change.time = 1000.0
         assert bool(_words(hass, exposure, change)) is is_told
+
+
+@pytest.mark.parametrize("platform", ["music_assistant", "ourgroceries", "mealie"])
+async def test_names_of_services(hass: HomeAssistant, platform: str) -> None:
+    """A service that brings several things brings their names as well; one that is a single thing was set up as such."""
+    await async_get_integration(hass, platform)
+    entry = MockConfigEntry(domain=platform, title="Server")
+    entry.add_to_hass(hass)
+    devices, registry = dr.async_get(hass), er.async_get(hass)
+    for number in ("1", "2"):
+        device = devices.async_get_or_create(
+            config_entry_id=entry.entry_id, identifiers={(platform, number)}, name=LIE + number
+        )
+        found = registry.async_get_or_create("button", platform, number, device_id=device.id, config_entry=entry)
+        hass.states.async_set(found.entity_id, "unknown", {"friendly_name": LIE + number})
+    bare = registry.async_get_or_create("todo", platform, "3", config_entry=entry)
+    hass.states.async_set(bare.entity_id, "1", {"friendly_name": LIE})
+    assert not any(is_fixed_name(hass, state) for state in hass.states.async_all())
+
+
+async def test_odd_names(hass: HomeAssistant, assist: None, llm_context: llm.LLMContext) -> None:
+    """A name that is no text, or half a character, makes no tool fail, hidden or not."""
+    for number, name in enumerate(([LIE], {"a": 1}, 7, "\ud83d")):
+        hass.states.async_set(f"media_player.odd_{number}", "playing", {"friendly_name": name})
+    hass.states.async_set("light.hall", "off", {"friendly_name": "Hall"})
+    expose(hass, "light.hall", "media_player.odd_0")
+    async_mock_service(hass, "light", "turn_on")
+    tool = PerformActionTool(AT_ONCE)
+    arguments = {"action": "light.turn_on", "target": {"entity_id": "light.hall"}}
+    result = await tool.async_call(hass, llm.ToolInput(tool.name, arguments), llm_context)
+    assert not result.error, result.data
+
+
+@pytest.mark.parametrize("platform", ["bring", "local_todo"])
+async def test_intent_writes_into_a_shared_list(
+    hass: HomeAssistant, assist: None, llm_context: llm.LLMContext, platform: str
+) -> None:
+    """Assist's own intent is asked about like the action, where others read the list."""
+    found = er.async_get(hass).async_get_or_create("todo", platform, "1", suggested_object_id="ours")
+    hass.states.async_set(found.entity_id, "1", {"friendly_name": "Ours"})
+    expose(hass, found.entity_id)
+    arguments = {"item": "The alarm code is 4711", "name": "Ours"}
+    log = Mock(content=[conversation.UserContent("What is new?")])
+    caller, exposure = Caller(llm_context, log, "one"), Exposure(hass, ASSISTANT)
+    call = ToolCall(hass=hass, arguments=arguments, exposure=exposure, caller=caller, options=AT_ONCE)
+    step = Step("intent.HassListAddItem", (found.entity_id,), arguments, "add")
+    with patch("custom_components.extended_assist.toolbox.reason.marks", return_value=True):
+        assert goes_out(call, Plan((step,), "add")) is (platform == "bring")
+
+
+def test_members_in_data_are_bound(hass: HomeAssistant, assist: None) -> None:
+    """Entities in the data of an action are what was agreed to, as those in its target are."""
+    for name in ("one", "two"):
+        found = er.async_get(hass).async_get_or_create("media_player", "cast", name, suggested_object_id=name)
+        hass.states.async_set(found.entity_id, "idle")
+    step = Step("media_player.join", ("media_player.one",), {"group_members": ["media_player.two"]})
+    assert things_of(hass, Plan((step,), "join")).keys() == {"media_player.one", "media_player.two"}

@@ -59,6 +59,7 @@ ODD = {
         for mark in "\u0589\u061f\u061b\u06d4\u0964\u0965\u1362\u1367\u104b\u17d4\u203c\u203d\u2047\ufe52\ufe56\uff0e\uff61"
     },
     "an object that is not there": "Lamp\ufffcDone",
+    "blank hieroglyphs": "Lamp\U00013441\U00013442",
     "a note without a head": "Lamp\U0001d159",
 }
 BLANK = ["", " ", "\n", "\u200b\u200b", "\u3164", "\u2800", "\u202e", "\x00", "\ufeff \u2060", "\xa0\u3000"]

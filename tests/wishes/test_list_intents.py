@@ -67,9 +67,9 @@ async def test_task_of_an_action(hass: HomeAssistant, home: MockConfigEntry) -> 
     tasks: list[asyncio.Task[None]] = []
     rename = keeper.async_rename
 
-    async def start(wish_id: str, name: str) -> object:
+    async def start(wish_id: str, name: str, author: str | None) -> object:
         tasks.append(hass.async_create_task(later()))
-        return await rename(wish_id, name)
+        return await rename(wish_id, name, author)
 
     keeper.async_rename = start
     await hass.services.async_call(

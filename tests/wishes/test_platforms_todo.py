@@ -1,23 +1,30 @@
 """The household's wishes as a to-do list: what it shows, and what can be done with it."""
 
 from datetime import timedelta
+import json
 from typing import Any
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
+from custom_components.extended_assist.toolbox.outside import async_are_others
 from custom_components.extended_assist.wishes.keeper import Wishes
 from custom_components.extended_assist.wishes.wish import (
     MAX_WORDS,
+    SEVERAL,
     Hearer,
     Progress,
     Until,
     What,
     When,
+    read_stored,
 )
+from homeassistant.auth.const import GROUP_ID_USER
+from homeassistant.auth.models import User
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import ServiceNotSupported, ServiceValidationError
+from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 
 from .keeping import crowd
@@ -249,3 +256,31 @@ async def test_ended_meanwhile(hass: HomeAssistant, home: MockConfigEntry, monke
     with pytest.raises(ServiceValidationError, match="no longer stands"):
         await call(hass, "update_item", item=bins.id, status="completed")
     assert keeper.find(bins.id).progress.result == "ended by voice"
+
+
+async def test_whose_words(hass: HomeAssistant, home: MockConfigEntry) -> None:
+    """What a user writes into the list is the household's, in that user's words; renamed by another, it is nobody's own."""
+    await hass.auth.async_create_user("The first one owns the home")
+    ada, bob = [await hass.auth.async_create_user(name, group_ids=[GROUP_ID_USER]) for name in ("Ada", "Bob")]
+    keeper = await async_add(hass)
+
+    async def act(user: User, action: str, **data: Any) -> None:
+        await hass.services.async_call(
+            "todo", action, {"entity_id": LIST, **data}, blocking=True, context=Context(user_id=user.id)
+        )
+
+    await act(ada, "add_item", item="Bins", due_datetime="2031-01-01 07:00:00")
+    (bins,) = keeper.standing
+    assert bins.is_household
+    assert bins.author == ada.id
+    for reader in (bob.id, None):
+        assert await async_are_others(hass, reader, [bins.author])
+    assert not await async_are_others(hass, ada.id, [bins.author])
+    await act(ada, "update_item", item=bins.id, rename="Paper")
+    assert bins.author == ada.id
+    await act(bob, "update_item", item=bins.id, rename="Unlock")
+    assert bins.name == "Unlock"
+    for reader in (ada.id, bob.id, None):
+        assert await async_are_others(hass, reader, [bins.author])
+    (stored,) = read_stored({"wishes": [json.loads(json_dumps(bins.stored()))]})
+    assert stored.author == bins.author == SEVERAL

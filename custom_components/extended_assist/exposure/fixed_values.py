@@ -26,6 +26,8 @@ from homeassistant.helpers.entity import entity_sources
 from homeassistant.helpers.translation import async_get_cached_translations
 from homeassistant.loader import IntegrationNotLoaded, async_get_loaded_integration
 
+from ..const import DOMAIN
+
 _TABLE: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
     (Path(__file__).parent / "fixed_values.json").read_text(encoding="utf-8")
 )
@@ -206,18 +208,27 @@ def is_fixed_name(hass: HomeAssistant, state: State) -> bool:
         return platform is None and state.domain not in NAMED_BY_OTHERS
     owner = entry.config_entry_id if entry else source.get("config_entry") if source else None
     config_entry = hass.config_entries.async_get_entry(owner) if owner else None
-    if config_entry is None or not _brings_devices(hass, platform):
+    if config_entry is None or config_entry.title in (state.name, device and device.name):
         return True
-    return config_entry.title in (state.name, device and device.name)
+    match _kind_of(hass, platform):
+        case "hub":
+            return False
+        case "service":
+            owned = dr.async_entries_for_config_entry(dr.async_get(hass), config_entry.entry_id)
+            return len(owned) == 1 and device is not None and state.domain not in ("calendar", "todo")
+        case _:
+            return True
 
 
 @callback
-def _brings_devices(hass: HomeAssistant, platform: str) -> bool:
-    """Return whether one set-up of an integration can bring any number of devices, as hubs do."""
+def _kind_of(hass: HomeAssistant, platform: str) -> str:
+    """Return the kind of an integration by its manifest: whether one set-up is a device, a service, or a hub of any number."""
+    if platform == DOMAIN:
+        return "device"
     try:
-        return async_get_loaded_integration(hass, platform).integration_type == "hub"
+        return str(async_get_loaded_integration(hass, platform).integration_type)
     except IntegrationNotLoaded:
-        return True
+        return "hub"
 
 
 @callback

@@ -1,6 +1,7 @@
 """Which actions are consequential: one reviewed table, and what scripts, scenes and automations lead to as far as it is plain."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import inf
 from typing import Any, Final
 
 from homeassistant.components.homeassistant.scene import DATA_PLATFORM, HomeAssistantScene
@@ -74,8 +75,10 @@ def _opens(state: State | None, _data: Values) -> bool:
 
 def _opens_by_toggle(state: State | None, _data: Values) -> bool:
     """Return whether toggling may open: what was stopped halfway, Home Assistant opens wholly after it was last closed."""
-    is_wholly_open = state is not None and state.attributes.get("current_position") == _WHOLLY_OPEN
-    return _is_entrance(state) and not is_wholly_open and (state is None or state.state != "opening")
+    if not _is_entrance(state) or state is None:
+        return state is None
+    is_wholly_open = state.state == "open" and state.attributes.get("current_position") == _WHOLLY_OPEN
+    return not is_wholly_open and state.state != "opening"
 
 
 def _opens_by_position(state: State | None, data: Values) -> bool:
@@ -289,13 +292,24 @@ def _brought(hass: HomeAssistant, entities: Any) -> Iterator[Leaf]:
             kept.state if isinstance(kept, State) else kept.get("state") if isinstance(kept, Mapping) else kept
         )
         state = ("off", "on")[wanted] if isinstance(wanted, bool) else str(wanted).lower()
-        position = values.get("current_position", values.get("position"))
+        position = _number(values.get("current_position", values.get("position")))
+        tilt = _number(values.get("current_tilt_position", values.get("tilt_position")))
         for moved in _moved(hass, [str(entity_id)]):
             domain = moved.partition(".")[0]
-            is_open = domain == "cover" and isinstance(position, int | float) and position > 0
+            is_open = domain == "cover" and position > 0
+            if domain == "cover" and tilt > 0:
+                yield "cover.set_cover_tilt_position", moved, {"tilt_position": tilt}
             service = f"turn_{state}" if state in ("on", "off") else state
             known = _STATES.get(domain, {}).get("open" if is_open else state, f"{domain}.{service}")
             yield "" if is_template_string(state) else known, moved, {}
+
+
+def _number(value: Any) -> float:
+    """Return a value as a number, as Home Assistant takes a text that is one; 0 for none, and for what is no number the greatest."""
+    try:
+        return float(value or 0)
+    except TypeError, ValueError:
+        return inf
 
 
 def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
+from ..results import texts_in
 from .consequential import leaves
 from .plan import Plan
 
@@ -21,10 +22,11 @@ def identity_of(hass: HomeAssistant, entity_id: str) -> str:
 
 @callback
 def things_of(hass: HomeAssistant, plan: Plan) -> dict[str, str]:
-    """Return the identities of all entities of a plan, with those that its scripts, scenes and groups move."""
+    """Return the identities of all entities of a plan, with those in its data and those that its scripts, scenes and groups move."""
     named = {entity_id for step in plan.steps for entity_id in step.entity_ids}
     moved = {entity_id for step in plan.steps for _, entity_id, _ in leaves(hass, step) if entity_id}
-    return {entity_id: identity_of(hass, entity_id) for entity_id in sorted(named | moved)}
+    given = {text for step in plan.steps for text, _ in texts_in(step.data) if hass.states.get(text)}
+    return {entity_id: identity_of(hass, entity_id) for entity_id in sorted(named | moved | given)}
 
 
 @callback

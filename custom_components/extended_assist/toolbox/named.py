@@ -173,6 +173,8 @@ def is_said(chat_log: ChatLog, value: Any) -> bool:
     if value is None or isinstance(value, bool):
         return value is None
     wanted = folded(str(value))
+    if _UNSPACED.search(wanted):
+        wanted = wanted.strip()
     return any(wanted in folded(one.content) for one in chat_log.content if isinstance(one, UserContent))
 
 

@@ -5,6 +5,7 @@ Where a text comes from decides, never how it looks: `fixed_values` says which v
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+import json
 import re
 from time import monotonic
 from typing import Any, Final
@@ -14,7 +15,6 @@ import yaml
 from homeassistant.components.conversation import ChatLog, Content, ToolResultContent, UserContent
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import llm
-from homeassistant.helpers.json import json_dumps
 from homeassistant.util import slugify
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
@@ -159,8 +159,13 @@ async def async_mark_free_names(hass: HomeAssistant, result: llm.ToolResult, giv
     """Mark a result that repeats a name which is not fixed, whatever told it, unless the model gave that name in the call."""
     if MARK in result.data or isinstance(result, OwnResult) or not (names := free_names(hass)):
         return
-    if await hass.async_add_executor_job(_repeats, json_dumps(result.data), names, given.casefold()):
+    if await hass.async_add_executor_job(_repeats, _as_text(result.data), names, given.casefold()):
         result.data = marked(dict(result.data), when=True)
+
+
+def _as_text(data: Any) -> str:
+    """Return data as JSON, whatever it holds."""
+    return json.dumps(data, ensure_ascii=False, default=str)
 
 
 def _repeats(text: str, names: Iterable[str], given: str = "") -> bool:
@@ -168,7 +173,7 @@ def _repeats(text: str, names: Iterable[str], given: str = "") -> bool:
     return any(
         re.search(rf"(?<!\w){re.escape(shown)}(?!\w)", text)
         for name in names
-        for shown in {json_dumps(name)[1:-1], json_dumps(quoted(name))[1:-1], name}
+        for shown in {_as_text(name)[1:-1], _as_text(quoted(name))[1:-1], name}
         if shown in text and not (given and (name.casefold() in given or slugify(name) in given))
     )
 

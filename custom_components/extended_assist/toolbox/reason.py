@@ -35,7 +35,9 @@ _OUTWARD: Final = frozenset({"conversation", "image", "mail", "notify", "stt"})
 HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "intent", "persistent_notification", DOMAIN}
 """Domains whose actions stay in the house."""
 
-_WRITE_LISTS: Final = frozenset({"calendar.create_event", "todo.add_item", "todo.update_item"})
+_WRITE_LISTS: Final = frozenset(
+    {"calendar.create_event", "intent.HassListAddItem", "todo.add_item", "todo.update_item"}
+)
 _WRITTEN_WORDS: Final = frozenset({"description", "item", "location", "rename", "summary"})
 _LOCAL_LISTS: Final = frozenset({"local_calendar", "local_todo", "shopping_list"})
 """Integrations whose lists and calendars stay in the house."""

@@ -8,7 +8,7 @@ import unicodedata
 from ..exposure.entities import ExposedEntity
 
 _UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc\U00013430-\U0001345f\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
 """Invisible characters that Python counts as printable."""
 _MAX_MARKS: Final = 3

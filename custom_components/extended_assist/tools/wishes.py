@@ -176,7 +176,7 @@ class PendingTool(ExtendedTool):
         if changed.is_standing and (moment := changed.next_moment) is not None:
             answer["next"] = told_next(moment)
             call.recording.due = Due(moment)
-        is_other = await async_are_others(call.hass, call.caller.user_id, [wish.owner.user_id])
+        is_other = await async_are_others(call.hass, call.caller.user_id, [wish.author])
         return marked(answer, when=is_other)
 
     @override
@@ -193,7 +193,7 @@ class PendingTool(ExtendedTool):
             when = replace(wish.when, moment=wish.progress.due + seconds, rule=None, triggers=[], watch=None)
             later = await async_plan_wish(call, replace(wish, when=when))
             steps += tuple(step for step in later.steps if is_consequential(call.hass, step))
-        has_free_text = await async_are_others(call.hass, call.caller.user_id, [wish.owner.user_id])
+        has_free_text = await async_are_others(call.hass, call.caller.user_id, [wish.author])
         return Plan(steps, words, has_free_text=has_free_text)
 
 

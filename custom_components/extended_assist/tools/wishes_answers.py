@@ -84,7 +84,7 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     if past:
         answer["ended"] = [*past]
     authors = await async_authors(call.hass, call.caller.user_id)
-    by_others = any(wish.owner.user_id not in authors for wish in [*standing, *ended])
+    by_others = any(wish.author not in authors for wish in [*standing, *ended])
     said = [wish.progress.result or "" for wish in [*standing, *ended]]
     # What a device said when it failed is told here, too, and what the assistant answered of what others wrote.
     asked = any(wish.what.ask and wish.progress.result for wish in [*standing, *ended])

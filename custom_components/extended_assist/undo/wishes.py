@@ -69,7 +69,7 @@ async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) ->
         await async_prepare(call.exposure, wish)
         words = f"Cancel: {told_wish(call.hass, call.exposure, wish)}"
         step = Step(f"{DOMAIN}.cancel", tuple(entity_ids_of(wish)), {}, words)
-        has_free_text = await async_are_others(call.hass, call.caller.user_id, [wish.owner.user_id])
+        has_free_text = await async_are_others(call.hass, call.caller.user_id, [wish.author])
         return Plan((step,), words, bound_to=change.id, has_free_text=has_free_text)
     earlier = before(change)
     try:
@@ -77,7 +77,7 @@ async def async_plan_undo_wish(call: ToolCall, change: Change, sentence: str) ->
     except ToolError:
         # What of it is hidden by now will not be done at its time.
         return Plan((Step(f"{DOMAIN}.undo", (), {}, sentence),), sentence, is_whole=False, bound_to=change.id)
-    has_free_text = await async_are_others(call.hass, call.caller.user_id, [earlier.owner.user_id])
+    has_free_text = await async_are_others(call.hass, call.caller.user_id, [earlier.author])
     return replace(plan, bound_to=change.id, has_free_text=has_free_text)
 
 

@@ -30,7 +30,7 @@ from .renaming import rename
 from .running import TaskRun
 from .store import Listener, WishStore
 from .taking_back import change_with_restore
-from .wish import Wish
+from .wish import SEVERAL, Wish
 
 _ANSWERED = "the answer to '{name}'; ask the question again"
 _GONE = "the user who wanted it was removed"
@@ -143,9 +143,15 @@ class Wishes:
         is_put_off = await self._async_confirm(wish, lambda: course.snooze(wish, seconds, now()), withdraws=True)
         return wish if is_put_off else None
 
-    async def async_rename(self, wish_id: str, name: str) -> Wish | None:
-        """Give a standing wish another name, and return it; None where there is none."""
-        return await self._async_change(wish_id, lambda wish: setattr(wish, "name", name))
+    async def async_rename(self, wish_id: str, name: str, author: str | None = None) -> Wish | None:
+        """Give a standing wish another name, in the words of a user, and return it; None where there is none."""
+
+        def rename_it(wish: Wish) -> None:
+            wish.name = name
+            if author != wish.author:
+                wish.owner.author = SEVERAL
+
+        return await self._async_change(wish_id, rename_it)
 
     async def async_restore(self, wish: Wish) -> None:
         """Let a wish stand again as it was given; what has happened meanwhile does not happen again. Raises ToolError."""

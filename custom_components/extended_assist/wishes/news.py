@@ -20,6 +20,6 @@ async def async_news(hass: HomeAssistant, caller: Caller) -> dict[tuple[str, str
     news: dict[tuple[str, str], str] = {}
     for (wish_id, kept), text in waiting.items():
         wish = wishes.find(wish_id)
-        is_own = wish is not None and wish.owner.user_id in authors and not repeats_free_name(hass, text)
+        is_own = wish is not None and wish.author in authors and not repeats_free_name(hass, text)
         news[wish_id, kept] = seen(exposure, text) if is_own else _OF_OTHERS.format(id=wish_id)
     return news

@@ -9,7 +9,7 @@ from .wish import Wish
 
 def change_with_restore(wish: Wish, change: Callable[[], None]) -> Callable[[], None]:
     """Make a change of a wish; return the function that takes back what of it nobody has changed again since."""
-    parts = [part for part in (wish, wish.when, wish.progress, wish.when.watch) if part is not None]
+    parts = [part for part in (wish, wish.owner, wish.when, wish.progress, wish.when.watch) if part is not None]
     before = [*map(_values, parts)]
     change()
     after = [*map(_values, parts)]

@@ -15,6 +15,8 @@ from ..storage import NUMBER, TEXT_OR_NONE, shape
 from ..toolbox.caller import Caller
 
 MAX_STANDING = 200
+SEVERAL = ""
+"""In place of an author: words of more than one, which are nobody's own."""
 """Wishes of a home that can stand at the same time, beside those for which each owner has room in any case."""
 MAX_ENDED = 50
 """Wishes whose end is remembered, so that it can be told."""
@@ -44,6 +46,8 @@ class Owner:
     user_id: str | None
     """None where nobody was logged in, as at a speaker: the wish is the household's."""
     conversation_id: str | None = None
+    author: str | None = None
+    """The user who wrote the words of what is the household's, where one is known; SEVERAL for more than one."""
 
     def caller(self) -> Caller:
         """Return the speaker, in the conversation in which it was asked for."""
@@ -231,6 +235,11 @@ class Wish:
         return self.owner.user_id is None
 
     @property
+    def author(self) -> str | None:
+        """Return the user whose words it holds: SEVERAL for more than one, None where nobody was logged in."""
+        return self.owner.user_id if self.owner.author is None else self.owner.author
+
+    @property
     def next_moment(self) -> float | None:
         """Return when something happens next, or None where that is not known."""
         return min(filter(None, (self.progress.due, self.progress.again)), default=None)
@@ -259,7 +268,7 @@ _OWNER = shape(
         "assistant": str,
         **dict.fromkeys(("language", "device_id", "user_id"), TEXT_OR_NONE),
     },
-    {"conversation_id": TEXT_OR_NONE},
+    dict.fromkeys(("conversation_id", "author"), TEXT_OR_NONE),
 )
 _WATCH = shape(
     {
