@@ -21,15 +21,15 @@ from .functions.manager import (
 )
 from .memory.action_errors import refusal, translated
 from .memory.fact import Fact, now
-from .memory.keeper import Memory, async_get_memory
+from .memory.keeper import async_get_memory
 from .memory.whose import Ears, Writer, async_known_user, async_writer_of
 from .memory.writing import (
     HOUSEHOLD,
     ME,
-    NoFactError,
     async_change,
     async_read_file,
     async_record,
+    find_own,
     rewrite,
     to_change,
     to_yaml,
@@ -149,11 +149,13 @@ async def _async_remember(call: ServiceCall) -> ServiceResponse:
         if until is not None and until <= now():
             raise ToolError("over")
         if wanted := given.get("id"):
-            before = _find_fact(memory, writer, wanted)
             is_own = given["whose"] == ME if "whose" in given else None
-            until = until if _UNTIL in given else before.until
-            fact = rewrite(call.hass, writer, before, given["words"], is_own=is_own, until=until)
-            await async_change(call.hass, memory, writer, fact)
+
+            def change(before: Fact) -> Fact:
+                then = until if _UNTIL in given else before.until
+                return rewrite(call.hass, writer, before, given["words"], is_own=is_own, until=then)
+
+            fact = await async_change(call.hass, memory, writer, wanted, change)
         else:
             fact = write(call.hass, writer, given["words"], is_own=given.get("whose") == ME, until=until)
             await memory.async_add([fact])
@@ -166,13 +168,17 @@ async def _async_forget(call: ServiceCall) -> ServiceResponse:
     memory, given = await async_get_memory(call.hass), call.data
     with translated():
         writer = await _async_writer(call)
-        ids = {_find_fact(memory, writer, one).id for one in given["ids"]}
+        ids = {find_own(memory, writer, one).id for one in given["ids"]}
         if given["all_own"] and writer.user_id is None:
             raise NotAllowedError("Nobody is known whose own this could be.")
         if given["for_good"] or given["all_own"]:
             own = writer.user_id if given["all_own"] else None
-            return {"forgotten": await memory.async_delete(lambda fact: fact.id in ids or _is_of(fact, own), own)}
-        await memory.async_end(ids)
+
+            def goes(fact: Fact) -> bool:
+                return (fact.id in ids and writer.may_change(fact)) or _is_of(fact, own)
+
+            return {"forgotten": await memory.async_delete(goes, own)}
+        await memory.async_end(ids, may_end=writer.may_change)
         await async_record(call.hass, writer, to_change(None, ids))
     return {"forgotten": len(ids)}
 
@@ -198,14 +204,6 @@ def _options(hass: HomeAssistant) -> ToolboxOptions:
         raise refusal("memory_off")
     options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
     return max(options, key=lambda one: one.memory_automations)
-
-
-def _find_fact(memory: Memory, writer: Writer, wanted: str) -> Fact:
-    """Return a fact by its id; another person's is not there."""
-    fact = memory.find(wanted)
-    if fact is None or not fact.holds(now()) or not writer.may_change(fact):
-        raise NoFactError(wanted)
-    return fact
 
 
 def _is_of(fact: Fact, user_id: str | None) -> bool:

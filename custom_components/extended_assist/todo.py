@@ -225,11 +225,16 @@ class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
             writer = await self._async_writer()
             fact = self._find(item.uid, writer)
             if item.status == TodoItemStatus.COMPLETED:
-                await self._memory.async_end([fact.id])
+                await self._memory.async_end([fact.id], may_end=lambda one: _is_listed(one, writer))
                 await async_record(self.hass, writer, to_change(None, [fact.id]))
                 return
-            changed = rewrite(self.hass, writer, fact, item.summary or fact.words, until=_until(item))
-            await async_change(self.hass, self._memory, writer, changed)
+
+            def change(before: Fact) -> Fact:
+                if not _is_listed(before, writer):
+                    raise NoFactError("…")
+                return rewrite(self.hass, writer, before, item.summary or before.words, until=_until(item))
+
+            await async_change(self.hass, self._memory, writer, fact.id, change)
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
@@ -237,7 +242,7 @@ class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
         with translated():
             writer = await self._async_writer()
             gone = {self._find(uid, writer).id for uid in uids}
-            await self._memory.async_delete(lambda fact: fact.id in gone)
+            await self._memory.async_delete(lambda fact: fact.id in gone and _is_listed(fact, writer))
 
     async def _async_writer(self) -> Writer:
         """Return who changes the list; raises NotAllowedError where they may not."""
@@ -246,9 +251,14 @@ class FactList(ActionContextEntity, HouseholdEntity, TodoListEntity):
     def _find(self, uid: str | None, writer: Writer) -> Fact:
         """Return a fact of the list; raises NoFactError when it is gone meanwhile."""
         fact = self._memory.find(uid or "")
-        if fact is None or fact.user_id is not None or not fact.holds(now()) or not writer.may_change(fact):
+        if fact is None or not fact.holds(now()) or not _is_listed(fact, writer):
             raise NoFactError("…")
         return fact
+
+
+def _is_listed(fact: Fact, writer: Writer) -> bool:
+    """Return whether a fact is on the list, for somebody who may change it."""
+    return fact.user_id is None and writer.may_change(fact)
 
 
 def _fact_item(fact: Fact) -> TodoItem:

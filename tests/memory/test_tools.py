@@ -245,7 +245,9 @@ async def test_nothing_left_to_undo(hass: HomeAssistant, anna: Speaker) -> None:
     fact = memory.find(kept["id"])
     assert fact is not None
     writer = Writer(anna.user_id)
-    await async_change(hass, memory, writer, replace(fact, words="The bins are collected on Mondays."))
+    await async_change(
+        hass, memory, writer, fact.id, lambda read: replace(read, words="The bins are collected on Mondays.")
+    )
     await memory.async_end([fact.id])
     undone = await anna.call(hass, UndoLastChangeTool)
     assert "forgotten" in str(undone.data), undone.data

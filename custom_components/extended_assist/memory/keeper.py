@@ -84,13 +84,19 @@ class Memory:
         return self._facts.get(fact_id.strip().lower())
 
     async def async_add(
-        self, facts: Collection[Fact], ended: Collection[str] = (), check: Callable[[], None] | None = None
+        self,
+        facts: Collection[Fact],
+        ended: Collection[str] = (),
+        check: Callable[[], None] | None = None,
+        may_end: Callable[[Fact], bool] | None = None,
     ) -> None:
         """Remember facts in the place of others; raises ToolError where there are too many, or they cannot be stored.
 
         The check is made with all of them in their place, and may raise ToolError. One whose id is taken gets another.
+        Whether the others may be ended is decided anew: another change can have come before this one.
         """
         async with self._stored() as before:
+            self._check_may(ended, may_end)
             await self._async_read_keys(facts)
             self._check_owners(facts)
             for fact in facts:
@@ -102,16 +108,16 @@ class Memory:
             if check is not None:
                 check()
 
-    async def async_replace(self, fact: Fact, restored: str | None = None) -> Fact | None:
+    async def async_replace(self, fact: Fact, restored: str | None = None, read: Fact | None = None) -> Fact | None:
         """Store a fact in the place of the one with its id, which is past then, with another id; raises ToolError as async_add.
 
-        Returns the past one, or None where none with the id holds any more; nothing is changed then. A past one that is
-        restored with this goes.
+        Returns the past one, or None where none with the id holds any more, or it is not the one that was read; nothing is
+        changed then. A past one that is restored with this goes.
         """
         async with self._stored() as before:
             await self._async_read_keys([fact])
             self._check_owners([fact])
-            if (old := self._facts.get(fact.id)) is None or not old.holds(now()):
+            if (old := self._facts.get(fact.id)) is None or not old.holds(now()) or (read or old) is not old:
                 return None
             past = replace(old, id=new_id(), ended=now(), replaced_by=fact.id)
             while past.id in self._facts:
@@ -121,9 +127,12 @@ class Memory:
             self._check_room(before)
         return past
 
-    async def async_end(self, ended: Collection[str], revived: Collection[str] = ()) -> None:
+    async def async_end(
+        self, ended: Collection[str], revived: Collection[str] = (), may_end: Callable[[Fact], bool] | None = None
+    ) -> None:
         """Let facts be past, so that they can be brought back, and others hold again; raises ToolError as async_add does."""
         async with self._stored() as before:
+            self._check_may(ended, may_end)
             self._end(ended, next(iter(revived), None))
             for one in revived:
                 if fact := self.find(one):
@@ -195,15 +204,26 @@ class Memory:
         if facts:
             await self._hass.async_add_executor_job(read_search_keys, [*facts])
 
+    def _check_may(self, ended: Collection[str], may_end: Callable[[Fact], bool] | None) -> None:
+        """Raise ToolError where one of some facts may not be ended any more."""
+        if may_end is not None and not all((fact := self.find(one)) and may_end(fact) for one in ended):
+            raise ToolError("One of these facts was changed a moment ago. Nothing was changed. Read it again.")
+
     def _end(self, ended: Collection[str], replaced_by: str | None) -> None:
         for one in ended:
             if (fact := self.find(one)) and fact.ended is None:
                 fact.ended, fact.replaced_by = now(), replaced_by
 
     def _with_replaced(self, facts: Iterable[Fact]) -> list[Fact]:
-        """Return facts and all in whose place they are."""
+        """Return facts and all in whose place they are, up to what another user wanted remembered."""
         found = {fact.id: fact for fact in facts}
-        while more := [one for one in self._facts.values() if one.replaced_by in found and one.id not in found]:
+        while more := [
+            one
+            for one in self._facts.values()
+            if (after := found.get(one.replaced_by or ""))
+            and one.id not in found
+            and (one.user_id == after.user_id or (one.user_id is None and one.said_by == after.said_by))
+        ]:
             found |= {one.id: one for one in more}
         return [*found.values()]
 
@@ -277,9 +297,13 @@ class Memory:
             await self._async_follow()
 
     async def _async_follow(self) -> None:
-        """Store what has changed by itself."""
-        async with self._stored():
-            pass
+        """Store what has changed by itself; on a disk that takes nothing, it is tried again."""
+        try:
+            async with self._stored():
+                pass
+        except NotStoredError:
+            if not self._is_blocked:
+                self._store.async_delay_save_confirmed(self._data, _RETRY_DELAY)
 
     async def _async_on_user_removed(self, event: Event) -> None:
         """Delete the facts of a user who is removed."""

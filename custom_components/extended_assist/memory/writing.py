@@ -1,7 +1,7 @@
 """Facts that people write themselves: in the list, by an action or in a file."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -97,13 +97,30 @@ async def async_record(hass: HomeAssistant, writer: Writer, change: Change) -> N
     (await async_get_journal(hass)).add(change)
 
 
-async def async_change(hass: HomeAssistant, memory: Memory, writer: Writer, fact: Fact) -> None:
-    """Store a fact in the place of the one with its id, so that this can be undone; raises NoFactError for one that is gone."""
-    if (past := await memory.async_replace(fact)) is None:
-        raise NoFactError(fact.id)
+async def async_change(
+    hass: HomeAssistant, memory: Memory, writer: Writer, wanted: str, change_it: Callable[[Fact], Fact]
+) -> Fact:
+    """Change a fact, so that this can be undone, and return it; raises NoFactError for one that is gone or another's.
+
+    What another change has brought meanwhile is kept: the fact is read and changed anew then.
+    """
+    while True:
+        read = find_own(memory, writer, wanted)
+        fact = change_it(read)
+        if (past := await memory.async_replace(fact, read=read)) is not None:
+            break
     change = to_change(fact, [past.id])
     change.details["in_place"] = True
     await async_record(hass, writer, change)
+    return fact
+
+
+def find_own(memory: Memory, writer: Writer, wanted: str) -> Fact:
+    """Return a fact by its id; raises NoFactError where it is gone, or another person's, which is not there either."""
+    fact = memory.find(wanted)
+    if fact is None or not fact.holds(now()) or not writer.may_change(fact):
+        raise NoFactError(wanted)
+    return fact
 
 
 def to_yaml(facts: list[Fact]) -> str:

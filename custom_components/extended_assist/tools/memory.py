@@ -82,14 +82,14 @@ class RememberTool(ExtendedTool):
                 user_id = wanted.writer.user_id
                 await memory.async_delete(wanted.is_own, user_id, _persons(call.hass, user_id))
             else:
-                await memory.async_delete(lambda fact: fact.id in gone)
+                await memory.async_delete(lambda fact: fact.id in gone and wanted.writer.may_change(fact))
             return {"deleted_for_good": len(gone)}
         ended = [fact.id for fact in wanted.ended]
         if wanted.fact is None:
-            await memory.async_end(ended)
+            await memory.async_end(ended, may_end=wanted.writer.may_change)
         else:
             check = partial(check_guests, memory, wanted.writer, call.options)
-            await memory.async_add([wanted.fact], ended, check)
+            await memory.async_add([wanted.fact], ended, check, may_end=wanted.writer.may_change)
         call.recording.changes.append(to_change(wanted.fact, ended))
         return marked(_answer(call, wanted), when=await _async_ends_of_others(call, wanted))
 

@@ -18,7 +18,7 @@ from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
 from ..const import DOMAIN
 from ..results import ToolError
 from ..toolbox.caller import Caller
-from ..toolbox.journal import CANCELLED, SCHEDULED, WISH, WISH_CHANGED, async_get_journal, owner_id
+from ..toolbox.journal import CANCELLED, FACT, SCHEDULED, WISH, WISH_CHANGED, async_get_journal, owner_id
 from ..toolbox.removed_users import removed_users
 from . import course
 from .acting import Performers
@@ -37,7 +37,7 @@ _GONE = "the user who wanted it was removed"
 _REMOVED = "the assistant's entry was removed"
 _OWNER_REMOVED = "The user who wants this was removed, so nothing is kept for later."
 _PAST = "Its time is over. Give a time that is still to come."
-_JOURNALED = frozenset({SCHEDULED, CANCELLED, WISH, WISH_CHANGED})
+_JOURNALED = frozenset({FACT, SCHEDULED, CANCELLED, WISH, WISH_CHANGED})
 """The kinds of changes in the journal that hold a wish."""
 
 
