@@ -1,6 +1,7 @@
 """Tests of names that nobody in the household gave, in what is told of a call that acts and of what is missed."""
 
 import json
+from typing import Any
 from unittest.mock import Mock, patch
 
 import pytest
@@ -27,8 +28,10 @@ from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import device_registry as dr, entity_registry as er, intent, llm
 from homeassistant.loader import async_get_integration
+from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn, text
 from tests.conftest import AGENT, ASSISTANT, expose
 from tests.wishes.keeping import a_wish
@@ -196,3 +199,66 @@ def test_members_in_data_are_bound(hass: HomeAssistant, assist: None) -> None:
         hass.states.async_set(found.entity_id, "idle")
     step = Step("media_player.join", ("media_player.one",), {"group_members": ["media_player.two"]})
     assert things_of(hass, Plan((step,), "join")).keys() == {"media_player.one", "media_player.two"}
+
+
+@pytest.mark.parametrize("platform", ["bring", "local_todo"])
+@pytest.mark.parametrize(
+    ("data", "is_said"),
+    [
+        ({"text": "The code is 4711"}, False),
+        ({"variables": {"text": "The code is 4711"}}, False),
+        ({"text": "new"}, True),
+    ],
+)
+async def test_script_writes_into_a_shared_list(
+    hass: HomeAssistant,
+    assist: None,
+    llm_context: llm.LLMContext,
+    platform: str,
+    data: dict[str, Any],
+    is_said: bool,
+) -> None:
+    """A script names its fields as it likes, and what one of them holds goes out as well."""
+    found = er.async_get(hass).async_get_or_create("todo", platform, "1", suggested_object_id="ours")
+    hass.states.async_set(found.entity_id, "1", {"friendly_name": "Ours"})
+    step = {"action": "todo.add_item", "target": {"entity_id": found.entity_id}, "data": {"item": "{{ text }}"}}
+    assert await async_setup_component(hass, "script", {"script": {"note": {"sequence": [step]}}})
+    expose(hass, found.entity_id, "script.note")
+    log = Mock(content=[conversation.UserContent("What is new?")])
+    caller, exposure = Caller(llm_context, log, "one"), Exposure(hass, ASSISTANT)
+    call = ToolCall(hass=hass, arguments={}, exposure=exposure, caller=caller, options=AT_ONCE)
+    action = "script.turn_on" if "variables" in data else "script.note"
+    entity_ids = ("script.note",) if "variables" in data else ()
+    with patch("custom_components.extended_assist.toolbox.reason.marks", return_value=True):
+        goes = goes_out(call, Plan((Step(action, entity_ids, data, "note"),), "note"))
+    assert goes is (platform == "bring" and not is_said)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_marked"),
+    [
+        (intent.IntentHandleError(f"Error searching media: {LIE}"), True),
+        (intent.IntentUnexpectedError(LIE), True),
+        (HomeAssistantError(LIE), True),
+        (intent.InvalidSlotInfo("Received invalid slot info for HassPlay"), False),
+        (intent.UnknownIntent("Unknown intent HassPlay"), False),
+    ],
+)
+async def test_errors_of_intents(
+    hass: HomeAssistant, assist: None, llm_context: llm.LLMContext, error: HomeAssistantError, is_marked: bool
+) -> None:
+    """An intent can repeat what a device or its service says; what it says of the call itself is Home Assistant's."""
+
+    class Play(llm.Tool):
+        name = "HassPlay"
+        description = "Play"
+
+        async def async_call(
+            self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+        ) -> llm.ToolResult:
+            raise error
+
+    (tool,) = policed(hass, [Play()], AT_ONCE)
+    result = await tool.async_call(hass, llm.ToolInput("HassPlay", {}), llm_context)
+    assert result.error
+    assert (MARK in result.data) is is_marked, result.data

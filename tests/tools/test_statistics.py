@@ -320,7 +320,7 @@ async def test_answer_on_every_engine(home: None, call_tool: CallTool) -> None:
                 ),
             },
             EXTERNAL: {
-                "name": "Garage",
+                "name": "garage",
                 "unit": "kWh",
                 "change": len(indexes) * 0.5,
                 "gaps": gaps,

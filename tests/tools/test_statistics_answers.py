@@ -332,7 +332,7 @@ async def test_likely_names(home: Home, hass: HomeAssistant, call_tool: CallTool
         "Use extended_assist__get_history."
     )
     for text, said in (
-        ("cellar enrgy", f"'cellar enrgy'{unknown} Nearest: Cellar energy (utility:cellar_energy)"),
+        ("cellar enrgy", f"'cellar enrgy'{unknown} Nearest: utility:cellar_energy"),
         (
             "electricity of heating",
             f"'electricity of heating'{unknown} Nearest: Heating energy (sensor.heating_energy).",

@@ -129,8 +129,11 @@ def goes_out(call: ToolCall, plan: Plan) -> bool:
         for action, entity_id, _ in leaves(call.hass, step):
             if action == ASK_LATER or (action and action.partition(".")[0] not in HOUSE):
                 return True
-            if action in _WRITE_LISTS and _is_shared(call.hass, entity_id) and not _says(caller.chat_log, step.data):
-                return True
+            if action in _WRITE_LISTS and _is_shared(call.hass, entity_id):
+                # A script has fields of its own, and any of them can be what it writes.
+                written = {key: step.data[key] for key in _WRITTEN_WORDS & step.data.keys()}
+                if not _says(caller.chat_log, written if action == step.action else step.data):
+                    return True
         for text, _ in texts_in(step.data):
             if "://" in text and not text.startswith("media-source://") and text not in known:
                 return True
@@ -145,10 +148,9 @@ def _is_shared(hass: HomeAssistant, entity_id: str) -> bool:
 
 
 @callback
-def _says(chat_log: ChatLog | None, data: Mapping[str, Any]) -> bool:
+def _says(chat_log: ChatLog | None, written: Mapping[str, Any]) -> bool:
     """Return whether the user said the words that would be written, and no text from outside can have chosen them."""
-    words = {key: value for key, value in data.items() if key in _WRITTEN_WORDS}
-    return chat_log is None or not marks(chat_log) or is_said(chat_log, words)
+    return chat_log is None or not marks(chat_log) or is_said(chat_log, written)
 
 
 @callback

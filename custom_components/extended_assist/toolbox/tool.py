@@ -338,10 +338,9 @@ class PolicedTool(ExtendedTool):
             result = await self.tool.async_call(call.hass, tool_input, call.caller.llm_context)
         except HomeAssistantError as err:
             told = str(err) or type(err).__name__
-            # What an intent says of its own is Home Assistant's; the rest can be of devices and their services.
-            return llm.ToolResult(
-                data=marked({"error": told}, when=not isinstance(err, intent.IntentError)), error=True
-            )
+            # Home Assistant repeats the call's own words there; any other error can repeat a device or its service.
+            is_ours = isinstance(err, intent.MatchFailedError | intent.InvalidSlotInfo | intent.UnknownIntent)
+            return llm.ToolResult(data=marked({"error": told}, when=not is_ours), error=True)
         if not isinstance(result, llm.ToolResult):
             result = llm.ToolResult(data=result)
         data: Any = result.data

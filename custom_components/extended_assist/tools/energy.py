@@ -178,9 +178,9 @@ async def _async_report(
     )
 
     def name(meter: Meter) -> str:
+        # Its integration names an external statistic, so its id is told instead.
         entity = exposure.entity(meter.statistic_id)
-        known = metadata[meter.statistic_id][1]["name"] if meter.statistic_id in metadata else None
-        return meter.name or (entity.name if entity else known) or meter.statistic_id
+        return meter.name or (entity.name if entity else meter.statistic_id)
 
     return _Report(
         dashboard=dashboard,

@@ -14,6 +14,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..exposure.entities import Exposure, NotExposedError, normalize
+from ..exposure.fixed_values import is_fixed_unit
 from ..recorder import async_read
 from ..recorder.periods import (
     PERIODS,
@@ -159,12 +160,13 @@ async def _async_similar(call: ToolCall, text: str) -> str:
         if call.exposure.is_statistic_exposed(statistic_id):
             entity = call.exposure.entity(statistic_id)
             known = entity.names if entity else (meta["name"] or statistic_id,)
-            names[statistic_id] = known[0]
+            # Its integration names an external statistic, so its id is told instead.
+            names[statistic_id] = f"{known[0]} ({statistic_id})" if entity else statistic_id
             labels |= {normalize(label): statistic_id for label in (*known, statistic_id)}
     alike = await call.hass.async_add_executor_job(_alike, normalize(text), labels)
     if not alike:
         return "Call extended_assist__get_entities to see what is exposed."
-    return f"Nearest: {', '.join(f'{names[found]} ({found})' for found in alike)}."
+    return f"Nearest: {', '.join(names[found] for found in alike)}."
 
 
 def _alike(text: str, labels: dict[str, str]) -> list[str]:
@@ -189,11 +191,18 @@ def _statistic(call: ToolCall, exposure: Exposure, statistic_id: str, metadata: 
     converter, own = unit_converter(meta), meta["unit_of_measurement"]
     return Statistic(
         statistic_id=statistic_id,
-        name=entity.name if entity else meta["name"] or statistic_id,
+        name=entity.name if entity else _given_name(call, meta) or statistic_id,
         metadata=metadata,
         types=types,
         unit=unit,
         convert=converter.converter_factory(own, unit) if converter and unit != own else float,
+    )
+
+
+def _given_name(call: ToolCall, meta: StatisticMetaData) -> str | None:
+    """Return the name of an external statistic if the call gave it; its integration can name it as somebody outside wants."""
+    return next(
+        (text for text in call.arguments["statistics"] if normalize(text) == normalize(meta["name"] or "")), None
     )
 
 
@@ -209,7 +218,8 @@ def _unit(hass: HomeAssistant, statistic_id: str, meta: StatisticMetaData, wante
     alike = [unit for unit in units if unit.casefold().lstrip("°") == wanted.casefold().lstrip("°")]
     if len(alike) != 1:
         known = f"; use one of {', '.join(sorted(units))}" if len(units) > 1 else " or converted"
-        raise ToolError(f"{statistic_id} is in {own or 'no unit'} and cannot be given in '{wanted}'{known}.")
+        shown = "no unit" if not own else own if is_fixed_unit(own) else "another unit"
+        raise ToolError(f"{statistic_id} is in {shown} and cannot be given in '{wanted}'{known}.")
     return alike[0]
 
 
