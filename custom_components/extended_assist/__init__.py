@@ -20,7 +20,7 @@ from .api.instance import ExtendedAssistAPI, api_id
 from .automations.store import async_forget, async_recover
 from .cameras.kept import KeptPictures
 from .claude.client import async_create_client
-from .claude.coordinator import ExtendedAssistConfigEntry, RuntimeData, ServerCoordinator
+from .claude.coordinator import ExtendedAssistConfigEntry, RuntimeData, ServerCoordinator, has_connection
 from .claude.usage import async_get_meters
 from .claude.vision_model import async_find_eyes
 from .const import CONF_ASK_FIRST, CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FAMILIES, DOMAIN, LOGGER, SUBENTRY_FUNCTION
@@ -155,12 +155,6 @@ async def _async_forget_meters(hass: HomeAssistant) -> None:
     """Forget what agents used that are gone."""
     entries = hass.config_entries.async_entries(DOMAIN)
     (await async_get_meters(hass)).async_keep(subentry_id for entry in entries for subentry_id in entry.subentries)
-
-
-@callback
-def has_connection(entry: ConfigEntry) -> bool:
-    """Return whether an entry talks to a server, rather than holding tools for other agents only."""
-    return CONF_API_KEY in entry.data
 
 
 async def _async_connect(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> RuntimeData:

@@ -36,13 +36,12 @@ from .entity import ClaudeEntity
 from .exposure.api_selection import without_twin
 from .memory.telling import retold
 from .repair_issues.agents import async_check_agent, async_check_tools
-from .toolbox.caller import Caller
+from .toolbox.caller import Caller, is_asked_later
 from .toolbox.chat_images import Screen, showing
 from .toolbox.journal import async_get_journal
 from .toolbox.outside import unwrapped
 from .toolbox.unfinished import abandon
 from .tools.memory import RecallTool
-from .wishes.asking import is_asked_later
 from .wishes.keeper import async_get_wishes
 from .wishes.news import async_news
 

@@ -14,8 +14,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er, 
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import DATA_INSTANCE
 
-from . import has_connection
-from .claude.coordinator import ExtendedAssistConfigEntry
+from .claude.coordinator import ExtendedAssistConfigEntry, has_connection
 from .claude.request import to_tools
 from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FUNCTION, DOMAIN, LOGGER, SUBENTRY_FUNCTION

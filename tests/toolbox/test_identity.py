@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.toolbox.identity import bound, identity_of
-from custom_components.extended_assist.toolbox.plan import Plan, Step
+from custom_components.extended_assist.toolbox.identity import bound
+from custom_components.extended_assist.toolbox.plan import Plan, Step, identity_of
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er

@@ -14,8 +14,8 @@ from pytest_homeassistant_custom_component.common import (
 )
 
 from custom_components.extended_assist.toolbox.consent import MAX_OPEN, VALID
-from custom_components.extended_assist.toolbox.identity import identity_of
 from custom_components.extended_assist.toolbox.journal import async_get_journal
+from custom_components.extended_assist.toolbox.plan import identity_of
 from custom_components.extended_assist.wishes import acting
 from custom_components.extended_assist.wishes.wish import Wish
 from homeassistant.auth.models import User

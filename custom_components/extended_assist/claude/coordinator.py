@@ -9,6 +9,7 @@ import anthropic
 from anthropic.types import ModelInfo
 
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
@@ -122,3 +123,9 @@ class RuntimeData:
 
 
 type ExtendedAssistConfigEntry = ConfigEntry[RuntimeData]
+
+
+@callback
+def has_connection(entry: ConfigEntry) -> bool:
+    """Return whether an entry has a server to talk to; one without only has tools for other agents."""
+    return CONF_API_KEY in entry.data

@@ -8,12 +8,11 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 
-from ..toolbox.caller import Caller
+from ..toolbox.caller import Caller, is_asked_later
 from ..toolbox.options import ToolboxOptions
 from ..toolbox.outside import marks, was_heard
 from ..toolbox.policy import NotAllowedError
 from ..toolbox.reason import can_be_asked
-from ..wishes.asking import is_asked_later
 from .fact import Fact, Via
 from .keeper import Memory
 

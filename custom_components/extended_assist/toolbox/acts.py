@@ -32,9 +32,8 @@ from ..exposure.domains import ONLY_RUN
 from ..exposure.entities import Exposure
 from ..exposure.groups import is_group, members_of
 from .caller import Caller
-from .identity import identity_of
 from .journal import ASPECTS, MAX_ATTRIBUTE, MAX_STATES, STATES, Change, Journal
-from .plan import Plan
+from .plan import Plan, identity_of
 
 SETTLE_TIME = 2.0
 """Seconds in which a state may follow an action; slower devices are reported as not there yet."""

@@ -9,9 +9,12 @@ from typing import Any, Self
 from homeassistant.auth.models import User
 from homeassistant.components.conversation import ChatLog, UserContent
 from homeassistant.components.conversation.chat_log import current_chat_log
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.chat_session import current_session
+from homeassistant.util.hass_dict import HassKey
+
+from ..const import DOMAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +98,14 @@ def in_context_of_its_own(llm_context: llm.LLMContext) -> llm.LLMContext:
     outer = llm_context.context
     own = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
     return replace(llm_context, context=own)
+
+
+ASKED_LATER: HassKey[set[str]] = HassKey(f"{DOMAIN}_asked_later")
+"""The ids of the contexts of scheduled questions that an agent is answering."""
+
+
+@callback
+def is_asked_later(hass: HomeAssistant, context: Context | None) -> bool:
+    """Return whether a message, or a call of its turn, belongs to a scheduled question, whose answer others can hear too."""
+    asked = hass.data.get(ASKED_LATER, ())
+    return context is not None and (context.id in asked or context.parent_id in asked)

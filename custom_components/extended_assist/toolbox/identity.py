@@ -3,21 +3,10 @@
 from dataclasses import replace
 
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
 
 from ..results import texts_in
 from .consequential import leaves
-from .plan import Plan
-
-
-@callback
-def identity_of(hass: HomeAssistant, entity_id: str) -> str:
-    """Return the registry id, integration and unique id of an entity; an empty text for one that the registry does not have.
-
-    Home Assistant knows nothing by which two entities without a unique id differ that have the same id one after the other.
-    """
-    entry = er.async_get(hass).async_get(entity_id)
-    return f"{entry.id} {entry.platform} {entry.unique_id}" if entry else ""
+from .plan import Plan, identity_of
 
 
 @callback

@@ -6,6 +6,9 @@ import hashlib
 import json
 from typing import Any
 
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+
 from .visible import one_line, seen
 
 type Remark = Callable[[str | None], Awaitable[str]]
@@ -93,3 +96,13 @@ class Plan:
         return hashlib.sha256(
             json.dumps([self.bound_to, self.is_whole, self.things, steps], sort_keys=True, default=str).encode()
         ).hexdigest()
+
+
+@callback
+def identity_of(hass: HomeAssistant, entity_id: str) -> str:
+    """Return the registry id, integration and unique id of an entity; an empty text for one that the registry does not have.
+
+    Home Assistant knows nothing by which two entities without a unique id differ that have the same id one after the other.
+    """
+    entry = er.async_get(hass).async_get(entity_id)
+    return f"{entry.id} {entry.platform} {entry.unique_id}" if entry else ""

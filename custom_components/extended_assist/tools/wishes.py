@@ -17,6 +17,7 @@ from ..const import CONF_FAMILIES, DOMAIN
 from ..results import ToolError
 from ..toolbox.acts import Due
 from ..toolbox.call import ToolCall
+from ..toolbox.caller import is_asked_later
 from ..toolbox.consequential import consequential_acts, is_consequential
 from ..toolbox.identity import things_of
 from ..toolbox.journal import WISH_CHANGED, Change
@@ -32,7 +33,6 @@ from ..wishes.account import (
     told_shortly,
     told_wish,
 )
-from ..wishes.asking import is_asked_later
 from ..wishes.keeper import async_get_wishes
 from ..wishes.later import async_keep, owner_of
 from ..wishes.parts import chained

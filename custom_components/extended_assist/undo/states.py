@@ -25,10 +25,9 @@ from ..exposure.responses import safe_reason
 from ..results import OverError
 from ..toolbox import acts
 from ..toolbox.call import ToolCall
-from ..toolbox.identity import identity_of
 from ..toolbox.journal import STATES, Change
 from ..toolbox.outcome import describe_change, fitting
-from ..toolbox.plan import Step
+from ..toolbox.plan import Step, identity_of
 from ..toolbox.telling import framed
 from ..toolbox.visible import quoted
 

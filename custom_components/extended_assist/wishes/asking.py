@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from homeassistant.components import conversation
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
-from homeassistant.util.hass_dict import HassKey
 
-from ..const import DOMAIN
+from ..toolbox.caller import ASKED_LATER
 from .calling import NotDoneError
 from .wish import Wish
 
@@ -18,8 +17,6 @@ ANSWER_TIME: Final = 120.0
 """Seconds that the assistant has for an answer."""
 
 _NO_ANSWER: Final = "the assistant gave no answer."
-_ASKED: HassKey[set[str]] = HassKey(f"{DOMAIN}_asked_later")
-"""The ids of the contexts of questions that are being answered."""
 
 
 async def async_answer(hass: HomeAssistant, wish: Wish, question: str) -> str:
@@ -27,7 +24,7 @@ async def async_answer(hass: HomeAssistant, wish: Wish, question: str) -> str:
     owner = wish.owner
     entries = er.async_entries_for_config_entry(er.async_get(hass), owner.entry_id)
     agents = [entry.entity_id for entry in entries if entry.domain == conversation.DOMAIN]
-    context, asked = Context(user_id=owner.user_id), hass.data.setdefault(_ASKED, set())
+    context, asked = Context(user_id=owner.user_id), hass.data.setdefault(ASKED_LATER, set())
     asked.add(context.id)
     try:
         async with asyncio.timeout(ANSWER_TIME):
@@ -48,10 +45,3 @@ async def async_answer(hass: HomeAssistant, wish: Wish, question: str) -> str:
     if answer.response.error_code is not None or not speech.get("speech"):
         raise NotDoneError(_NO_ANSWER)
     return str(speech["speech"])
-
-
-@callback
-def is_asked_later(hass: HomeAssistant, context: Context | None) -> bool:
-    """Return whether a message, or a call of its turn, is of the question of a wish: others than its owner hear the answer."""
-    asked = hass.data.get(_ASKED, ())
-    return context is not None and (context.id in asked or context.parent_id in asked)
