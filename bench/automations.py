@@ -111,9 +111,9 @@ async def open_editor(hass: HomeAssistant, user: User) -> AsyncGenerator[_Editor
 async def _tools(hass: HomeAssistant, user_id: str) -> _Call:
     """Return a function that calls our tools, as an administrator who is not asked."""
     # After Home Assistant has put its folder of custom components in place.
+    from custom_components.extended_assist.calls.options import ToolboxOptions  # noqa: PLC0415
+    from custom_components.extended_assist.calls.policy import Policy  # noqa: PLC0415
     from custom_components.extended_assist.exposure.name_index import async_get_names  # noqa: PLC0415
-    from custom_components.extended_assist.toolbox.options import ToolboxOptions  # noqa: PLC0415
-    from custom_components.extended_assist.toolbox.policy import Policy  # noqa: PLC0415
     from custom_components.extended_assist.tools.actions import UndoLastChangeTool  # noqa: PLC0415
     from custom_components.extended_assist.tools.automation_changes import (  # noqa: PLC0415
         AddAutomationTool,

@@ -55,7 +55,7 @@ async def run() -> list[Row]:
 
 async def _turns(hass: HomeAssistant, server: ClaudeServer) -> list[Row]:
     """Measure whole first messages; what is remembered is exchanged between them without being stored."""
-    from custom_components.extended_assist.memory.keeper import async_get_memory  # noqa: PLC0415
+    from custom_components.extended_assist.memory.store import async_get_memory  # noqa: PLC0415
 
     memory = await async_get_memory(hass)
     held = {size: _facts(size) for size in (0, *_SIZES)}
@@ -120,9 +120,9 @@ async def _first_word(hass: HomeAssistant, server: ClaudeServer, agent_id: str) 
 async def _searches(hass: HomeAssistant) -> list[Row]:
     """Time a search of everything, in the thread where it is made, and what a prompt takes of the event loop."""
     from custom_components.extended_assist.exposure.entities import Exposure  # noqa: PLC0415
+    from custom_components.extended_assist.memory.ownership import Ears  # noqa: PLC0415
+    from custom_components.extended_assist.memory.prompt import _block  # noqa: PLC0415
     from custom_components.extended_assist.memory.search import features, search  # noqa: PLC0415
-    from custom_components.extended_assist.memory.telling import _block  # noqa: PLC0415
-    from custom_components.extended_assist.memory.whose import Ears  # noqa: PLC0415
 
     facts = list(_facts(max(_SIZES)).values())
     start = perf_counter()

@@ -89,12 +89,12 @@ async def run() -> list[Row]:
 def _rehearsal(hass: HomeAssistant, automation: dict[str, Any], end: float, days: int = _DAYS) -> Kind:
     """Return what rehearses an automation."""
     # Home Assistant loads the integration under this name; imported before that, it would be another one.
-    from custom_components.extended_assist.toolbox.options import ToolboxOptions  # noqa: PLC0415
-    from custom_components.extended_assist.tools import rehearsal  # noqa: PLC0415
+    from custom_components.extended_assist.calls.options import ToolboxOptions  # noqa: PLC0415
+    from custom_components.extended_assist.tools import simulation  # noqa: PLC0415
 
     # On a busy machine, the time by which people wait says nothing of the work.
-    rehearsal._ONE = rehearsal.RehearseAutomationTool.deadline = 600.0  # type: ignore[misc] # noqa: SLF001
-    tool = rehearsal.RehearseAutomationTool(ToolboxOptions())
+    simulation._ONE = simulation.RehearseAutomationTool.deadline = 600.0  # type: ignore[misc] # noqa: SLF001
+    tool = simulation.RehearseAutomationTool(ToolboxOptions())
     context = llm.LLMContext("bench", Context(), "en", "conversation", None)
     start = dt_util.utc_from_timestamp(end - days * 86_400)
     arguments = {"config": {"alias": "x", "actions": _LIGHT, **automation}, "start": start.isoformat()}

@@ -75,7 +75,7 @@ def _time_of(number: int) -> str:
     return f"{7 + number % 12:02}:{number % 60:02}"
 
 
-def _wish(number: int) -> dict[str, Any]:
+def _task(number: int) -> dict[str, Any]:
     """Return what is asked for: a time, a rule, or something that happens; nothing is due tomorrow."""
     kind, one = divmod(number, _OF_EACH)
     day = _tomorrow() + _DAY * (1 + one % 5)
@@ -84,8 +84,8 @@ def _wish(number: int) -> dict[str, Any]:
     if kind == 1:
         rule = f"FREQ=WEEKLY;BYDAY={_WEEKDAYS[day.weekday()][:2].upper()}"
         return {"when": {"repeat": rule, "at": _time_of(one)}, "action": _ACTION}
-    wish: dict[str, Any] = {"when": {"triggers": [_trigger(number)]}, "action": _ACTION}
-    return wish | ({"while": [_AWAY]} if _is_conditional(one) else {})
+    task: dict[str, Any] = {"when": {"triggers": [_trigger(number)]}, "action": _ACTION}
+    return task | ({"while": [_AWAY]} if _is_conditional(one) else {})
 
 
 def _automation(number: int) -> dict[str, Any]:
@@ -158,9 +158,9 @@ def _spread(steps: list[_Change]) -> list[_Change]:
 async def _tools(hass: HomeAssistant, entry_id: str) -> _Call:
     """Return a function that calls our tools, as administrators who are not asked: in turn, since each has room for fifty."""
     # After Home Assistant has put its folder of custom components in place.
-    from custom_components.extended_assist.toolbox.options import ToolboxOptions  # noqa: PLC0415
-    from custom_components.extended_assist.toolbox.policy import Policy  # noqa: PLC0415
-    from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool  # noqa: PLC0415
+    from custom_components.extended_assist.calls.options import ToolboxOptions  # noqa: PLC0415
+    from custom_components.extended_assist.calls.policy import Policy  # noqa: PLC0415
+    from custom_components.extended_assist.tools.scheduled import DoLaterTool, PendingTool  # noqa: PLC0415
 
     users = [await hass.auth.async_create_user(f"bench {number}", group_ids=[GROUP_ID_ADMIN]) for number in range(5)]
     turns = cycle(users)
@@ -177,7 +177,7 @@ async def _tools(hass: HomeAssistant, entry_id: str) -> _Call:
 
 
 class _Home:
-    """A home in which either wishes stand or automations are on."""
+    """A home in which either tasks stand or automations are on."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str, call: _Call) -> None:
         """Take Home Assistant, and what calls our tools."""
@@ -245,7 +245,7 @@ class _Home:
                 reloads.done.clear()
                 start = perf_counter()
                 if name == "ours":
-                    made = await self._call("do_later", _wish(number))
+                    made = await self._call("do_later", _task(number))
                 else:
                     await editor.save(_automation(number) | {"id": str(turn)})
                     await reloads.done.wait()
@@ -288,7 +288,7 @@ class _Home:
     async def _stand(self, first: int, end: int) -> None:
         """Ask for those of some numbers."""
         for number in range(first, end):
-            await self._call("do_later", _wish(number))
+            await self._call("do_later", _task(number))
         await self._hass.async_block_till_done()
 
     async def _automate(self, _first: int, end: int) -> None:

@@ -361,11 +361,11 @@ class LiveHome:
     async def async_reset(self) -> None:
         """Put everything back, and forget what was to happen later."""
         # Home Assistant loads the integration under this name; imported before that, it would be another one.
-        from custom_components.extended_assist.wishes.keeper import async_get_wishes  # noqa: PLC0415
+        from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks  # noqa: PLC0415
 
-        wishes = await async_get_wishes(self._hass)
-        for wish in wishes.standing:
-            await wishes.async_end(wish.id, "reset")
+        tasks = await async_get_scheduled_tasks(self._hass)
+        for task in tasks.standing:
+            await tasks.async_end(task.id, "reset")
         for entity in self._entities:
             entity.restore()
         if await self._hass.async_add_executor_job(self._file.read_text) != self._automations:

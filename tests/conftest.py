@@ -16,12 +16,12 @@ from hypothesis import settings
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, get_test_config_dir
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.config_flow import ExtendedAssistConfigFlow
 from custom_components.extended_assist.const import CONF_BASE_URL, DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy
-from custom_components.extended_assist.toolbox.tool import ExtendedTool
+from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
 from homeassistant.components import automation, conversation, script, template
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -34,9 +34,9 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Scenario, Turn
 
-from .acting import house
-from .databases import database, recorder_db_url, shared_database
-from .running import (
+from .helpers.acting import house
+from .helpers.databases import database, recorder_db_url, shared_database
+from .helpers.running import (
     Together,
     collect_garbage_of_tests,
     collect_no_garbage,
@@ -44,8 +44,8 @@ from .running import (
     in_order,
     write_no_log_file,
 )
-from .shown import check_shown, is_own
-from .spared import (
+from .helpers.shown import check_shown, is_own
+from .helpers.spared import (
     checked_once,
     configure_event_loop,
     descriptions_read_once,

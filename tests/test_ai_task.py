@@ -26,7 +26,7 @@ from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_
 from tests.claude_server.models import default_models
 from tests.claude_server.rules.files import MAX_IMAGE
 from tests.conftest import MODEL, async_set_up
-from tests.pictures import BY_SUFFIX
+from tests.helpers.pictures import BY_SUFFIX
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 

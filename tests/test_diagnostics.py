@@ -12,11 +12,11 @@ from pytest_homeassistant_custom_component.components.diagnostics import (
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.extended_assist import diagnostics
+from custom_components.extended_assist.calls.journal import Change, async_get_journal
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.agent import default_agent
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import async_get_memory
-from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
+from custom_components.extended_assist.memory.store import async_get_memory
 from homeassistant.components import assist_pipeline, conversation
 from homeassistant.components.diagnostics import REDACTED
 from homeassistant.config_entries import ConfigEntryState
@@ -31,8 +31,8 @@ from homeassistant.helpers import (
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text
 from tests.conftest import AGENT, MODEL, expose
-from tests.test_redaction import CANARY, leaks
-from tests.wishes.shown import async_add, wish
+from tests.flows.test_redaction import CANARY, leaks
+from tests.scheduled.shown import async_add, make_task
 
 FUNCTION = f"""spec: {{name: {CANARY}_function, description: {CANARY}, parameters: {{type: object, properties: {{{CANARY}: {{type: string}}}}}}}}
 function: {{type: template, value_template: {CANARY}}}"""
@@ -138,9 +138,9 @@ def secret_entry(hass: HomeAssistant, claude_server: ClaudeServer) -> MockConfig
 
 async def remember(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Let the stores hold what must not get out."""
-    ended, own = wish(entry, CANARY), wish(entry, CANARY, user_id=CANARY)
-    wishes = await async_add(hass, wish(entry, CANARY), own, ended)
-    await wishes.async_end(ended.id, CANARY)
+    ended, own = make_task(entry, CANARY), make_task(entry, CANARY, user_id=CANARY)
+    tasks = await async_add(hass, make_task(entry, CANARY), own, ended)
+    await tasks.async_end(ended.id, CANARY)
     about = {"said_by": CANARY, "device_id": CANARY, "entities": [f"light.{CANARY}"]}
     await (await async_get_memory(hass)).async_add([Fact(CANARY, **about), Fact(CANARY, CANARY, **about)])
     journal = await async_get_journal(hass)
@@ -231,9 +231,9 @@ async def test_nothing_personal_gets_out_and_what_helps_is_there(
     }
     assert (broken["served"], broken["wrong_in_line"]) == (False, 2)
     assert {issue["issue"] for issue in data["issues"]} == {"agent_bypassed", "function_not_served"}
-    wishes = {"standing": 2, "of_household": 1, "ended": 1}
+    tasks = {"standing": 2, "of_household": 1, "ended": 1}
     facts = {"held": 2, "of_household": 1}
-    assert data["stored"] == {"changes": 1, "undone": 0, "wishes": wishes, "facts": facts}
+    assert data["stored"] == {"changes": 1, "undone": 0, "wishes": tasks, "facts": facts}
 
     device = dr.async_get(hass).async_get(er.async_get(hass).async_get(AGENT).device_id)
     assert device

@@ -12,20 +12,20 @@ import pytest
 
 from custom_components.extended_assist.api import instance as api
 from custom_components.extended_assist.automations import describe_values
+from custom_components.extended_assist.calls import change_recorder
+from custom_components.extended_assist.calls.desired_states import status_of
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.effects.aims import status_of
-from custom_components.extended_assist.toolbox import acts
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
+from custom_components.extended_assist.scheduled.scheduled_task import When
 from custom_components.extended_assist.tools.actions import PerformActionTool
-from custom_components.extended_assist.tools.wishes import PendingTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
-from custom_components.extended_assist.wishes.wish import When
+from custom_components.extended_assist.tools.scheduled import PendingTool
 from homeassistant.auth.models import User
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import area_registry as ar, entity_registry as er, llm
 from tests.conftest import ASSISTANT, expose
 from tests.panel.conftest import As, admin, as_user
-from tests.wishes.shown import async_set_up_home, wish
+from tests.scheduled.shown import async_set_up_home, make_task
 
 __all__ = ["admin", "as_user"]
 
@@ -104,7 +104,7 @@ async def test_names_are_counted_once(hass: HomeAssistant, monkeypatch: pytest.M
     """However many tasks are listed, the names of all entities are looked through once."""
     entry = await async_set_up_home(hass)
     await add_lamps(hass)
-    keeper, counted = await async_get_wishes(hass), 0
+    keeper, counted = await async_get_scheduled_tasks(hass), 0
 
     def name_of(entity: Any) -> str:
         nonlocal counted
@@ -116,7 +116,7 @@ async def test_names_are_counted_once(hass: HomeAssistant, monkeypatch: pytest.M
     for lamp, other in batched(LAMPS[:40], 2, strict=True):
         when = When(triggers=[{"trigger": "state", "entity_id": lamp, "to": "on"}])
         condition = {"condition": "state", "entity_id": other, "state": "off"}
-        await keeper.async_add(wish(entry, "Hall", when=when, conditions=[condition]))
+        await keeper.async_add(make_task(entry, "Hall", when=when, conditions=[condition]))
     tool = PendingTool(ToolboxOptions.of(entry.options, entry.entry_id))
     context = llm.LLMContext(DOMAIN, Context(), "en", ASSISTANT, None)
     result = await tool.async_call(hass, llm.ToolInput(tool.name, {}), context)
@@ -134,7 +134,7 @@ async def test_each_status_is_found_once(hass: HomeAssistant, monkeypatch: pytes
         found.append(before.entity_id)
         return status_of(before, *more)
 
-    monkeypatch.setattr(acts, "status_of", counted)
+    monkeypatch.setattr(change_recorder, "status_of", counted)
     tool = PerformActionTool(ToolboxOptions.of(entry.options, entry.entry_id))
     arguments = {"action": "light.turn_on", "target": {"entity_id": LAMPS}}
     context = llm.LLMContext(DOMAIN, Context(), "en", ASSISTANT, None)

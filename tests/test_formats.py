@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import async_fire_time_changed, flush_store
 
+from custom_components.extended_assist.calls.journal import async_get_journal
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.functions.manager import loaded_functions
-from custom_components.extended_assist.toolbox.journal import async_get_journal
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.core import Context, HomeAssistant
@@ -27,7 +27,7 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Scenario, Turn, text
 from tests.conftest import AGENT
-from tests.talking import speech
+from tests.helpers.talking import speech
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ENTRY = "config_entry_1_1.json"
@@ -148,20 +148,20 @@ async def test_entry_of_a_later_minor_version_loads(
 
 
 async def test_first_format_of_the_stores(hass: HomeAssistant, load: Load, hass_storage: dict[str, Any]) -> None:
-    """Changes and what was counted are there, and are stored again as they were; what waits is a wish now."""
+    """Changes and what was counted are there, and are stored again as they were; what waits is a task now."""
     await load()
-    journal, wishes = await async_get_journal(hass), await async_get_wishes(hass)
+    journal, tasks = await async_get_journal(hass), await async_get_scheduled_tasks(hass)
     meters = await async_get_meters(hass)
     assert [(change.what, change.undone) for change in journal._changes] == [
         ("light.turn_on", False),
         ("add_automation", True),
     ]
     waiting, outcome = next(store for store in frozen(STORES) if store["key"] == SCHEDULE)["data"].values()
-    (wish,) = wishes.standing
-    assert (wish.id, wish.progress.due, wish.agreed) == ("abc123", waiting[0]["due"], True)
-    assert wish.what.actions == [{key: waiting[0][key] for key in ("action", "entity_ids", "data", "targeted")}]
-    assert asdict(wish.owner).items() <= (waiting[0] | {"author": None}).items()
-    (over,) = wishes.ended
+    (task,) = tasks.standing
+    assert (task.id, task.progress.due, task.agreed) == ("abc123", waiting[0]["due"], True)
+    assert task.what.actions == [{key: waiting[0][key] for key in ("action", "entity_ids", "data", "targeted")}]
+    assert asdict(task.owner).items() <= (waiting[0] | {"author": None}).items()
+    (over,) = tasks.ended
     assert (over.id, over.progress.result) == ("abc122", outcome[0]["result"])
     assert meters.of(AGENT_ID).usage.counts["requests"] == 7
     journal._save()
@@ -189,6 +189,6 @@ async def test_stores_of_a_later_minor_version(hass: HomeAssistant, load: Load, 
         item["later"] = 1
     await load(stores=later.values())
     assert len((await async_get_journal(hass))._changes) == 2
-    assert [wish.id for wish in (await async_get_wishes(hass)).standing] == ["abc123"]
+    assert [task.id for task in (await async_get_scheduled_tasks(hass)).standing] == ["abc123"]
     assert (await async_get_meters(hass)).of(AGENT_ID).usage.counts["requests"] == 7
     await hass.config_entries.async_unload(ENTRY_ID)

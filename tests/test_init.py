@@ -7,7 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist import llm as platform
-from custom_components.extended_assist.claude import failures
+from custom_components.extended_assist.claude import errors
 from custom_components.extended_assist.const import DOMAIN
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import HomeAssistant
@@ -78,7 +78,7 @@ def test_english_translation_is_the_strings() -> None:
 def test_every_failure_has_its_words() -> None:
     """Each key that the code can produce stands in strings.json."""
     strings = json.loads((PACKAGE / "strings.json").read_text())
-    keys = {*failures._KEY_OF_TYPE.values(), *failures._KEY_OF_STATUS.values(), *failures._KEY_OF_WORDS.values()}
+    keys = {*errors._KEY_OF_TYPE.values(), *errors._KEY_OF_STATUS.values(), *errors._KEY_OF_WORDS.values()}
     keys |= {"timeout", "cannot_connect", "interrupted", "server_error", "not_messages_api"}
     assert keys <= strings["exceptions"].keys()
     at_the_form = keys - {"model_not_found", "model_forbidden", "invalid_request", "too_long", "interrupted"}

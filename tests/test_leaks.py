@@ -17,22 +17,30 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.api.instance import api_id
+from custom_components.extended_assist.calls import change_recorder
+from custom_components.extended_assist.calls.journal import WISH, WISH_CHANGED, Change, async_get_journal
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
+from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import async_get_memory
+from custom_components.extended_assist.memory.store import async_get_memory
 from custom_components.extended_assist.results import texts_in
-from custom_components.extended_assist.toolbox import acts
-from custom_components.extended_assist.toolbox.journal import WISH, WISH_CHANGED, Change, async_get_journal
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
-from custom_components.extended_assist.toolbox.tool import ExtendedTool
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
+from custom_components.extended_assist.scheduled.scheduled_task import (
+    Audience,
+    Hearer,
+    Owner,
+    Progress,
+    ScheduledTask,
+    What,
+    When,
+)
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from custom_components.extended_assist.tools.habits import DeclineHabitTool, FindHabitsTool
 from custom_components.extended_assist.web import guard
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
-from custom_components.extended_assist.wishes.wish import Audience, Hearer, Owner, Progress, What, When, Wish
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.image import DATA_COMPONENT, ImageEntity
 from homeassistant.components.recorder import Recorder
@@ -47,8 +55,8 @@ from tests.cameras.scenes import drawn
 from tests.conftest import expose
 from tests.habits.homes import Home, Written, ulid
 from tests.habits.recorded import async_write
-from tests.one_home import in_one_home
-from tests.recorded import meter, record, steps
+from tests.helpers.one_home import in_one_home
+from tests.helpers.recorded import meter, record, steps
 from tests.web.site import Site, http
 
 # A database in memory is out of reach for queries.
@@ -234,7 +242,7 @@ CASES["extended_assist__rehearse_automation"] = lambda: [
 CASES["extended_assist__pending"] = lambda: [
     {},
     *({"about": name} for name in NAMES),
-    *({"done": wish} for wish in ("hidden", "zebra")),
+    *({"done": task} for task in ("hidden", "zebra")),
     {"snooze": {"id": "hidden", "seconds": 60}},
     {"snooze": {"id": "both", "seconds": 60}},
     {"cancel": "hidden"},
@@ -429,7 +437,7 @@ async def home(
 ) -> None:
     """One visible sensor and group beside hidden things, all of it recorded."""
     # Nothing here tells that it was updated, and there is nothing to wait for.
-    monkeypatch.setattr(acts, "SETTLE_TIME", 0.02)
+    monkeypatch.setattr(change_recorder, "SETTLE_TIME", 0.02)
     hidden_area = ar.async_get(hass).async_create("Axolotl Room")
     kitchen = ar.async_get(hass).async_create("Kitchen")
     registry = er.async_get(hass)
@@ -496,10 +504,10 @@ async def web_site(socket_enabled: None, monkeypatch: pytest.MonkeyPatch) -> Asy
 async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     """Leave scheduled and journalled what concerns hidden things, as when they were exposed at that time."""
     later = dt_util.utcnow().timestamp() + 3600
-    wishes = await async_get_wishes(hass)
+    tasks = await async_get_scheduled_tasks(hass)
     owner = Owner(entry.entry_id, "test", "conversation", "en", None, None)
     act = {"action": UPDATE, "entity_ids": ["sensor.visible", "sensor.zebra"], "data": {"note": "see sensor.zebra"}}
-    both = Wish(
+    both = ScheduledTask(
         "Both",
         owner,
         When(
@@ -512,11 +520,11 @@ async def _act(hass: HomeAssistant, entry: MockConfigEntry) -> None:
         id="both",
     )
     both.progress.result = "done: sensor.zebra: 1 → 31415.926"
-    await wishes.async_add(both)
+    await tasks.async_add(both)
     hidden = replace(both, id="hidden", what=What([act | {"entity_ids": ["sensor.zebra"], "targeted": True}]))
-    await wishes.async_add(replace(hidden, progress=Progress()))
-    await wishes.async_add(replace(both, id="over", progress=Progress()))
-    await wishes.async_end("over", "done: sensor.zebra: 1 → 31415.926")
+    await tasks.async_add(replace(hidden, progress=Progress()))
+    await tasks.async_add(replace(both, id="over", progress=Progress()))
+    await tasks.async_end("over", "done: sensor.zebra: 1 → 31415.926")
     facts = (
         Fact("The visible one is loud.", entities=["sensor.visible"], id="seen"),
         Fact("It is an axolotl.", entities=["sensor.zebra"], id="hidden"),

@@ -15,21 +15,21 @@ from sqlalchemy import text as sql
 import voluptuous as vol
 
 from custom_components.extended_assist.api.instance import api_id
+from custom_components.extended_assist.calls.journal import async_get_journal
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy, Speaker, Tier
 from custom_components.extended_assist.claude import retry
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import LOGGER
 from custom_components.extended_assist.exposure.safe_log import QUIET, log_unexpected
 from custom_components.extended_assist.flows.agent import default_agent, default_task
-from custom_components.extended_assist.habits.declined import async_get_declined
+from custom_components.extended_assist.habits.dismissed import async_get_declined
+from custom_components.extended_assist.llm_tools.extended_tool import READ_ONLY, PolicedTool
 from custom_components.extended_assist.recorder import async_read, read_session
 from custom_components.extended_assist.registry import FunctionTool, RegisteredTool, async_register_tool
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.toolbox.journal import async_get_journal
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy, Speaker, Tier
-from custom_components.extended_assist.toolbox.tool import READ_ONLY, PolicedTool
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools import CATALOGUE
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import ai_task, conversation
 from homeassistant.components.recorder import Recorder
 from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE
@@ -39,11 +39,11 @@ from homeassistant.helpers import intent, llm
 from homeassistant.helpers.script import Script
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
+from tests.confirmation.doors import Call, Door, Mcp, OurAgent
 from tests.conftest import AGENT, MODEL, Converse, async_set_up, expose
-from tests.logged import CANARY, Heard, heard
-from tests.talking import change_agent
+from tests.helpers.logged import CANARY, Heard, heard
+from tests.helpers.talking import change_agent
 from tests.test_ai_task import STRUCTURE, TASK
-from tests.toolbox.doors import Call, Door, Mcp, OurAgent
 
 __all__ = ["heard"]
 
@@ -165,8 +165,8 @@ async def test_scheduled(
     freezer.tick(61)
     async_fire_time_changed(hass)
     await hass.async_block_till_done(wait_background_tasks=True)
-    (wish,) = (await async_get_wishes(hass)).ended
-    assert str(wish.progress.result).startswith("not done: ")
+    (task,) = (await async_get_scheduled_tasks(hass)).ended
+    assert str(task.progress.result).startswith("not done: ")
     assert heard() == []
 
 
@@ -357,7 +357,7 @@ class TestFiles:
         for name, content in STORED.items():
             (tmp_path / ".storage" / name).write_text(content)
         await async_set_up(hass, claude_server, default_agent([], MODEL))
-        for load in (async_get_journal, async_get_wishes, async_get_meters, async_get_declined):
+        for load in (async_get_journal, async_get_scheduled_tasks, async_get_meters, async_get_declined):
             await load(hass)
         assert heard() == []
 

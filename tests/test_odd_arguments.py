@@ -10,12 +10,12 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.actions.targets import Expander
+from custom_components.extended_assist.calls.arguments import MAX_DEPTH, MAX_ITEMS
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.tool import UserFunctionTool
-from custom_components.extended_assist.toolbox.arguments import MAX_DEPTH, MAX_ITEMS
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy
-from custom_components.extended_assist.toolbox.tool import ExtendedTool
+from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
@@ -23,9 +23,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
-from .acting import house  # noqa: F401 - a fixture
 from .conftest import CallTool, expose
-from .one_home import in_one_home
+from .helpers.one_home import in_one_home
 from .test_leaks import CASES, _permitted, home, web_site  # noqa: F401 - fixtures
 
 HALVES = ["\ud800", "kitchen\udfff", ["\ud800"], {"\ud800": 1}, {"x": "\udc00"}]

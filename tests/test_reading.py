@@ -8,8 +8,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.calls.policy import Tier
 from custom_components.extended_assist.const import CONF_FAMILIES, DOMAIN
-from custom_components.extended_assist.toolbox.policy import Tier
 from custom_components.extended_assist.tools import CATALOGUE, FAMILIES
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant
@@ -18,8 +18,8 @@ from homeassistant.util import dt as dt_util
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import Converse
 from tests.docs.pages import examples
-from tests.one_home import in_one_home
-from tests.recorded import meter, record, steps
+from tests.helpers.one_home import in_one_home
+from tests.helpers.recorded import meter, record, steps
 
 # A database in memory is out of reach for queries.
 pytestmark = [

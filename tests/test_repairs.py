@@ -27,8 +27,8 @@ from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
 from tests.claude_server import Turn, text
 from tests.conftest import AGENT, Converse
-from tests.noticed import GREET, broken, every_issue, issues, without_tools
-from tests.talking import change_agent, speech
+from tests.helpers.noticed import GREET, broken, every_issue, issues, without_tools
+from tests.helpers.talking import change_agent, speech
 
 __all__ = ["broken"]
 

@@ -10,11 +10,11 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
+from custom_components.extended_assist.calls.journal import Change, Journal, async_get_journal
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.habits.declined import Declined, DeclinedHabits
+from custom_components.extended_assist.habits.dismissed import Declined, DeclinedHabits
 from custom_components.extended_assist.storage import ConfirmedStore, NotStoredError
-from custom_components.extended_assist.toolbox.journal import Change, Journal, async_get_journal
 from custom_components.extended_assist.undo import undoers
 from homeassistant.const import EVENT_HOMEASSISTANT_FINAL_WRITE
 from homeassistant.core import CoreState, HomeAssistant

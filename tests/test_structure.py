@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+import re
 
 import pytest
 
@@ -78,3 +79,31 @@ def test_docstrings_name_what_is_returned() -> None:
         and (ast.get_docstring(node) or "").startswith(("Return what ", "Yield what "))
     ]
     assert vague == []
+
+
+def test_imports_follow_the_map() -> None:
+    """A room imports those of its own row and of the rows below it in CONTRIBUTING.md."""
+    table = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text("utf-8").partition("| room |")[2].partition("\n\n")[0]
+    rows = [set(re.findall(r"`(\w+)/`", line.split("|")[1])) for line in table.splitlines() if line.startswith("| `")]
+    floors = {name: number for number, row in enumerate(rows) for name in row}
+    assert floors.keys() == FOLDERS - {""}
+    upwards = {
+        f"{module} imports {other}"
+        for module, tree in MODULES.items()
+        for node in imports(tree)
+        for other in imported(module, node)
+        if room(module) in floors and room(other) in floors and floors[room(other)] < floors[room(module)]
+    }
+    assert upwards == set()
+
+
+@pytest.mark.parametrize(("page", "words"), [("CONTRIBUTING.md", 1_200), ("docs/architecture.md", 800)])
+def test_guides(page: str, words: int) -> None:
+    """The guides stay short, and each file that they name exists."""
+    text = (PACKAGE.parents[1] / page).read_text("utf-8")
+    assert len(text.split()) <= words
+    named = set(re.findall(r"[`\"]((?:\w+/)+\w+\.py)[`\"]", text)) - {"tests/tools/test_counting.py"}
+    assert len(named) > 5
+    roots = (PACKAGE, PACKAGE.parents[1])
+    made = "custom_components/extended_assist/tools/counting.py"
+    assert [name for name in sorted(named) if name != made and not any((root / name).exists() for root in roots)] == []

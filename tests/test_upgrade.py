@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from tests import names_used
-from tests.names_used import all_names_used
+from tests.helpers import names_used
+from tests.helpers.names_used import all_names_used
 
 ENVIRONMENTS = names_used.CHECKOUT / ".cache" / "environments"
 

@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT
-from tests.talking import change_agent
+from tests.helpers.talking import change_agent
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 

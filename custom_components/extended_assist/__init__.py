@@ -18,7 +18,11 @@ from homeassistant.util.hass_dict import HassKey
 from .api.assist_tools import async_offer_in_assist
 from .api.instance import ExtendedAssistAPI, api_id
 from .automations.store import async_forget, async_recover
-from .cameras.kept import KeptPictures
+from .calls.activity import async_get_activity
+from .calls.chat_images import async_register_view
+from .calls.journal import async_get_journal
+from .calls.options import WISHES
+from .cameras.image_cache import KeptPictures
 from .claude.client import async_create_client
 from .claude.coordinator import ExtendedAssistConfigEntry, RuntimeData, ServerCoordinator, has_connection
 from .claude.usage import async_get_meters
@@ -28,19 +32,15 @@ from .entity import async_household_platforms
 from .exposure.name_index import async_get_names
 from .functions.manager import async_load_functions, async_perform_function, unload_functions
 from .functions.tool import CALL_FUNCTION
-from .habits.declined import async_get_declined
-from .memory.keeper import async_get_memory
+from .habits.dismissed import async_get_declined
+from .memory.store import async_get_memory
 from .panel.registering import async_show
-from .recorder.kept import async_get_kept
+from .recorder.interruption_cache import async_get_kept
 from .repair_issues.agents import async_resolve_orphaned, async_watch_others
 from .repair_issues.entries import ASKS_NOW, async_raise_entry_issue
+from .scheduled.manager import async_get_scheduled_tasks
 from .services import async_register_actions
-from .toolbox.activity import async_get_activity
-from .toolbox.gallery import async_register_view
-from .toolbox.journal import async_get_journal
-from .toolbox.options import WISHES
 from .websocket import async_register_commands
-from .wishes.keeper import async_get_wishes
 
 PERFORMERS = {CALL_FUNCTION: async_perform_function}
 """What performs actions for later that are none of Home Assistant's."""
@@ -106,7 +106,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntr
     entry.async_on_unload(lambda: unload_functions(hass, entry))
     entry.async_on_unload(async_register_api(hass, ExtendedAssistAPI(hass, entry)))
     entry.async_on_unload(await async_offer_in_assist(hass, entry))
-    entry.async_on_unload((await async_get_wishes(hass)).async_start(entry, PERFORMERS, async_find_eyes))
+    entry.async_on_unload((await async_get_scheduled_tasks(hass)).async_start(entry, PERFORMERS, async_find_eyes))
     entry.async_on_unload(async_at_started(hass, async_recover))
     if has_connection(entry):
         _adopt_own_api(hass, entry)
@@ -131,7 +131,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEnt
 async def async_remove_entry(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> None:
     """Drop what was to be done later for an entry that is removed, and with the last one what was recorded."""
     async_resolve_orphaned(hass)
-    await (await async_get_wishes(hass)).async_forget(entry.entry_id)
+    await (await async_get_scheduled_tasks(hass)).async_forget(entry.entry_id)
     if hass.config_entries.async_entries(DOMAIN):
         await _async_forget_meters(hass)
     else:

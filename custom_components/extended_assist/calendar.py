@@ -14,10 +14,10 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
 
 from .claude.coordinator import ExtendedAssistConfigEntry
-from .entity import WishEntity
-from .wishes.keeper import async_get_wishes
-from .wishes.moments import next_moment
-from .wishes.wish import Wish
+from .entity import ScheduledTaskEntity
+from .scheduled.due_times import next_moment
+from .scheduled.manager import async_get_scheduled_tasks
+from .scheduled.scheduled_task import ScheduledTask
 
 PARALLEL_UPDATES = 0
 
@@ -33,18 +33,18 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the calendar of an entry."""
-    async_add_entities([WishCalendar(entry, await async_get_wishes(hass))])
+    async_add_entities([ScheduledTaskCalendar(entry, await async_get_scheduled_tasks(hass))])
 
 
-class WishCalendar(WishEntity, CalendarEntity):
-    """When the household's wishes happen, as far as that is known."""
+class ScheduledTaskCalendar(ScheduledTaskEntity, CalendarEntity):
+    """When the household's tasks happen, as far as that is known."""
 
     @property
     @override
     def event(self) -> CalendarEvent | None:
         """Return the event of now, or else the next one."""
-        wishes = [*self._household()]
-        return next((_event(*found) for found in _happenings(wishes, _since(dt_util.utcnow()), inf)), None)
+        tasks = [*self._household()]
+        return next((_event(*found) for found in _happenings(tasks, _since(dt_util.utcnow()), inf)), None)
 
     @override
     async def async_get_events(
@@ -52,9 +52,9 @@ class WishCalendar(WishEntity, CalendarEntity):
     ) -> list[CalendarEvent]:
         """Return the events of a span."""
         span = _since(max(start_date, dt_util.utcnow())), end_date.timestamp()
-        wishes = [*self._household()]
+        tasks = [*self._household()]
         # Rules take their time.
-        found = await hass.async_add_executor_job(lambda: [*islice(_happenings(wishes, *span), MAX_EVENTS)])
+        found = await hass.async_add_executor_job(lambda: [*islice(_happenings(tasks, *span), MAX_EVENTS)])
         return [_event(*one) for one in found]
 
 
@@ -63,37 +63,37 @@ def _since(moment: datetime) -> float:
     return moment.timestamp() - LENGTH.total_seconds()
 
 
-def _event(moment: float, wish: Wish) -> CalendarEvent:
-    """Return the event of a wish."""
+def _event(moment: float, task: ScheduledTask) -> CalendarEvent:
+    """Return the event of a task."""
     start = dt_util.as_local(dt_util.utc_from_timestamp(moment))
     # By the hands of the clock, as Home Assistant compares the two: an end before its start breaks the whole calendar.
     end = (start + LENGTH).replace(fold=start.fold)
-    return CalendarEvent(start, end, wish.name, description=wish.what.say or wish.what.ask, uid=wish.id)
+    return CalendarEvent(start, end, task.name, description=task.what.say or task.what.ask, uid=task.id)
 
 
-def _happenings(wishes: list[Wish], after: float, before: float) -> Iterator[tuple[float, Wish]]:
-    """Yield the last and the coming moments of wishes between two moments, soonest first."""
-    return merge(*(_of(wish, after, before) for wish in wishes), key=itemgetter(0))
+def _happenings(tasks: list[ScheduledTask], after: float, before: float) -> Iterator[tuple[float, ScheduledTask]]:
+    """Yield the last and the coming moments of tasks between two moments, soonest first."""
+    return merge(*(_of(task, after, before) for task in tasks), key=itemgetter(0))
 
 
-def _of(wish: Wish, after: float, before: float) -> Iterator[tuple[float, Wish]]:
-    """Yield when a wish happened last, is said again, and comes due by the clock, soonest first."""
-    progress = wish.progress
-    known = (progress.last, progress.again if wish.is_standing else None)
+def _of(task: ScheduledTask, after: float, before: float) -> Iterator[tuple[float, ScheduledTask]]:
+    """Yield when a task happened last, is said again, and comes due by the clock, soonest first."""
+    progress = task.progress
+    known = (progress.last, progress.again if task.is_standing else None)
     single = sorted(moment for moment in known if moment is not None and after < moment < before)
-    for moment in merge(single, _due(wish, after, before)):
-        yield moment, wish
+    for moment in merge(single, _due(task, after, before)):
+        yield moment, task
 
 
-def _due(wish: Wish, after: float, before: float) -> Iterator[float]:
-    """Yield when a standing wish comes due by the clock."""
-    moment, left = wish.progress.due, inf if wish.until.times is None else wish.until.times - wish.progress.times
-    if not wish.is_standing or moment is None:
+def _due(task: ScheduledTask, after: float, before: float) -> Iterator[float]:
+    """Yield when a standing task comes due by the clock."""
+    moment, left = task.progress.due, inf if task.until.times is None else task.until.times - task.progress.times
+    if not task.is_standing or moment is None:
         return
     if moment <= after and left == inf:
-        moment = next_moment(wish.when, after)
-    last = inf if wish.until.moment is None else wish.until.moment
+        moment = next_moment(task.when, after)
+    last = inf if task.until.moment is None else task.until.moment
     while moment is not None and moment < before and moment <= last and left > 0:
         if moment > after:
             yield moment
-        moment, left = next_moment(wish.when, moment), left - 1
+        moment, left = next_moment(task.when, moment), left - 1

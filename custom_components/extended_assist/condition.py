@@ -13,8 +13,8 @@ from homeassistant.helpers.target import TargetSelection, async_extract_referenc
 from homeassistant.helpers.typing import ConfigType
 from homeassistant.util import dt as dt_util
 
+from .calls.activity import Happening, async_get_activity, unique_id_of
 from .const import ATTR_KIND
-from .toolbox.activity import Happening, async_get_activity, unique_id_of
 from .trigger import own_activities
 
 CONF_WITHIN: Final = "within"

@@ -18,13 +18,13 @@ from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
 from homeassistant.helpers.selector import TextSelector
 
+from .calls.options import MEMORY
 from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, SUBENTRY_FUNCTION
 from .exposure.api_selection import assist_name
 from .flows.agent import AgentFlow, TaskFlow, default_agent, default_task
 from .flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, MEMORY_FIELD, SET_UP_SCHEMA, async_check, normalized
 from .flows.function import FunctionFlow
 from .flows.options import ToolboxOptionsFlow
-from .toolbox.options import MEMORY
 from .tools import DEFAULT_FAMILIES
 
 _TITLE = "Extended Assist"

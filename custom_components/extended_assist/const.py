@@ -58,7 +58,7 @@ CONF_WEB_SEARCH = "web_search"
 CONF_WHO_MAY = "who_may_{}"
 
 EVENT_HAPPENED = f"{DOMAIN}_happened"
-"""What the household wished for later has happened, or has not."""
+"""A scheduled task has ended: it was done, or it was not."""
 EVENT_LOOKED = f"{DOMAIN}_looked"
 """An assistant has looked at a picture of a camera or an image."""
 

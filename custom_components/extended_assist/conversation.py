@@ -14,14 +14,19 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .calls.background_calls import abandon
+from .calls.caller import Caller, is_asked_later
+from .calls.chat_images import Screen, showing
+from .calls.journal import async_get_journal
 from .claude.coordinator import ExtendedAssistConfigEntry
-from .claude.failures import TurnError, async_sentence
+from .claude.current_states import DEFAULT_PRESENT
+from .claude.earlier_changes import recap
+from .claude.errors import TurnError, async_sentence
 from .claude.fallback import agent_exists, async_hand_over
 from .claude.loop import async_answer
 from .claude.models import async_check_model
-from .claude.present import DEFAULT_PRESENT
-from .claude.recap import recap
 from .claude.usage import TokenMeter, async_get_meters
+from .confirmation.untrusted_text import unwrapped
 from .const import (
     CONF_ANSWER_WHEN_DONE,
     CONF_FALLBACK_AGENT,
@@ -34,16 +39,11 @@ from .const import (
 )
 from .entity import ClaudeEntity
 from .exposure.api_selection import without_twin
-from .memory.telling import retold
+from .memory.prompt import retold
 from .repair_issues.agents import async_check_agent, async_check_tools
-from .toolbox.caller import Caller, is_asked_later
-from .toolbox.chat_images import Screen, showing
-from .toolbox.journal import async_get_journal
-from .toolbox.outside import unwrapped
-from .toolbox.unfinished import abandon
+from .scheduled.manager import async_get_scheduled_tasks
+from .scheduled.missed_reminders import async_news
 from .tools.memory import RecallTool
-from .wishes.keeper import async_get_wishes
-from .wishes.news import async_news
 
 PARALLEL_UPDATES = 0
 
@@ -129,7 +129,7 @@ class ClaudeAgent(conversation.ConversationEntity, ClaudeEntity):
                 async_check_model(self.hass, self._entry, self._subentry, is_gone=True)
             return await self._async_give_up(user_input, chat_log, err)
         if news:
-            await (await async_get_wishes(self.hass)).async_told(news)
+            await (await async_get_scheduled_tasks(self.hass)).async_told(news)
         pictures = _take_back(chat_log, turn.screen)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         if pictures:

@@ -14,6 +14,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er, 
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.recorder import DATA_INSTANCE
 
+from .calls.journal import async_get_journal
 from .claude.coordinator import ExtendedAssistConfigEntry, has_connection
 from .claude.request import to_tools
 from .claude.usage import async_get_meters
@@ -24,11 +25,10 @@ from .functions.definition import Definition, read_definition
 from .functions.manager import function_subentries, loaded_functions
 from .functions.types import FUNCTION_TYPES
 from .functions.yaml_source import FunctionError
-from .memory.keeper import async_get_memory
+from .memory.store import async_get_memory
 from .repair_issues.agents import SUBENTRY_ISSUES
-from .toolbox.journal import async_get_journal
+from .scheduled.manager import async_get_scheduled_tasks
 from .tools import CATALOGUE
-from .wishes.keeper import async_get_wishes
 
 _ASSISTANT = "conversation"
 _PACKAGES = ("anthropic", "jsonschema")
@@ -257,16 +257,16 @@ async def _async_issues(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -
 
 
 async def _async_stored(hass: HomeAssistant, entry: ExtendedAssistConfigEntry) -> dict[str, Any]:
-    """Return the numbers of recorded changes, of wishes and of facts, of all entries together."""
-    journal, wishes = await async_get_journal(hass), await async_get_wishes(hass)
+    """Return the numbers of recorded changes, of tasks and of facts, of all entries together."""
+    journal, tasks = await async_get_journal(hass), await async_get_scheduled_tasks(hass)
     held = (await async_get_memory(hass)).held
     return {
         "changes": len(journal.changes),
         "undone": sum(change.undone for change in journal.changes),
         "wishes": {
-            "standing": len(wishes.standing),
-            "of_household": sum(wish.is_household for wish in wishes.standing),
-            "ended": len(wishes.ended),
+            "standing": len(tasks.standing),
+            "of_household": sum(task.is_household for task in tasks.standing),
+            "ended": len(tasks.ended),
         },
         "facts": {"held": len(held), "of_household": sum(fact.user_id is None for fact in held)},
     }

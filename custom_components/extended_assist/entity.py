@@ -16,9 +16,11 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
+from .calls.activity import Happening, async_happened
+from .calls.options import MEMORY, WISHES, ToolboxOptions
 from .claude.caching import default_cache
 from .claude.coordinator import ExtendedAssistConfigEntry, ServerCoordinator
-from .claude.failures import TurnError, async_sentence
+from .claude.errors import TurnError, async_sentence
 from .claude.models import Abilities, async_check_model, find_model
 from .claude.options import AgentOptions
 from .claude.retry import Patience, Retry
@@ -27,11 +29,9 @@ from .claude.turn import AgentTurn
 from .claude.usage import TokenMeter
 from .const import CONF_BASE_URL, CONF_FAMILIES, DOMAIN
 from .repair_issues.agents import async_check_left_out, async_resolve_unless_ignored
-from .toolbox.activity import Happening, async_happened
-from .toolbox.options import MEMORY, WISHES, ToolboxOptions
+from .scheduled.manager import ScheduledTasks
+from .scheduled.scheduled_task import ScheduledTask
 from .tools import DEFAULT_FAMILIES
-from .wishes.keeper import Wishes
-from .wishes.wish import Wish
 
 
 def agent_device(subentry: ConfigSubentry) -> dr.DeviceInfo:
@@ -246,16 +246,16 @@ class ActionContextEntity(Entity):
         return action.context if action is not None and action.entity is self else None
 
 
-class WishEntity(HouseholdEntity):
-    """An entity that shows the household's wishes of one entry, and nobody's own."""
+class ScheduledTaskEntity(HouseholdEntity):
+    """An entity that shows the household's tasks of one entry, and nobody's own."""
 
     _attr_translation_key = "later"
 
-    def __init__(self, entry: ConfigEntry, wishes: Wishes) -> None:
-        """Take the entry whose wishes are shown, and what keeps them."""
+    def __init__(self, entry: ConfigEntry, tasks: ScheduledTasks) -> None:
+        """Take the entry whose tasks are shown, and what keeps them."""
         super().__init__(entry, WISHES)
         self._entry_id = entry.entry_id
-        self._wishes = wishes
+        self._tasks = tasks
 
     @override
     async def async_added_to_hass(self) -> None:
@@ -266,12 +266,12 @@ class WishEntity(HouseholdEntity):
     @callback
     def _async_follow(self) -> CALLBACK_TYPE:
         """Follow what stands; return what ends that."""
-        return self._wishes.async_listen(self.async_write_ha_state)
+        return self._tasks.async_listen(self.async_write_ha_state)
 
-    def _is_shown(self, wish: Wish) -> bool:
-        """Return whether a wish is the household's and this entry's."""
-        return wish.is_household and wish.owner.entry_id == self._entry_id
+    def _is_shown(self, task: ScheduledTask) -> bool:
+        """Return whether a task is the household's and this entry's."""
+        return task.is_household and task.owner.entry_id == self._entry_id
 
-    def _household(self) -> Iterator[Wish]:
-        """Yield the wishes of the household that are shown: standing ones, and ended ones."""
-        return filter(self._is_shown, chain(self._wishes.standing, self._wishes.ended))
+    def _household(self) -> Iterator[ScheduledTask]:
+        """Yield the tasks of the household that are shown: standing ones, and ended ones."""
+        return filter(self._is_shown, chain(self._tasks.standing, self._tasks.ended))

@@ -1,4 +1,4 @@
-"""What happened, as events: of each agent, and of what the household wished for later."""
+"""What happened, as events: of each agent, and of what was scheduled."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,10 +12,7 @@ from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
 
-from .claude.coordinator import ExtendedAssistConfigEntry
-from .const import ATTR_KIND, ATTR_RESULT, EVENT_HAPPENED
-from .entity import WishEntity, agent_device, entry_device, hidden_at_first, shows
-from .toolbox.activity import (
+from .calls.activity import (
     ATTR_ACTIONS,
     ATTR_AGENT,
     ATTR_CAUSED,
@@ -29,10 +26,13 @@ from .toolbox.activity import (
     async_get_activity,
     unique_id_of,
 )
-from .toolbox.options import WISHES as LATER
-from .wishes.keeper import async_get_wishes
-from .wishes.outcome import Ending
-from .wishes.wish import Wish
+from .calls.options import WISHES as LATER
+from .claude.coordinator import ExtendedAssistConfigEntry
+from .const import ATTR_KIND, ATTR_RESULT, EVENT_HAPPENED
+from .entity import ScheduledTaskEntity, agent_device, entry_device, hidden_at_first, shows
+from .scheduled.manager import async_get_scheduled_tasks
+from .scheduled.outcome import Ending
+from .scheduled.scheduled_task import ScheduledTask
 
 PARALLEL_UPDATES = 0
 
@@ -50,7 +50,7 @@ async def async_setup_entry(
         if CONF_MODEL in subentry.data:
             async_add_entities([AgentEvents(subentry_id, agent_device(subentry))], config_subentry_id=subentry_id)
     if shows(entry, LATER):
-        async_add_entities([WishEvents(entry, await async_get_wishes(hass))])
+        async_add_entities([ScheduledTaskEvents(entry, await async_get_scheduled_tasks(hass))])
 
 
 @dataclass
@@ -110,8 +110,8 @@ class AgentEvents(EventEntity):
         self.async_write_ha_state()
 
 
-class WishEvents(WishEntity, EventEntity):
-    """What the household's wishes came to."""
+class ScheduledTaskEvents(ScheduledTaskEntity, EventEntity):
+    """What the household's tasks came to."""
 
     entity_description = EventEntityDescription(key="later", event_types=[kind.value for kind in Ending])
 
@@ -119,14 +119,14 @@ class WishEvents(WishEntity, EventEntity):
     @override
     def _async_follow(self) -> CALLBACK_TYPE:
         """Hear what happens; return what ends that."""
-        return self._wishes.async_listen_happened(self._async_happened)
+        return self._tasks.async_listen_happened(self._async_happened)
 
     @callback
-    def _async_happened(self, wish: Wish, _moment: float, kind: Ending, result: str) -> None:
+    def _async_happened(self, task: ScheduledTask, _moment: float, kind: Ending, result: str) -> None:
         """Tell what an occurrence came to, also to the logbook."""
-        if not self._is_shown(wish):
+        if not self._is_shown(task):
             return
-        told = {ATTR_NAME: wish.name, ATTR_RESULT: result}
+        told = {ATTR_NAME: task.name, ATTR_RESULT: result}
         # Of one context, so that the logbook tells what the state of this entity is about.
         context = Context()
         self.hass.bus.async_fire(

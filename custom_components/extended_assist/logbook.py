@@ -1,4 +1,4 @@
-"""What happened, in the logbook: what agents did, and what the household wished for later."""
+"""What happened, in the logbook: what agents did, and what was scheduled."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -8,8 +8,8 @@ from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_cached_translations
 
+from .calls.activity import ATTR_ACTIONS, ATTR_TARGETS, ATTR_TOOL, EVENT_AGENT
 from .const import ATTR_BY, ATTR_KIND, ATTR_RESULT, DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
-from .toolbox.activity import ATTR_ACTIONS, ATTR_TARGETS, ATTR_TOOL, EVENT_AGENT
 
 MAX_NAMED: Final = 5
 """Actions, and entities, that one line names."""
@@ -26,7 +26,7 @@ def async_describe_events(
     """Describe what happened. Every user reads it: Home Assistant's logbook asks for no permissions."""
 
     @callback
-    def describe_wish(event: Event) -> dict[str, Any]:
+    def describe_task(event: Event) -> dict[str, Any]:
         """Say the name, how it went, and the result."""
         return _line(event, _kind(hass, "later", event), str(event.data.get(ATTR_RESULT) or ""))
 
@@ -48,7 +48,7 @@ def async_describe_events(
             LOGBOOK_ENTRY_ENTITY_ID: entity_id,
         }
 
-    async_describe_event(DOMAIN, EVENT_HAPPENED, describe_wish)
+    async_describe_event(DOMAIN, EVENT_HAPPENED, describe_task)
     async_describe_event(DOMAIN, EVENT_AGENT, describe_agent)
     async_describe_event(DOMAIN, EVENT_LOOKED, describe_look)
 

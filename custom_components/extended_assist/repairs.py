@@ -16,9 +16,9 @@ from homeassistant.helpers.selector import SelectOptionDict, SelectSelector, Sel
 from .claude.models import successors
 from .const import CONF_ALLOW_WITHOUT_CHAT, CONF_ENABLED, CONF_FUNCTION, CONF_MONTHLY_TOKENS, DOMAIN
 from .exposure.api_selection import assist_name
-from .flows.cost import monthly_tokens_field
+from .flows.agent import check_tools, tools_field, without_missing
 from .flows.function import CodeSelector
-from .flows.tools import check_tools, tools_field, without_missing
+from .flows.model import monthly_tokens_field
 from .functions.manager import async_validate_function
 from .functions.yaml_source import FunctionError
 from .repair_issues import agents as issues

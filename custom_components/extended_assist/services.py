@@ -10,6 +10,9 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util import dt as dt_util
 
+from .calls.options import MEMORY, ToolboxOptions
+from .calls.policy import NotAllowedError
+from .confirmation.untrusted_text import MARK
 from .const import CONF_FUNCTION, DOMAIN
 from .entity import shows
 from .functions.manager import (
@@ -20,10 +23,7 @@ from .functions.manager import (
     trusted_options,
 )
 from .memory.action_errors import refusal, translated
-from .memory.fact import Fact, now
-from .memory.keeper import async_get_memory
-from .memory.whose import Ears, Writer, async_known_user, async_writer_of
-from .memory.writing import (
+from .memory.editing import (
     HOUSEHOLD,
     ME,
     async_change,
@@ -35,10 +35,10 @@ from .memory.writing import (
     to_yaml,
     write,
 )
+from .memory.fact import Fact, now
+from .memory.ownership import Ears, Writer, async_known_user, async_writer_of
+from .memory.store import async_get_memory
 from .results import ToolError, format_time
-from .toolbox.options import MEMORY, ToolboxOptions
-from .toolbox.outside import MARK
-from .toolbox.policy import NotAllowedError
 
 CALL_FUNCTION: Final = "call_function"
 _ARGUMENTS = "arguments"

@@ -14,20 +14,20 @@ from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
 
+from .calls.options import MEMORY, WISHES, ToolboxOptions
 from .claude.coordinator import ExtendedAssistConfigEntry
 from .const import DOMAIN
-from .entity import ActionContextEntity, HouseholdEntity, WishEntity, shows
+from .entity import ActionContextEntity, HouseholdEntity, ScheduledTaskEntity, shows
 from .memory.action_errors import translated
+from .memory.editing import NoFactError, async_change, async_record, rewrite, to_change, write
 from .memory.fact import Fact, now
-from .memory.keeper import Memory, async_get_memory
-from .memory.whose import Writer, async_writer_of
-from .memory.writing import NoFactError, async_change, async_record, rewrite, to_change, write
+from .memory.ownership import Writer, async_writer_of
+from .memory.store import Memory, async_get_memory
 from .results import ToolError
-from .toolbox.options import MEMORY, WISHES, ToolboxOptions
-from .wishes.keeper import async_get_wishes
-from .wishes.limits import LimitReachedError
-from .wishes.whose import async_may_change
-from .wishes.wish import MAX_WORDS, Audience, Hearer, Owner, Until, What, When, Wish
+from .scheduled.limits import LimitReachedError
+from .scheduled.manager import async_get_scheduled_tasks
+from .scheduled.ownership import async_may_change
+from .scheduled.scheduled_task import MAX_WORDS, Audience, Hearer, Owner, ScheduledTask, Until, What, When
 
 PARALLEL_UPDATES = 1
 
@@ -40,13 +40,15 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the to-do lists of an entry."""
-    lists: list[TodoListEntity] = [WishList(entry, await async_get_wishes(hass))] if shows(entry, WISHES) else []
+    lists: list[TodoListEntity] = (
+        [ScheduledTaskList(entry, await async_get_scheduled_tasks(hass))] if shows(entry, WISHES) else []
+    )
     lists += [FactList(entry, await async_get_memory(hass))] if shows(entry, MEMORY) else []
     async_add_entities(lists)
 
 
-class WishList(ActionContextEntity, WishEntity, TodoListEntity):
-    """The household's wishes that stand, next first; what has ended is not kept in it."""
+class ScheduledTaskList(ActionContextEntity, ScheduledTaskEntity, TodoListEntity):
+    """The household's tasks that stand, next first; what has ended is not kept in it."""
 
     # Home Assistant's dialog sends time and description back with every change, though it changes neither.
     _attr_supported_features = (
@@ -60,8 +62,8 @@ class WishList(ActionContextEntity, WishEntity, TodoListEntity):
     @property
     @override
     def todo_items(self) -> list[TodoItem]:
-        """Return the wishes that stand now."""
-        return [_item(wish) for wish in self._household() if wish.is_standing]
+        """Return the tasks that stand now."""
+        return [_item(task) for task in self._household() if task.is_standing]
 
     @override
     async def async_create_todo_item(self, item: TodoItem) -> None:
@@ -69,7 +71,7 @@ class WishList(ActionContextEntity, WishEntity, TodoListEntity):
         if not item.summary or not isinstance(item.due, datetime) or item.due <= dt_util.utcnow():
             raise _refusal("wish_needs_time")
         _check_length(item)
-        wish = Wish(
+        task = ScheduledTask(
             name=item.summary,
             owner=Owner(
                 entry_id=self._entry_id,
@@ -85,70 +87,70 @@ class WishList(ActionContextEntity, WishEntity, TodoListEntity):
             audience=Audience(Hearer.EVERYONE),
             until=Until(times=1),
         )
-        await self._async_check(wish)
+        await self._async_check(task)
         with _refusals():
-            await self._wishes.async_add(wish)
+            await self._tasks.async_add(task)
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
-        """Complete or rename a wish."""
-        wish = await self._async_find(item.uid)
-        before = _item(wish)
+        """Complete or rename a task."""
+        task = await self._async_find(item.uid)
+        before = _item(task)
         if (_second(item.due), item.description) != (_second(before.due), before.description):
             raise _refusal("wish_fixed")
-        if item.summary and item.summary != wish.name:
+        if item.summary and item.summary != task.name:
             _check_length(item)
             with _refusals():
-                await self._wishes.async_rename(wish.id, item.summary, self._user_id())
+                await self._tasks.async_rename(task.id, item.summary, self._user_id())
         if item.status == TodoItemStatus.COMPLETED:
-            self._tell_what_had_begun(wish)
+            self._tell_what_had_begun(task)
             with _refusals():
-                await self._wishes.async_done(wish.id)
+                await self._tasks.async_done(task.id)
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
-        """End wishes."""
-        for wish in [await self._async_find(uid) for uid in uids]:
-            self._tell_what_had_begun(wish)
+        """End tasks."""
+        for task in [await self._async_find(uid) for uid in uids]:
+            self._tell_what_had_begun(task)
             with _refusals():
-                await self._wishes.async_end(wish.id, _DELETED)
+                await self._tasks.async_end(task.id, _DELETED)
 
     def _user_id(self) -> str | None:
         """Return the user whose action this is."""
         return self.action_context.user_id if self.action_context else None
 
-    def _tell_what_had_begun(self, wish: Wish) -> None:
+    def _tell_what_had_begun(self, task: ScheduledTask) -> None:
         """Let the household hear it where a task is stopped midway: the list itself cannot answer."""
-        for run in self._wishes.runs_of(wish.id):
+        for run in self._tasks.runs_of(task.id):
             run.tells_owner = True
 
-    async def _async_find(self, uid: str | None) -> Wish:
-        """Return a wish of the list that is to be changed; raises ServiceValidationError where it has ended or may not be."""
-        wish = self._wishes.find(uid) if uid else None
-        if wish is None or not wish.is_standing or not self._is_shown(wish):
+    async def _async_find(self, uid: str | None) -> ScheduledTask:
+        """Return a task of the list that is to be changed; raises ServiceValidationError where it has ended or may not be."""
+        task = self._tasks.find(uid) if uid else None
+        if task is None or not task.is_standing or not self._is_shown(task):
             raise _refusal("wish_gone")
-        await self._async_check(wish)
-        return wish
+        await self._async_check(task)
+        return task
 
-    async def _async_check(self, wish: Wish) -> None:
-        """Raise ServiceValidationError where no action changes a wish, or its user may not.
+    async def _async_check(self, task: ScheduledTask) -> None:
+        """Raise ServiceValidationError where no action changes a task, or its user may not.
 
         Home Assistant's intents call the list without an action and do not pass on who speaks.
         """
         context = self.action_context
-        if context is None or not await async_may_change(self.hass, wish, context.user_id):
+        if context is None or not await async_may_change(self.hass, task, context.user_id):
             raise _refusal("wish_not_allowed")
 
 
-def _item(wish: Wish) -> TodoItem:
-    """Return the item of a wish."""
-    moment = wish.next_moment
+def _item(task: ScheduledTask) -> TodoItem:
+    """Return the item of a task."""
+    moment = task.next_moment
     return TodoItem(
-        summary=wish.name,
-        uid=wish.id,
+        summary=task.name,
+        uid=task.id,
         status=TodoItemStatus.NEEDS_ACTION,
         due=None if moment is None else dt_util.as_local(dt_util.utc_from_timestamp(moment)),
-        description=wish.what.say or wish.what.ask,
+        description=task.what.say or task.what.ask,
     )
 
 

@@ -8,8 +8,8 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.automation import DomainSpec
 from homeassistant.helpers.trigger import NotTriggeredReasonReporter, StatelessEntityTriggerBase, Trigger
 
+from .calls.activity import Happening, unique_id_of
 from .const import DOMAIN
-from .toolbox.activity import Happening, unique_id_of
 
 
 class ActivityTrigger(StatelessEntityTriggerBase):

@@ -18,18 +18,17 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
 from .api.instance import async_get_tools
+from .calls.options import ToolboxOptions
 from .claude.request import offered_tools
 from .const import DOMAIN
-from .panel.by_hand import async_call_by_hand, context_of
-from .panel.errors import GoneError, NotReadyError, PanelError
+from .llm_tools.extended_tool import ExtendedTool
+from .panel.exposed_entities import async_visible
 from .panel.journal import async_rows, async_undo_by_hand
+from .panel.manual_calls import GoneError, NotReadyError, PanelError, async_call_by_hand, context_of
 from .panel.questions import async_answer, open_rows
-from .panel.standing import EndWishTool, async_standing, is_there
+from .panel.scheduled import EndTaskTool, async_standing, is_there
 from .panel.usage import async_usage
-from .panel.visible import async_visible
-from .toolbox.options import ToolboxOptions
-from .toolbox.tool import ExtendedTool
-from .wishes.keeper import async_get_wishes
+from .scheduled.manager import async_get_scheduled_tasks
 
 MAX_ID: Final = 200
 MAX_SEARCH: Final = 100
@@ -63,7 +62,7 @@ def async_register_commands(hass: HomeAssistant) -> None:
     for command in (
         _async_journal,
         _async_undo,
-        _async_wishes,
+        _async_tasks,
         _async_cancel,
         _async_questions,
         _async_answer,
@@ -130,21 +129,21 @@ async def _async_undo(hass: HomeAssistant, connection: ActiveConnection, msg: di
 
 
 @_command("wishes/list")
-async def _async_wishes(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the standing wishes: the household's and the user's own, for administrators all."""
+async def _async_tasks(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the standing tasks: the household's and the user's own, for administrators all."""
     options, context = _options(hass), connection.context(msg)
     return await async_standing(hass, options, connection.user, context, msg["language"])
 
 
 @_command("wishes/cancel", {vol.Required("wish"): _ID})
 async def _async_cancel(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> dict[str, Any]:
-    """End a wish, as the assistant of its entry does it when it is asked to."""
+    """End a task, as the assistant of its entry does it when it is asked to."""
     wanted = msg["wish"].strip().lower()  # As the tool reads it.
-    wish = (await async_get_wishes(hass)).find(wanted)
-    if wish is not None and not is_there(hass, connection.user, wish):
+    task = (await async_get_scheduled_tasks(hass)).find(wanted)
+    if task is not None and not is_there(hass, connection.user, task):
         raise GoneError
-    options = _options(hass, wish.owner.entry_id if wish else "")
-    tool, arguments = EndWishTool(options), {"cancel": wanted}
+    options = _options(hass, task.owner.entry_id if task else "")
+    tool, arguments = EndTaskTool(options), {"cancel": wanted}
     return await async_call_by_hand(hass, tool, arguments, connection.context(msg), msg["language"])
 
 

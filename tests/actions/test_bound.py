@@ -11,14 +11,14 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.extended_assist.actions.binding import MAX_ROUNDS
+from custom_components.extended_assist.calls.policy import Policy
+from custom_components.extended_assist.confirmation.untrusted_text import _HEARD as HEARD, MARK
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.exposure.responses import visible_response
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.templates import bound
-from custom_components.extended_assist.templates.bound import BoundTemplate, TemplateRun, compiled
+from custom_components.extended_assist.templates import bound_template
+from custom_components.extended_assist.templates.bound_template import BoundTemplate, TemplateRun, compiled
 from custom_components.extended_assist.templates.limits import Budget
-from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD, MARK
-from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -30,11 +30,11 @@ from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.helpers.template import TemplateEnvironment
-from tests.acting import hidden_states, traces
 from tests.attacks import made
 from tests.attacks.actions import HIDDEN_DEVICE, REGISTRY_ID
 from tests.conftest import ASSISTANT, CallTool
-from tests.steps import BED, NOTE, PARTY, PARTY_ON, act, answer
+from tests.helpers.acting import hidden_states, traces
+from tests.helpers.steps import BED, NOTE, PARTY, PARTY_ON, act, answer
 from tests.tools import test_scripts
 
 pytestmark = pytest.mark.usefixtures("house")
@@ -94,11 +94,11 @@ async def test_compiled_beside_the_loop(tell: Tell, monkeypatch: pytest.MonkeyPa
     """However many templates there are, none is compiled where it would hold up Home Assistant."""
     threads: set[int] = set()
 
-    def noted(template: str) -> bound.Compiled:
+    def noted(template: str) -> bound_template.Compiled:
         threads.add(threading.get_ident())
         return compiled(template)
 
-    monkeypatch.setattr(bound, "compiled", noted)
+    monkeypatch.setattr(bound_template, "compiled", noted)
     values = {f"v{number}": "{{ 1 + " + str(number) + " }}" for number in range(300)}
     assert (await tell([{"variables": values}, *answer("{{ v299 }}")]))["response"] == {"value": 300}
     assert threads
@@ -123,8 +123,8 @@ async def test_a_full_environment_would_tell(hass: HomeAssistant, tell: Tell, mo
         [] for _ in sequences
     ]
     full = TemplateEnvironment(hass)
-    monkeypatch.setattr(bound, "environment_for", lambda *_: full)
-    monkeypatch.setattr(bound, "compiled", lambda text: (full.compile(text), frozenset()))
+    monkeypatch.setattr(bound_template, "environment_for", lambda *_: full)
+    monkeypatch.setattr(bound_template, "compiled", lambda text: (full.compile(text), frozenset()))
     theirs = [await tell(sequence) for sequence in sequences]
     same = [template for template, one, other in zip(made.FULL, ours, theirs, strict=True) if one == other]
     assert same == []
@@ -258,7 +258,7 @@ async def test_time_of_a_run(hass: HomeAssistant) -> None:
     """All templates of a run share its time."""
     run = TemplateRun(hass, ASSISTANT)
     assert BoundTemplate("{{ 1 }}", run).async_render() == 1
-    run.spend(bound.RUN_TIME)
+    run.spend(bound_template.RUN_TIME)
     with pytest.raises(TemplateError, match="together"):
         BoundTemplate("{{ 1 }}", run).async_render()
 

@@ -7,15 +7,15 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 import voluptuous as vol
 
-from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD, MARK
+from custom_components.extended_assist.confirmation.untrusted_text import _HEARD as HEARD, MARK
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant, ServiceCall, SupportsResponse
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.service import async_register_platform_entity_service, async_set_service_schema
 
-from ..acting import device_of, listing
 from ..conftest import CallTool, expose
+from ..helpers.acting import device_of, listing
 
 pytestmark = pytest.mark.usefixtures("house")
 

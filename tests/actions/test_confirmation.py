@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy
-from custom_components.extended_assist.toolbox.tool import ExtendedTool
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
+from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
-from custom_components.extended_assist.tools.wishes import DoLaterTool, PendingTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.tools.scheduled import DoLaterTool, PendingTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -100,7 +100,7 @@ async def test_nothing_is_kept_before(hass: HomeAssistant, chat: conversation.Ch
     """The question is asked before something is kept for later, not when it is due."""
     data = await call_tool(DoLaterTool(OPTIONS), when=LATER, action=LAMP)
     assert data["would"].startswith("In 0:01:00: ")
-    assert (await async_get_wishes(hass)).standing == []
+    assert (await async_get_scheduled_tasks(hass)).standing == []
 
 
 async def test_cancelling_asks_in_words(hass: HomeAssistant, chat: conversation.ChatLog, call_tool: CallTool) -> None:
@@ -112,11 +112,11 @@ async def test_cancelling_asks_in_words(hass: HomeAssistant, chat: conversation.
     assert (await call_tool(tool))["would"] == "List what is pending"
     data = await call_tool(tool, cancel=kept)
     assert data["would"] == "Cancel: Turn on: Bed Light (light.turn_on), brightness 40 %"
-    assert len((await async_get_wishes(hass)).standing) == 1
+    assert len((await async_get_scheduled_tasks(hass)).standing) == 1
     assert "Nothing with id 'zzz'" in (await call_tool(tool, error=True, cancel="zzz"))["error"]
     say(chat, "Yes.")
     assert (await call_tool(tool, cancel=kept))["cancelled"] == kept
-    assert (await async_get_wishes(hass)).standing == []
+    assert (await async_get_scheduled_tasks(hass)).standing == []
 
 
 async def test_all_is_said(chat: conversation.ChatLog, call_tool: CallTool) -> None:

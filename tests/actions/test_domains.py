@@ -12,8 +12,8 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.setup import async_setup_component
 
-from ..acting import hidden_states, listing, traces
 from ..conftest import ASSISTANT, CallTool, expose
+from ..helpers.acting import hidden_states, listing, traces
 
 pytestmark = pytest.mark.usefixtures("house")
 

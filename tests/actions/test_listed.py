@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.actions.check import holds_address
 from custom_components.extended_assist.actions.entity_actions import ACTIONS
-from custom_components.extended_assist.actions.media import holds_address
 from custom_components.extended_assist.actions.rules import is_never
 from custom_components.extended_assist.actions.targetless import async_may_be_listed
 from custom_components.extended_assist.exposure.domains import WITH_ENTITIES
@@ -20,10 +20,10 @@ from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.util.yaml import load_yaml_dict
 from tests.e2e.instance import ENVIRONMENTS
 from tests.e2e.programs import Program, lines_of
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
-from ..acting import hidden_states, listing
 from ..conftest import CallTool, expose
+from ..helpers.acting import hidden_states, listing
 
 NOT_FREE = frozenset(
     {

@@ -7,19 +7,19 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 import voluptuous as vol
 
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.journal import Change, async_get_journal
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
-from custom_components.extended_assist.tools.wishes import DoLaterTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.tools.scheduled import DoLaterTool
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_register_admin_service, async_set_service_schema
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
-from ..acting import listing
 from ..conftest import ASSISTANT, CallTool
+from ..helpers.acting import listing
 
 ALLOWED = ("light.bed_light", "input_boolean.party")
 
@@ -97,7 +97,7 @@ async def test_later_is_the_speakers(
     await hass.async_block_till_done()
     assert hass.states.is_state("light.bed_light", "on")
     assert hass.states.is_state("light.kitchen_lights", "on")
-    results = [wish.progress.result or "" for wish in (await async_get_wishes(hass)).ended]
+    results = [task.progress.result or "" for task in (await async_get_scheduled_tasks(hass)).ended]
     assert any("may not do this" in result for result in results)
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from custom_components.extended_assist.actions.run import SequenceRun
 from custom_components.extended_assist.actions.sequences import SequenceWalker
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.journal import async_get_journal
+from custom_components.extended_assist.confirmation.untrusted_text import MARK
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.exposure.responses import visible_response
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.journal import async_get_journal
-from custom_components.extended_assist.toolbox.outside import MARK
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -23,7 +23,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.script import DATA_NEW_SCRIPT_RUNS_NOT_ALLOWED, DATA_SCRIPTS
 from tests.conftest import ASSISTANT, CallTool, expose
-from tests.steps import BED, LEVEL, PARTY, PARTY_ON, act, level
+from tests.helpers.steps import BED, LEVEL, PARTY, PARTY_ON, act, level
 from tests.tools.test_scripts import AT_ONCE
 
 pytestmark = pytest.mark.usefixtures("house")

@@ -6,16 +6,16 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.actions.sequences import MAX_STEPS, SequenceWalker
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
-from tests.acting import device_of
 from tests.conftest import ASSISTANT
-from tests.one_home import in_one_home
+from tests.helpers.acting import device_of
+from tests.helpers.one_home import in_one_home
 
 pytestmark = pytest.mark.usefixtures("house")
 

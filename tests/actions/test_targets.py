@@ -11,10 +11,10 @@ from custom_components.extended_assist.results import ToolError
 from homeassistant.const import EntityCategory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
-from ..acting import device_of
 from ..conftest import ASSISTANT
+from ..helpers.acting import device_of
 
 pytestmark = pytest.mark.usefixtures("house")
 

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.automations.check import async_check
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from tests.conftest import ASSISTANT
 
-from ..one_home import in_one_home
+from ..helpers.one_home import in_one_home
 
 pytestmark = pytest.mark.usefixtures("house")
 

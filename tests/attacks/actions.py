@@ -1,4 +1,4 @@
-"""Attempts to reach through perform_action what is not exposed, in the house of tests/acting.py.
+"""Attempts to reach through perform_action what is not exposed, in the house of tests/helpers/acting.py.
 
 Each attempt is a name, the arguments, and whether it is refused; where it is not, only what is exposed may move. Words in
 <…> stand for ids that a test looks up.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..steps import act, answer
+from ..helpers.steps import act, answer
 
 type Attack = tuple[str, Any, str | None]
 

@@ -5,7 +5,7 @@ None as the reason marks those that may run, because nothing hidden is reached: 
 
 from typing import Any
 
-from ..steps import BED, PARTY_ON, act, answer
+from ..helpers.steps import BED, PARTY_ON, act, answer
 from .actions import DEVICE, HIDDEN_DEVICE, REGISTRY_ID
 from .reading import COMPUTED, HIDDEN, READ, READING, STATE, UNKNOWN, ZEBRA_ON, Attack
 

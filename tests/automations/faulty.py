@@ -18,19 +18,19 @@ from typing import Any
 
 ROOM = "custom_components.extended_assist.automations"
 STEPS: dict[str, tuple[str, str, str]] = {
-    "copy to be kept": (f"{ROOM}.settling", "keep_copy", "before"),
-    "intent to be stored": (f"{ROOM}.settling", "write_intents", "before"),
-    "intent stored": (f"{ROOM}.settling", "write_intents", "after"),
+    "copy to be kept": (f"{ROOM}.commit", "keep_copy", "before"),
+    "intent to be stored": (f"{ROOM}.commit", "write_intents", "before"),
+    "intent stored": (f"{ROOM}.commit", "write_intents", "after"),
     "file to be replaced": (f"{ROOM}.file", "swap", "before"),
     "file replaced": (f"{ROOM}.file", "swap", "after"),
-    "to be loaded": (f"{ROOM}.settling:Settler", "_async_load", "before"),
-    "loaded": (f"{ROOM}.settling:Settler", "_async_load", "after"),
-    "to be exposed": (f"{ROOM}.settling:Settler", "_async_record", "before"),
-    "exposed": ("custom_components.extended_assist.toolbox.journal:Journal", "async_save", "before"),
-    "journal stored": ("custom_components.extended_assist.toolbox.journal:Journal", "async_save", "after"),
-    "recorded": (f"{ROOM}.settling:Settler", "_async_record", "after"),
-    "to be ended": (f"{ROOM}.settling:Settler", "_async_end", "before"),
-    "ended": (f"{ROOM}.settling:Settler", "_async_end", "after"),
+    "to be loaded": (f"{ROOM}.commit:Settler", "_async_load", "before"),
+    "loaded": (f"{ROOM}.commit:Settler", "_async_load", "after"),
+    "to be exposed": (f"{ROOM}.commit:Settler", "_async_record", "before"),
+    "exposed": ("custom_components.extended_assist.calls.journal:Journal", "async_save", "before"),
+    "journal stored": ("custom_components.extended_assist.calls.journal:Journal", "async_save", "after"),
+    "recorded": (f"{ROOM}.commit:Settler", "_async_record", "after"),
+    "to be ended": (f"{ROOM}.commit:Settler", "_async_end", "before"),
+    "ended": (f"{ROOM}.commit:Settler", "_async_end", "after"),
 }
 """Where each step of a change is, and whether the fault comes before it or after it."""
 HOWS = ("kill", "stop", "cancel", "fail")

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.automations.units import is_passed, is_plain, meaning, put_back, unit_meaning
+from custom_components.extended_assist.automations.parts import is_passed, is_plain, meaning, put_back, unit_meaning
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
 from homeassistant.util.yaml import dump, parse_yaml
-from tests.automating import FREE, MOTION, PORCH, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import FREE, MOTION, PORCH, UPDATE, StartHome, start_home
 
 __all__ = ["start_home"]
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.automations.yaml_index import index_yaml
+from custom_components.extended_assist.automations.yaml_positions import index_yaml
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.components.automation.const import DOMAIN as AUTOMATION_DOMAIN
 from homeassistant.core import HomeAssistant
 from homeassistant.util.yaml import dump
-from tests.automating import FREE, MOTION, REMOVE, UPDATE, StartHome, start_home
 from tests.automations.files import automation
 from tests.automations.test_describe import varied
 from tests.conftest import CallTool, expose
-from tests.seeds import seeds
+from tests.helpers.automating import FREE, MOTION, REMOVE, UPDATE, StartHome, start_home
+from tests.helpers.seeds import seeds
 from tests.tools.test_automations import rows
 
 __all__ = ["start_home"]

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.toolbox.consequential import is_consequential
-from custom_components.extended_assist.toolbox.plan import Step
+from custom_components.extended_assist.calls.plan import Step
+from custom_components.extended_assist.confirmation.consequential import is_consequential
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
-from tests.scripting import StartScripts, start_scripts
+from tests.helpers.scripting import StartScripts, start_scripts
 
 __all__ = ["start_scripts"]
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.actions.texts import MAX_SIZE
+from custom_components.extended_assist.actions.text_check import MAX_SIZE
 from homeassistant.core import HomeAssistant
-from tests.automating import ADD, UPDATE, StartHome, start_home, switching
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import ADD, UPDATE, StartHome, start_home, switching
 
 __all__ = ["start_home"]
 

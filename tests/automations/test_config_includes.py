@@ -3,9 +3,9 @@
 import pytest
 
 from homeassistant.core import HomeAssistant
-from tests.automating import ADD, CONFIGURATION, StartHome, start_home, switching
 from tests.automations.files import BAD
 from tests.conftest import CallTool
+from tests.helpers.automating import ADD, CONFIGURATION, StartHome, start_home, switching
 
 __all__ = ["start_home"]
 

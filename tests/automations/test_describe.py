@@ -9,7 +9,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.automations.describe import MAX_IN_SHORT, AutomationDescriber
 from custom_components.extended_assist.automations.describe_conditions import SAYS_NOTHING
-from custom_components.extended_assist.automations.difference import MAX_DIFF, diff
+from custom_components.extended_assist.automations.diff import diff
+from custom_components.extended_assist.automations.edit import MAX_DIFF
 from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
@@ -20,7 +21,7 @@ from homeassistant.helpers import (
     floor_registry as fr,
     label_registry as lr,
 )
-from tests.automating import MOTION, PORCH, StartHome, start_home
+from tests.helpers.automating import MOTION, PORCH, StartHome, start_home
 
 __all__ = ["start_home"]
 

@@ -9,7 +9,7 @@ from custom_components.extended_assist.automations.describe import AutomationDes
 from custom_components.extended_assist.automations.describe_scripts import DESCRIBERS
 from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.core import HomeAssistant
-from tests.automating import MOTION, PORCH, StartHome, start_home
+from tests.helpers.automating import MOTION, PORCH, StartHome, start_home
 
 from .test_describe import DO, DONE, HIDDEN, LEVEL, _step, _with_one_change
 

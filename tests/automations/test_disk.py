@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from homeassistant.core import HomeAssistant
-from tests.automating import ADD, REMOVE, UPDATE, StartHome, start_home, switching
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import ADD, REMOVE, UPDATE, StartHome, start_home, switching
 
 from .disk import LOST, ForgetfulDisk, View
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from custom_components.extended_assist.automations import edit
-from custom_components.extended_assist.automations.reverse import reverse
-from custom_components.extended_assist.automations.yaml_index import index_yaml, load_automation
+from custom_components.extended_assist.automations.revert import reverse
+from custom_components.extended_assist.automations.yaml_positions import index_yaml, load_automation
 from custom_components.extended_assist.results import ToolError
 from homeassistant.util.yaml import parse_yaml
 

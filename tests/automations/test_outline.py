@@ -9,9 +9,9 @@ import pytest
 
 from custom_components.extended_assist.automations import edit
 from custom_components.extended_assist.automations.edit import Edit
-from custom_components.extended_assist.automations.outline import Outline, quick_outline, whole_outline
-from custom_components.extended_assist.automations.reading import AT_ONCE
-from custom_components.extended_assist.automations.reverse import reverse
+from custom_components.extended_assist.automations.revert import reverse
+from custom_components.extended_assist.automations.yaml_outline import Outline, quick_outline, whole_outline
+from custom_components.extended_assist.automations.yaml_reader import AT_ONCE
 from custom_components.extended_assist.results import ToolError
 from tests.automations.files import automation
 from tests.automations.styles import CHOMPED, COMMENTS, DEEP, EDITOR, FLOW, JINJA, NESTED_DASHES, OLDER, TEXTS

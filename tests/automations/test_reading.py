@@ -12,14 +12,14 @@ import pytest
 import yaml
 
 from custom_components.extended_assist.automations.config_includes import include_problem
-from custom_components.extended_assist.automations.reading import compose
-from custom_components.extended_assist.automations.same_id import other_places
+from custom_components.extended_assist.automations.duplicate_ids import other_places
+from custom_components.extended_assist.automations.yaml_reader import compose
 from custom_components.extended_assist.exposure import entities as exposure
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
 from homeassistant.util.yaml import dump
-from tests.automating import FREE, StartHome, start_home, switching
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import FREE, StartHome, start_home, switching
 
 __all__ = ["start_home"]
 

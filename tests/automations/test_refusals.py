@@ -12,8 +12,8 @@ from custom_components.extended_assist import actions, automations
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
-from tests.automating import FREE, StartHome, start_home, switching
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import FREE, StartHome, start_home, switching
 
 __all__ = ["start_home"]
 
@@ -22,8 +22,8 @@ ADD = AddAutomationTool(dataclasses.replace(FREE, targetless_actions=frozenset({
 ROOMS = [
     Path(str(room.__file__)).parent / f"{name}.py"
     for room, names in (
-        (actions, "check conditions data listed_triggers own_actions sequences targets texts"),
-        (automations, "check written_out"),
+        (actions, "check conditions data listed_triggers own_actions sequences targets text_check"),
+        (automations, "check expansion"),
     )
     for name in names.split()
 ]
@@ -52,7 +52,7 @@ def sentences(path: Path) -> list[str]:
 def test_each_says_what_to_do(path: Path) -> None:
     """No sentence only says no."""
     said = sentences(path)
-    assert said or path.stem == "texts"
+    assert said or path.stem == "text_check"
     wrapping = ("The blueprint with these inputs", "assistants cannot use a trigger of the type")
     assert [text for text in said if not NEXT_STEP.search(text) and not any(wrap in text for wrap in wrapping)] == []
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.extended_assist.automations.yaml_index import index_yaml, load_automation
+from custom_components.extended_assist.automations.yaml_positions import index_yaml, load_automation
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
 from homeassistant.core import HomeAssistant, ServiceCall
@@ -17,10 +17,10 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 from homeassistant.setup import async_setup_component
-from tests.automating import ADD, FREE, REMOVE, UPDATE, File, StartHome, old_home, start_home, switching
 from tests.automations.files import HAND_WRITTEN
 from tests.automations.test_together import URL, save
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import ADD, FREE, REMOVE, UPDATE, File, StartHome, old_home, start_home, switching
 
 __all__ = ["old_home", "start_home"]
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.extended_assist.automations.yaml_index import index_yaml, load_automation
-from custom_components.extended_assist.toolbox.journal import async_get_journal
+from custom_components.extended_assist.automations.yaml_positions import index_yaml, load_automation
+from custom_components.extended_assist.calls.journal import async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
 from homeassistant.core import HomeAssistant
@@ -17,10 +17,10 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 from homeassistant.setup import async_setup_component
-from tests.automating import FREE, REMOVE, UPDATE
 from tests.automations.test_settling_scripts import CHANGES, KINDS, Kind, start_again
 from tests.conftest import CallTool, expose
-from tests.scripting import CONFIGURATION, LAMP, StartScripts, lighting, start_scripts
+from tests.helpers.automating import FREE, REMOVE, UPDATE
+from tests.helpers.scripting import CONFIGURATION, LAMP, StartScripts, lighting, start_scripts
 
 __all__ = ["start_scripts"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.automations import edit
-from custom_components.extended_assist.automations.reverse import ChangedSinceError, reverse
-from custom_components.extended_assist.automations.yaml_index import indented, index_yaml, load_automation
+from custom_components.extended_assist.automations.revert import ChangedSinceError, reverse
+from custom_components.extended_assist.automations.yaml_positions import indented, index_yaml, load_automation
 from custom_components.extended_assist.results import ToolError
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.util.yaml import dump, parse_yaml

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from custom_components.extended_assist.automations.same_id import other_places
+from custom_components.extended_assist.automations.duplicate_ids import other_places
 from homeassistant.core import HomeAssistant
-from tests.automating import CONFIGURATION, REMOVE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import CONFIGURATION, REMOVE, UPDATE, StartHome, start_home
 
 __all__ = ["start_home"]
 

@@ -9,8 +9,8 @@ from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
 from homeassistant.util.yaml import dump
-from tests.automating import FREE, MOTION, PORCH, REMOVE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import FREE, MOTION, PORCH, REMOVE, UPDATE, StartHome, start_home
 
 __all__ = ["start_home"]
 

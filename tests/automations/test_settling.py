@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
-from custom_components.extended_assist.automations import file, query, settling
-from custom_components.extended_assist.automations.settling import Settler
+from custom_components.extended_assist.automations import commit, file, query
+from custom_components.extended_assist.automations.commit import Settler
 from custom_components.extended_assist.automations.store import async_recover
+from custom_components.extended_assist.calls.journal import Journal, async_get_journal
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.toolbox.journal import Journal, async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
 from homeassistant.const import EVENT_HOMEASSISTANT_CLOSE
@@ -24,7 +24,9 @@ from homeassistant.core import CoreState, HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir, llm
 from homeassistant.util import dt as dt_util
-from tests.automating import (
+from tests.automations.files import HAND_WRITTEN
+from tests.conftest import CallTool, expose
+from tests.helpers.automating import (
     ADD,
     CONFIGURATION,
     FREE,
@@ -37,8 +39,6 @@ from tests.automating import (
     start_home,
     switching,
 )
-from tests.automations.files import HAND_WRITTEN
-from tests.conftest import CallTool, expose
 
 __all__ = ["old_home", "start_home"]
 
@@ -137,10 +137,10 @@ type Step = tuple[object, str, str]
 
 STEPS: dict[str, tuple[Step, bool]] = {
     "to be written": ((Settler, "_async_write", "before"), False),
-    "read": ((settling, "change", "before"), False),
-    "copy to be kept": ((settling, "keep_copy", "before"), False),
-    "copy kept": ((settling, "keep_copy", "after"), False),
-    "intent stored": ((settling, "write_intents", "after"), False),
+    "read": ((commit, "change", "before"), False),
+    "copy to be kept": ((commit, "keep_copy", "before"), False),
+    "copy kept": ((commit, "keep_copy", "after"), False),
+    "intent stored": ((commit, "write_intents", "after"), False),
     "file to be replaced": ((file, "swap", "before"), False),
     "file replaced": ((file, "swap", "after"), True),
     "written": ((Settler, "_async_complete", "before"), True),
@@ -273,7 +273,7 @@ async def test_cut_off_while_put_back(hass: HomeAssistant, old_home: File, call_
             raise HomeAssistantError("narwhal")
 
     hass.services.async_register("automation", "reload", load)
-    await cutter.during(CHANGES["add"](call_tool), settling, "restore", "before")
+    await cutter.during(CHANGES["add"](call_tool), commit, "restore", "before")
     assert old_home.read_bytes() != before
     await start_again(hass)
     assert old_home.read_bytes() == before
@@ -353,7 +353,7 @@ async def test_forgotten_when_stored(hass: HomeAssistant, old_home: File, call_t
     await CHANGES["remove"](call_tool)
     assert len(json.loads(unfinished(old_home).read_bytes())["intents"]) == 2
     assert unfinished(old_home).stat().st_mode & 0o777 == 0o600
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=settling.KEEP + 1))
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=commit.KEEP + 1))
     await hass.async_block_till_done()
     assert not unfinished(old_home).exists()
     await call_tool(UNDO)

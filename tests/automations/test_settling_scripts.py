@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.automations.store import async_recover
+from custom_components.extended_assist.calls.journal import async_get_journal
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
-from tests.automating import ADD, FREE, REMOVE, UPDATE
 from tests.automations.test_settling import STEPS, Cutter, cutter, end_store, notices, notices_by_id
 from tests.conftest import CallTool
-from tests.one_home import in_one_home
-from tests.scripting import LAMP, StartScripts, lighting, start_scripts
+from tests.helpers.automating import ADD, FREE, REMOVE, UPDATE
+from tests.helpers.one_home import in_one_home
+from tests.helpers.scripting import LAMP, StartScripts, lighting, start_scripts
 
 __all__ = ["cutter", "start_scripts"]
 

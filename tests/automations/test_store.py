@@ -8,8 +8,8 @@ import pytest
 from homeassistant.components.automation import DATA_COMPONENT
 from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.helpers import entity_registry as er
-from tests.automating import ADD, StartHome, start_home, switching
 from tests.conftest import CallTool
+from tests.helpers.automating import ADD, StartHome, start_home, switching
 
 __all__ = ["start_home"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.automations import edit
-from custom_components.extended_assist.automations.outline import outline_of
-from custom_components.extended_assist.automations.reverse import reverse
+from custom_components.extended_assist.automations.revert import reverse
+from custom_components.extended_assist.automations.yaml_outline import outline_of
 from custom_components.extended_assist.results import ToolError
 from homeassistant.util.yaml import Secrets, load_yaml
 from tests.automations.files import automation

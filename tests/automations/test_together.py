@@ -9,14 +9,14 @@ import pytest
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.extended_assist.automations import store
-from custom_components.extended_assist.automations.editor import editors_lock
-from custom_components.extended_assist.automations.yaml_index import index_yaml
+from custom_components.extended_assist.automations.commit import editors_lock
+from custom_components.extended_assist.automations.yaml_positions import index_yaml
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
-from tests.automating import ADD, REMOVE, UPDATE, StartHome, start_home, switching
 from tests.automations.files import automation
 from tests.conftest import CallTool, expose
-from tests.seeds import seeds
+from tests.helpers.automating import ADD, REMOVE, UPDATE, StartHome, start_home, switching
+from tests.helpers.seeds import seeds
 
 __all__ = ["start_home"]
 

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.automations.difference import diff
+from custom_components.extended_assist.automations.diff import diff
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.exposure.entities import Exposure
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.util.yaml import dump, parse_yaml
-from tests.automating import ADD, FREE, MOTION, PORCH, REMOVE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import ADD, FREE, MOTION, PORCH, REMOVE, UPDATE, StartHome, start_home
 
 __all__ = ["start_home"]
 

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.exposure.entities import Exposure
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
-from tests.automating import ADD, FREE, REMOVE, UPDATE
 from tests.conftest import CallTool, expose
-from tests.scripting import StartScripts, start_scripts
+from tests.helpers.automating import ADD, FREE, REMOVE, UPDATE
+from tests.helpers.scripting import StartScripts, start_scripts
 
 __all__ = ["start_scripts"]
 

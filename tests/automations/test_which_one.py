@@ -4,9 +4,9 @@ import pytest
 
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
 from homeassistant.core import HomeAssistant
-from tests.automating import FREE, REMOVE, UPDATE
 from tests.conftest import CallTool, expose
-from tests.scripting import LAMP, StartScripts, start_scripts
+from tests.helpers.automating import FREE, REMOVE, UPDATE
+from tests.helpers.scripting import LAMP, StartScripts, start_scripts
 
 __all__ = ["start_scripts"]
 

@@ -5,9 +5,9 @@ import pytest
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
-from tests.automating import FREE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
-from tests.scripting import LAMP, StartScripts, start_scripts
+from tests.helpers.automating import FREE, UPDATE, StartHome, start_home
+from tests.helpers.scripting import LAMP, StartScripts, start_scripts
 
 __all__ = ["start_home", "start_scripts"]
 

@@ -1,7 +1,7 @@
 """Which model is offered to look, and how."""
 
-from custom_components.extended_assist.cameras.eyes import with_eyes
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.cameras.description import with_eyes
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
 from custom_components.extended_assist.tools.user import GetUserNameTool
 from homeassistant.core import HomeAssistant

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 from PIL import ExifTags, Image
 import pytest
 
-from custom_components.extended_assist.cameras import fitting
-from custom_components.extended_assist.cameras.fitting import (
+from custom_components.extended_assist.cameras import resize
+from custom_components.extended_assist.cameras.resize import (
     MAX_SIDE,
     MAX_TOKENS,
     FittedPicture,
@@ -142,7 +142,7 @@ def png_of(width: int, height: int) -> bytes:
         (png_of(30_000, 30_000), "no whole picture"),
         (b"\xff\xd8\xff\xe0" + b"\0" * 500, "no whole picture"),
         (b"GIF89a" + b"\xff" * 500, "no whole picture"),
-        (b"\xff\xd8" + b"\0" * (fitting.MAX_FILE + 1), "more than 20 MB"),
+        (b"\xff\xd8" + b"\0" * (resize.MAX_FILE + 1), "more than 20 MB"),
     ],
     ids=lambda value: value if isinstance(value, str) else str(len(value)),
 )

@@ -11,10 +11,10 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.extended_assist.cameras import folders
-from custom_components.extended_assist.cameras.fitting import UnreadablePictureError
-from custom_components.extended_assist.cameras.folders import async_pictures, read_picture
-from custom_components.extended_assist.cameras.kept import KeptPictures
+from custom_components.extended_assist.cameras import media_folders
+from custom_components.extended_assist.cameras.image_cache import KeptPictures
+from custom_components.extended_assist.cameras.media_folders import async_pictures, read_picture
+from custom_components.extended_assist.cameras.resize import UnreadablePictureError
 from custom_components.extended_assist.const import EVENT_LOOKED
 from homeassistant.core import HomeAssistant
 
@@ -26,7 +26,7 @@ __all__ = ["cameras", "look", "media"]
 
 async def test_of_many_files_the_last_ones(hass: HomeAssistant, media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one folder with more files than are listed, those count that are named last: the newest, as most are named."""
-    monkeypatch.setattr(folders, "MAX_ENTRIES", 5)
+    monkeypatch.setattr(media_folders, "MAX_ENTRIES", 5)
     for minute in range(40):
         put(media / "doorbell" / f"2026-11-20_08-{minute * 7 % 40:02}-00.jpg", b"x")
     found = await async_pictures(hass, ["local/doorbell"])
@@ -72,9 +72,9 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         ends.wait(30)
         return []
 
-    monkeypatch.setattr(folders, "_pictures", never)
-    monkeypatch.setattr(folders, "LONGEST", 0.2, raising=False)
-    monkeypatch.setattr(folders, "FRESH", 0.1)
+    monkeypatch.setattr(media_folders, "_pictures", never)
+    monkeypatch.setattr(media_folders, "LONGEST", 0.2, raising=False)
+    monkeypatch.setattr(media_folders, "FRESH", 0.1)
     yield asked
     ends.set()
 

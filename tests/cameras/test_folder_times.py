@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.extended_assist.cameras.folders import _made
+from custom_components.extended_assist.cameras.media_folders import _made
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 

@@ -10,18 +10,18 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
-from custom_components.extended_assist.cameras import earlier, folders
-from custom_components.extended_assist.cameras.fitting import MAX_FILE, UnreadablePictureError
-from custom_components.extended_assist.cameras.folders import (
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.cameras import earlier, media_folders
+from custom_components.extended_assist.cameras.image_cache import KeptPictures, LookResult
+from custom_components.extended_assist.cameras.media_folders import (
     async_pictures,
     folders_of,
     read_folder,
     read_picture,
     wrong_folder,
 )
-from custom_components.extended_assist.cameras.kept import KeptPictures, LookResult
+from custom_components.extended_assist.cameras.resize import MAX_FILE, UnreadablePictureError
 from custom_components.extended_assist.const import EVENT_LOOKED
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
@@ -112,7 +112,7 @@ async def test_nothing_outside_is_found(hass: HomeAssistant, media: Path, tmp_pa
 
 async def test_a_listing_is_bounded_and_kept(hass: HomeAssistant, media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of too many files those of the folders that are named last count; a listing holds for a while."""
-    monkeypatch.setattr(folders, "MAX_ENTRIES", 8)
+    monkeypatch.setattr(media_folders, "MAX_ENTRIES", 8)
     for day in ("18", "19", "20"):
         for hour in ("08", "09"):
             put(media / "doorbell" / f"2026-11-{day}" / f"{hour}-00-00.jpg", b"x")
@@ -122,14 +122,14 @@ async def test_a_listing_is_bounded_and_kept(hass: HomeAssistant, media: Path, m
     assert names[1:] == [f"2026-11-{day}/{hour}-00-00.jpg" for day in ("19", "20") for hour in ("08", "09")]
     put(media / "doorbell" / "2026-11-21" / "08-00-00.jpg", b"x")
     assert await async_pictures(hass, ["local/doorbell"]) == found
-    monkeypatch.setattr(folders, "FRESH", 0)
+    monkeypatch.setattr(media_folders, "FRESH", 0)
     assert await async_pictures(hass, ["local/doorbell"]) != found
 
 
 async def test_what_goes_meanwhile(hass: HomeAssistant, media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is deleted while it is listed is left out, and so is a whole folder."""
-    monkeypatch.setattr(folders, "FRESH", 0)
-    entries, directory = folders._entries, folders._directory
+    monkeypatch.setattr(media_folders, "FRESH", 0)
+    entries, directory = media_folders._entries, media_folders._directory
 
     def deleting(root: Path) -> Any:
         for entry in entries(root):
@@ -140,9 +140,9 @@ async def test_what_goes_meanwhile(hass: HomeAssistant, media: Path, monkeypatch
     good = put(media / "doorbell" / "good.jpg")
     put(media / "doorbell" / "gone.jpg")
     with monkeypatch.context() as patched:
-        patched.setattr(folders, "_entries", deleting)
+        patched.setattr(media_folders, "_entries", deleting)
         assert [one.path for one in await async_pictures(hass, ["local/doorbell"])] == [str(good)]
-    monkeypatch.setattr(folders, "_directory", lambda dirs, location: directory(dirs, location) / "gone")  # type: ignore[operator]
+    monkeypatch.setattr(media_folders, "_directory", lambda dirs, location: directory(dirs, location) / "gone")  # type: ignore[operator]
     assert await async_pictures(hass, ["local/doorbell"]) == []
 
 
@@ -236,7 +236,7 @@ async def test_a_broken_file_is_passed_over(
     put(media / "doorbell" / "2026-11-20_10-40-00.jpg")
     assert taken(await look(at="10:30")) == ["2026-11-20 10:40:00"]
     monkeypatch.setattr(earlier, "_TRIES", 1)
-    monkeypatch.setattr(folders, "FRESH", 0)
+    monkeypatch.setattr(media_folders, "FRESH", 0)
     KeptPictures.of(hass).clear()
     assert (await look(at="10:30")).error
 

@@ -9,8 +9,8 @@ from PIL import Image
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.cameras import taking
-from custom_components.extended_assist.cameras.taking import NoPicture, TakenPicture, async_take
+from custom_components.extended_assist.cameras import snapshot
+from custom_components.extended_assist.cameras.snapshot import NoPicture, TakenPicture, async_take
 from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.camera.img_util import TurboJPEGSingleton
 from homeassistant.components.stream import Stream
@@ -124,7 +124,7 @@ async def test_a_stream_that_is_gone(
     hass: HomeAssistant, server: CameraServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stream without a picture is a sentence, after a while."""
-    monkeypatch.setattr(taking, "STREAM_TIMEOUT", 1)
+    monkeypatch.setattr(snapshot, "STREAM_TIMEOUT", 1)
     server.films["empty"] = []
     entity_id = await add_generic(hass, "Empty", stream_source=server.url("film/empty"))
     taken = await look(hass, entity_id)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from custom_components.extended_assist.calls.caller import in_conversation
 from custom_components.extended_assist.const import EVENT_LOOKED
-from custom_components.extended_assist.toolbox.caller import in_conversation
 from homeassistant.components.conversation import ChatLog
 from homeassistant.components.conversation.chat_log import current_chat_log
 from homeassistant.core import Event, HomeAssistant

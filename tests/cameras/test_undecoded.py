@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.cameras import taking
-from custom_components.extended_assist.cameras.taking import MAX_PICTURES, NoPicture, TakenPicture, async_take
+from custom_components.extended_assist.cameras import snapshot
+from custom_components.extended_assist.cameras.snapshot import MAX_PICTURES, NoPicture, TakenPicture, async_take
 from custom_components.extended_assist.exposure.entities import Exposure
 from homeassistant.components.stream.core import KeyFrameConverter
 from homeassistant.core import HomeAssistant
@@ -46,12 +46,12 @@ async def test_many_that_do_not_answer(
     async def never(*_: Any, **__: Any) -> Any:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(taking, "TIMEOUT", -0.5)
+    monkeypatch.setattr(snapshot, "TIMEOUT", -0.5)
     (door,) = filter(None, [Exposure(hass, "conversation").entity(DOOR)])
     with monkeypatch.context() as slow:
         slow.setattr("homeassistant.components.camera.async_get_image", never)
         async with asyncio.timeout(5):
             found = await async_take(hass, [door] * MAX_PICTURES)
     assert [type(one) for one in found] == [NoPicture] * MAX_PICTURES
-    monkeypatch.setattr(taking, "TIMEOUT", 8)
+    monkeypatch.setattr(snapshot, "TIMEOUT", 8)
     assert isinstance((await async_take(hass, [door]))[0], TakenPicture)

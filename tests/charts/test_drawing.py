@@ -9,9 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from custom_components.extended_assist.charts.axes import time_ticks, value_ticks
 from custom_components.extended_assist.charts.course import Curve, CurveKind, CurvePart, Stripe, longest_active
-from custom_components.extended_assist.charts.drawing import draw
+from custom_components.extended_assist.charts.drawing import draw, time_ticks, value_ticks
 from homeassistant.util import dt as dt_util
 
 SVG = "{http://www.w3.org/2000/svg}"

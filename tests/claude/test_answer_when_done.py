@@ -10,16 +10,16 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_mock_service
 import voluptuous as vol
 
+from custom_components.extended_assist.claude.answer_when_done import ANSWER_WHEN_DONE, AnswerWhenDoneTool
 from custom_components.extended_assist.claude.tool_search import MIN_TOOLS, with_search
-from custom_components.extended_assist.claude.when_done import ANSWER_WHEN_DONE, AnswerWhenDoneTool
 from custom_components.extended_assist.const import (
     CONF_ANSWER_WHEN_DONE,
     CONF_ASK_FIRST,
     CONF_FAMILIES,
     SUBENTRY_FUNCTION,
 )
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools.actions import PerformActionTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation, intent as intents
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
@@ -29,7 +29,7 @@ from homeassistant.setup import async_setup_component
 from tests.claude.sent import assert_append_only, unmarked
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
 from tests.conftest import AGENT, CallTool, expose
-from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
+from tests.helpers.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 
@@ -173,10 +173,10 @@ async def test_done_later(hass: HomeAssistant, say: Say, claude_server: ClaudeSe
     """What is to happen later succeeds by being kept, and is cancelled by being kept no more."""
     words = "I will turn it on in ten minutes."
     assert speech(await say("Later", Turn([in_ten_minutes("light.turn_on", LAMP), when_done(words)]))) == words
-    (item,) = (await async_get_wishes(hass)).standing
+    (item,) = (await async_get_scheduled_tasks(hass)).standing
     cancel = tool_use("extended_assist__pending", {"cancel": item.id})
     assert speech(await say("Never mind", Turn([cancel, when_done("Cancelled.")]))) == "Cancelled."
-    assert (await async_get_wishes(hass)).standing == []
+    assert (await async_get_scheduled_tasks(hass)).standing == []
     assert len(claude_server.message_requests) == 2
     wrong = tool_use("extended_assist__pending", {"cancel": "none"})
     assert speech(await say("Cancel", Turn([wrong, when_done("Cancelled.")]), Turn([text("No.")]))) == "No."

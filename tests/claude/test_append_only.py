@@ -19,7 +19,7 @@ from homeassistant.setup import async_setup_component
 from tests.claude.sent import assert_append_only, blocks_of
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
 from tests.conftest import ASSISTANT, Converse, expose
-from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, speech
+from tests.helpers.talking import FindLog, assert_every_call_has_a_result, change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 

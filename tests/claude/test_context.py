@@ -17,7 +17,7 @@ from custom_components.extended_assist.claude.context import (
     size_of,
 )
 from custom_components.extended_assist.claude.request import to_messages
-from custom_components.extended_assist.claude.responses import ResponseBlocks
+from custom_components.extended_assist.claude.response_blocks import ResponseBlocks
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
@@ -26,7 +26,7 @@ from tests.claude_server.checks import check_request
 from tests.claude_server.models import default_models
 from tests.claude_server.stream import Issuer, tokens
 from tests.conftest import MODEL, Converse, expose
-from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
+from tests.helpers.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
 
 OURS = "conversation.claude"
 OVERHEAD = 1_000

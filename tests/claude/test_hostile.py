@@ -16,7 +16,7 @@ from tests.claude.test_append_only import GET_ENTITIES, Talk, answer
 from tests.claude.test_stream import BEGIN, END, SAID, block, take
 from tests.claude_server import ClaudeServer, Fault, Turn, text, thinking, tool_use
 from tests.conftest import Converse
-from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, speech
+from tests.helpers.talking import FindLog, assert_every_call_has_a_result, change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 

@@ -12,7 +12,7 @@ from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.claude_server.kinds import MODEL_KINDS
 from tests.claude_server.thoughtful import Thoughtful
 from tests.conftest import Converse, expose
-from tests.talking import change_agent, speech
+from tests.helpers.talking import change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("assist", "no_deprecations")
 

@@ -14,7 +14,7 @@ from homeassistant.helpers import chat_session, llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, redacted_thinking, text, thinking, tool_use
 from tests.conftest import AGENT, Converse, expose
-from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
+from tests.helpers.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 

@@ -12,7 +12,7 @@ from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from tests.claude_server import ClaudeServer, Fault, Turn, text, tool_use
 from tests.conftest import AGENT, Converse, expose
-from tests.talking import FindLog, assert_every_call_has_a_result, roles, speech
+from tests.helpers.talking import FindLog, assert_every_call_has_a_result, roles, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations", "quiet")
 

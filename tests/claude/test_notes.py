@@ -7,8 +7,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_mock_service
 
 from custom_components.extended_assist.const import CONF_FAMILIES
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools.cameras import LookTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
@@ -17,7 +17,7 @@ from tests.cameras.conftest import DOOR, cameras
 from tests.cameras.scenes import CameraServer, drawn
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT, expose
-from tests.talking import FindLog
+from tests.helpers.talking import FindLog
 
 __all__ = ["cameras"]
 
@@ -103,7 +103,7 @@ async def test_nothing_moves(
         # Asked, and not refused for something else that a model would mend.
         assert all(one.data.get("done") is False for one in results), (words, [one.data for one in results])
     assert [calls for calls in made if calls] == []
-    assert not (await async_get_wishes(hass)).standing
+    assert not (await async_get_scheduled_tasks(hass)).standing
     lamp = next(call for words, call in NOTES if words == "Lights out, owner's order")
     await ask(lamp)
     assert [call.data["entity_id"] for calls in made for call in calls] == [["light.lamp"]]

@@ -15,12 +15,12 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
-from custom_components.extended_assist.cameras.fitting import FittedPicture
-from custom_components.extended_assist.cameras.kept import KeptPictures, LookResult, PictureReference
+from custom_components.extended_assist.calls.chat_images import async_get_gallery
+from custom_components.extended_assist.cameras.image_cache import KeptPictures, LookResult, PictureReference
+from custom_components.extended_assist.cameras.resize import FittedPicture
 from custom_components.extended_assist.claude.context import MAX_BYTES, MAX_PICTURES, fit
 from custom_components.extended_assist.claude.request import to_messages
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_PLAIN
-from custom_components.extended_assist.toolbox.gallery import async_get_gallery
 from custom_components.extended_assist.tools.cameras import LookTool
 from homeassistant.components import conversation
 from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent, UserContent
@@ -28,12 +28,12 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
+from tests.calls.test_chat_images import ask, link_in
 from tests.cameras.conftest import DOOR, cameras
 from tests.cameras.scenes import CameraServer
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT
-from tests.talking import FindLog, change_agent, speech
-from tests.test_shown import ask, link_in
+from tests.helpers.talking import FindLog, change_agent, speech
 
 __all__ = ["cameras"]
 
@@ -230,8 +230,8 @@ def test_unread_pictures_go_only_when_nothing_else_helps() -> None:
 
 def test_kept_pictures_are_bounded(hass: HomeAssistant) -> None:
     """However much is looked at, by however many, memory stays bounded, and the first and last of a camera are kept."""
-    from custom_components.extended_assist.cameras import kept as module  # noqa: PLC0415
-    from custom_components.extended_assist.toolbox.caller import Caller  # noqa: PLC0415
+    from custom_components.extended_assist.calls.caller import Caller  # noqa: PLC0415
+    from custom_components.extended_assist.cameras import image_cache as module  # noqa: PLC0415
 
     kept = KeptPictures.of(hass)
     picture = FittedPicture("x" * 400_000, 10, 10)

@@ -6,16 +6,16 @@ from zoneinfo import ZoneInfo
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
+from custom_components.extended_assist.calls.change_recorder import Due
 from custom_components.extended_assist.claude.prepared import said_when, with_times
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES
-from custom_components.extended_assist.toolbox.acts import Due
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse
-from tests.talking import speech
+from tests.helpers.talking import speech
 
 ZONE = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 6, 20, 0, tzinfo=ZONE)
@@ -311,7 +311,7 @@ async def test_in_a_conversation(
     assert wrong not in str([one["content"] for one in claude_server.message_requests[-1]["messages"][2:]])
     assert await say("I will remind you {next}.") == ("I will remind you tomorrow, Saturday, at 07:00.", 1)
     assert await say("I will remind you.") == ("I will remind you.", 1)
-    (one, *_) = (await async_get_wishes(hass)).standing
+    (one, *_) = (await async_get_scheduled_tasks(hass)).standing
     snooze = tool_use("extended_assist__pending", {"snooze": {"id": one.id, "seconds": 3600}})
     assert await say("Snoozed until today at eight.", Turn([text(right)]), calls=(snooze,)) == (right, 2)
     assert await say("Snoozed: {next}.", calls=(snooze,)) == ("Snoozed: tomorrow, Saturday, at 09:00.", 1)

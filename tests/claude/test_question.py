@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
+from custom_components.extended_assist.confirmation import question
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES
 from custom_components.extended_assist.flows.agent import default_agent
-from custom_components.extended_assist.toolbox import question
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from homeassistant.components import conversation, intent as intents
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigSubentry
@@ -21,8 +21,8 @@ from homeassistant.setup import async_setup_component
 from tests.claude.sent import assert_append_only, blocks_of
 from tests.claude_server import ClaudeServer, Fault, Scenario, Turn, text, thinking, tool_use
 from tests.conftest import AGENT, ASSISTANT, MODEL
-from tests.slow import SlowLock, add
-from tests.talking import LOOK_LIKE_YES, FindLog, assert_every_call_has_a_result, change_agent, speech
+from tests.helpers.slow import SlowLock, add
+from tests.helpers.talking import LOOK_LIKE_YES, FindLog, assert_every_call_has_a_result, change_agent, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations", "house")
 
@@ -114,7 +114,7 @@ async def test_a_yes_does_it_at_once(
     chat_log: FindLog,
     thinks: bool,
 ) -> None:
-    """The question is spoken without the model, and the yes is heard without it; then the rest of the wish goes on."""
+    """The question is spoken without the model, and the yes is heard without it; then the rest of the task goes on."""
     before = [thinking("A door.")] if thinks else []
     await say("Hello", Turn([*before, text("Hi.")]))
     result = await say("Unlock the door, then play music", Turn([*before, text("One moment."), UNLOCK]))
@@ -458,13 +458,13 @@ async def test_later(hass: HomeAssistant, say: Say) -> None:
     """What is scheduled is asked about before, with its delay, which begins with the yes."""
     spoken = speech(await say("In ten minutes", Turn([in_ten_minutes("light.turn_on", LAMP)])))
     assert spoken == "In 0:10:00: Turn on: Bed Light.\nShall I do that?"
-    assert (await async_get_wishes(hass)).standing == []
+    assert (await async_get_scheduled_tasks(hass)).standing == []
     await say("Yes", SO_BE_IT)
-    (item,) = (await async_get_wishes(hass)).standing
+    (item,) = (await async_get_scheduled_tasks(hass)).standing
     cancel = tool_use("extended_assist__pending", {"cancel": item.id})
     assert "Cancel: " in speech(await say("Cancel that", Turn([cancel])))
     await say("yes", SO_BE_IT)
-    assert (await async_get_wishes(hass)).standing == []
+    assert (await async_get_scheduled_tasks(hass)).standing == []
 
 
 async def test_another_agent_in_the_conversation(

@@ -9,18 +9,18 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.confirmation.question_parts import MAX_HEARD, length
 from custom_components.extended_assist.const import CONF_FAMILIES
-from custom_components.extended_assist.rehearsal.rehearse import rehearse
-from custom_components.extended_assist.toolbox.portions import MAX_HEARD, length
-from custom_components.extended_assist.tools import rehearsal_subject
+from custom_components.extended_assist.simulation.run import rehearse
+from custom_components.extended_assist.tools import simulation_subject
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from tests.automating import File
 from tests.claude.test_question import SO_BE_IT, Say, ask_first, results, say
 from tests.claude_server import ClaudeServer, Turn, tool_use
 from tests.conftest import expose
-from tests.talking import speech
+from tests.helpers.automating import File
+from tests.helpers.talking import speech
 
 __all__ = ["ask_first", "say"]
 
@@ -167,8 +167,8 @@ async def test_no_time(hass: HomeAssistant, say: Say, path: File, monkeypatch: p
         finally:
             hass.loop.call_soon_threadsafe(ended.set)
 
-    monkeypatch.setattr(rehearsal_subject, "rehearse", watched)
-    monkeypatch.setattr(rehearsal_subject, "REMARK_TIME", 0.5)
+    monkeypatch.setattr(simulation_subject, "rehearse", watched)
+    monkeypatch.setattr(simulation_subject, "REMARK_TIME", 0.5)
     every_second = {
         "triggers": [{"trigger": "time_pattern", "seconds": "*"}],
         "conditions": [f"{{{{ states('{DAMP}') | float(0) > 70 }}}}"],
@@ -182,7 +182,7 @@ async def test_no_time(hass: HomeAssistant, say: Say, path: File, monkeypatch: p
 
 async def test_little_is_recorded(hass: HomeAssistant, say: Say, path: File, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is said of days of which there are no records."""
-    monkeypatch.setattr(rehearsal_subject, "REMARKED_DAYS", 20)
+    monkeypatch.setattr(simulation_subject, "REMARKED_DAYS", 20)
     assert "seven days" not in speech(await say("…", adding()))
 
 
@@ -192,5 +192,5 @@ async def test_unexpected(hass: HomeAssistant, say: Say, path: File, monkeypatch
     def broken(*_: Any) -> Any:
         raise ValueError
 
-    monkeypatch.setattr(rehearsal_subject, "rehearse", broken)
+    monkeypatch.setattr(simulation_subject, "rehearse", broken)
     assert speech(await say("…", adding())).endswith("Shall I do that?")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.claude.server_tools import pages_of, to_log
+from custom_components.extended_assist.claude.response_blocks import pages_of, to_log
 from custom_components.extended_assist.claude.stream import ResponseStream
 
 CITATION = {"type": "web_search_result_location", "url": "https://example.com/", "title": "Example", "cited_text": "x"}

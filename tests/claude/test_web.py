@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Fault, Turn, text, tool_use
 from tests.conftest import Converse, expose
-from tests.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
+from tests.helpers.talking import FindLog, assert_every_call_has_a_result, change_agent, roles, speech
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 

@@ -74,7 +74,7 @@ def _step(step: list[Call] | str, tools: dict[str, dict[str, Any]]) -> Turn:
         tool = find_tool(tools, call.tool)
         if tool is None:
             return _say(f"I would need a tool named {call.tool}, which is not among the tools I was given.")
-        blocks.append(tool_use(tool["name"], fit_arguments(tool["input_schema"], call.wishes)))
+        blocks.append(tool_use(tool["name"], fit_arguments(tool["input_schema"], call.tasks)))
     return Turn(blocks)
 
 
@@ -101,10 +101,10 @@ def _plain_error(result: Result) -> str:
     return f"{result.tool} answered: {message}"
 
 
-def fit_arguments(schema: dict[str, Any], wishes: dict[str, Any]) -> dict[str, Any]:
-    """Keep the wishes that the tool's schema knows, a single value in a list or alone as the schema wants it."""
+def fit_arguments(schema: dict[str, Any], tasks: dict[str, Any]) -> dict[str, Any]:
+    """Keep the tasks that the tool's schema knows, a single value in a list or alone as the schema wants it."""
     fitted: dict[str, Any] = {}
-    for name, value in wishes.items():
+    for name, value in tasks.items():
         match (schema.get("properties") or {}).get(name), value:
             case None, _:
                 continue

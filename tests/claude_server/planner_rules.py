@@ -29,7 +29,7 @@ class Call:
     """A tool that a rule wants: its name without namespaces, and the arguments it would give if the tool knows them."""
 
     tool: str
-    wishes: dict[str, Any]
+    tasks: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -219,10 +219,10 @@ def _switch(question: Question) -> list[Call] | str:
         name, area = question["name"], question["area"]
         lights = re.fullmatch(r"(?:all )?(?:the )?(?:lights?|lamps?)", name, re.IGNORECASE)
         if lights and area:
-            wishes: dict[str, Any] = {"area": area, "domain": ["light"]}
+            tasks: dict[str, Any] = {"area": area, "domain": ["light"]}
         else:
-            wishes = {"name": f"{area} {name}".strip() if lights else name}
-        calls = [Call(f"HassTurn{question['state'].capitalize()}", wishes)]
+            tasks = {"name": f"{area} {name}".strip() if lights else name}
+        calls = [Call(f"HassTurn{question['state'].capitalize()}", tasks)]
         if question.has(ANSWER_WHEN_DONE):
             what = f"{name} in the {area}" if area else name
             calls.append(Call(ANSWER_WHEN_DONE, {"answer": f"Turned {question['state'].lower()}: {what}."}))
@@ -240,12 +240,12 @@ def _switch(question: Question) -> list[Call] | str:
     return f"{answer} Failed: {', '.join(failed)}.".strip() if failed else answer
 
 
-def _as_told(tool: str, wishes: Callable[[Question], dict[str, Any]]) -> Callable[[Question], list[Call] | str]:
+def _as_told(tool: str, tasks: Callable[[Question], dict[str, Any]]) -> Callable[[Question], list[Call] | str]:
     """Call one tool and repeat what it says, name by name."""
 
     def decide(question: Question) -> list[Call] | str:
         if not question.results:
-            return [Call(tool, wishes(question))]
+            return [Call(tool, tasks(question))]
         return "\n".join(facts(question.last)) or "The tool returned nothing."
 
     return decide

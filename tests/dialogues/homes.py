@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.common import (
 import voluptuous as vol
 import yaml
 
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from homeassistant.config import async_hass_config_yaml
 from homeassistant.config_entries import ConfigEntry, ConfigFlow
 from homeassistant.core import HomeAssistant
@@ -82,9 +82,9 @@ class Home:
 
     async def async_reset(self, planted: Mapping[str, Any]) -> None:
         """Let everything be as it was in the beginning, but for what strangers put there."""
-        wishes = await async_get_wishes(self.hass)
-        for wish in wishes.standing:
-            await wishes.async_end(wish.id, "reset")
+        tasks = await async_get_scheduled_tasks(self.hass)
+        for task in tasks.standing:
+            await tasks.async_end(task.id, "reset")
         automations = _automations(self.definition)
         if self.path.read_text() != automations:
             self.path.write_text(automations)
@@ -101,7 +101,7 @@ class Home:
     async def async_snapshot(self) -> Snapshot:
         """Return what everything is."""
         whole: Snapshot = {
-            SCHEDULED: len((await async_get_wishes(self.hass)).standing),
+            SCHEDULED: len((await async_get_scheduled_tasks(self.hass)).standing),
             AUTOMATIONS: self.path.read_text(),
         }
         for state in self.hass.states.async_all():

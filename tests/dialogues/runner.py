@@ -13,7 +13,7 @@ from homeassistant.core import Context, HomeAssistant
 from tests import claude_server as server
 from tests.claude_server import ClaudeServer
 from tests.conftest import AGENT
-from tests.talking import speech
+from tests.helpers.talking import speech
 from tests.web.site import Site, http
 
 from .homes import Home, Neighbour, Snapshot

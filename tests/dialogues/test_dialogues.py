@@ -15,7 +15,7 @@ from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from tests.claude_server import ClaudeServer
-from tests.talking import change_agent
+from tests.helpers.talking import change_agent
 from tests.web.conftest import admit as admit_fixture, names as names_fixture, site as site_fixture
 from tests.web.site import Site
 
@@ -51,7 +51,7 @@ async def hold(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncGenerator[Hold]:
     """Return a function that holds dialogues, home by home, with an agent that has every tool a household may need."""
-    monkeypatch.setattr("custom_components.extended_assist.toolbox.acts.SETTLE_TIME", 0.02)
+    monkeypatch.setattr("custom_components.extended_assist.calls.change_recorder.SETTLE_TIME", 0.02)
     street, neighbour = Street(hass, tmp_path), Neighbour(hass)
     await street.async_build()
     llm.async_register_api(hass, neighbour)
@@ -82,7 +82,7 @@ def no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     async def none(*_: object) -> None:
         return None
 
-    monkeypatch.setattr("custom_components.extended_assist.toolbox.tool.async_ask", none)
+    monkeypatch.setattr("custom_components.extended_assist.llm_tools.extended_tool.async_ask", none)
 
 
 def listed(held: list[Held], what: Callable[[Held], Any]) -> str:

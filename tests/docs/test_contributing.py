@@ -23,7 +23,7 @@ CONCERNED = (
         "tests/docs/test_words.py",
     ),
     *("tests/flows/test_options.py", "tests/publishing/test_manifest.py", "tests/publishing/test_strings.py"),
-    *("tests/test_api.py", "tests/test_leaks.py", "tests/test_reading.py", "tests/test_redaction.py"),
+    *("tests/api/test_instance.py", "tests/test_leaks.py", "tests/test_reading.py", "tests/flows/test_redaction.py"),
     *("tests/test_translations.py", "tests/tools/test_counting.py"),
 )
 """Tests that look at the catalogue, its families or their texts."""

@@ -29,10 +29,10 @@ from homeassistant.helpers.template import Template
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import parse_yaml
-from tests.automating import FREE, StartHome, switching
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT, MODEL, CallTool, Converse, async_set_up
 from tests.functions.conftest import Install
+from tests.helpers.automating import FREE, StartHome, switching
 
 from .pages import blocks
 from .test_functions import block_of

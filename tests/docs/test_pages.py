@@ -19,6 +19,7 @@ RUN_BY = {
     ("CONTRIBUTING.md", "python"): CONTRIBUTING,
     ("CONTRIBUTING.md", "sh"): COMMANDS,
     ("README.md", "sh"): COMMANDS,
+    ("docs/architecture.md", "mermaid"): "../test_structure.py",
     ("docs/configuration.md", "jinja"): EXAMPLES,
     ("docs/developers.md", "python"): "test_developers.py",
     ("docs/evaluation.md", "sh"): COMMANDS,

@@ -8,17 +8,17 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
-from tests.automating import FREE, StartHome, switching
 from tests.claude_server import Turn, text
 from tests.conftest import CallTool, Converse
+from tests.helpers.automating import FREE, StartHome, switching
 from tests.memory.people import async_memory
-from tests.wishes.shown import async_add, wish
+from tests.scheduled.shown import async_add, make_task
 
 from .pages import blocks, tables
 from .test_tools import TOOLS
@@ -45,7 +45,7 @@ async def test_what_is_left_behind(
     perform = TOOLS["perform_action"](ToolboxOptions.of(entry.options, entry.entry_id))
     await call_tool(perform, **SWITCH)
     await call_tool(TOOLS["add_automation"](FREE), automation=switching())
-    await async_add(hass, wish(entry, "Bins"))
+    await async_add(hass, make_task(entry, "Bins"))
     await async_memory(hass, Fact("The bins are collected on Tuesdays."))
     freezer.tick(60)
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=60))

@@ -7,21 +7,16 @@ import pytest
 
 from custom_components.extended_assist.actions.conditions import MAX_DEPTH as SEQUENCE_DEPTH
 from custom_components.extended_assist.actions.sequences import MAX_STEPS
-from custom_components.extended_assist.actions.texts import MAX_SIZE as SEQUENCE_SIZE
+from custom_components.extended_assist.actions.text_check import MAX_SIZE as SEQUENCE_SIZE
+from custom_components.extended_assist.calls.journal import MAX_ALL_STATES, MAX_CHANGES
+from custom_components.extended_assist.calls.policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
+from custom_components.extended_assist.confirmation.question import ANSWER_TIME
+from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
 from custom_components.extended_assist.recorder.query import FRESH_SECONDS, MAX_FILLED, MAX_ROWS, TIME_LIMIT
 from custom_components.extended_assist.templates import limits, render
-from custom_components.extended_assist.toolbox.journal import MAX_ALL_STATES, MAX_CHANGES
-from custom_components.extended_assist.toolbox.policy import (
-    DEFAULT_ASK_FIRST,
-    DEFAULT_WHO_MAY,
-    Speaker,
-    Tier,
-)
-from custom_components.extended_assist.toolbox.question import ANSWER_TIME
-from custom_components.extended_assist.toolbox.tool import ExtendedTool
 from custom_components.extended_assist.tools import CATALOGUE
 from custom_components.extended_assist.web import conversation, fetch, page, read as reading
-from custom_components.extended_assist.worker import limits as worker_limits, private, tables as worker_tables
+from custom_components.extended_assist.worker import limits as worker_limits, private_database, tables as worker_tables
 from tests.attacks import actions, addresses, queries
 
 from .pages import ROOT, prose, read, tables
@@ -57,8 +52,8 @@ SENTENCES = (
     f"A query ends after {TIME_LIMIT:.0f} seconds; it returns at most {MAX_ROWS:,} rows",
     f"more than {MAX_FILLED:,} rows, the call is refused",
     f"{worker_limits.MEMORY // 2**20} MB of memory, one file of at most {worker_limits.FILE // 2**20} MB",
-    f"in memory, at most {private.HEAP // 2**20} MB of it",
-    f"lies in memory up to {private.CACHE // 2**20} MB",
+    f"in memory, at most {private_database.HEAP // 2**20} MB of it",
+    f"lies in memory up to {private_database.CACHE // 2**20} MB",
     f"| Redirects | At most {fetch.MAX_REDIRECTS}",
 )
 

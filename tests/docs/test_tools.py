@@ -11,14 +11,14 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.extended_assist.cameras.fitting import fitted_size, most_tokens, tokens_of
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
+from custom_components.extended_assist.cameras.resize import fitted_size, most_tokens, tokens_of
+from custom_components.extended_assist.confirmation.untrusted_text import _HEARD as HEARD
 from custom_components.extended_assist.const import CONF_FAMILIES
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
-from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from evaluate.report import PRICES
 from homeassistant.components.cover import CoverEntityFeature
 from homeassistant.components.demo import light
@@ -27,11 +27,11 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.yaml import dump
-from tests.automating import CONFIGURATION, FREE, StartHome
 from tests.cameras.conftest import GARAGE, cameras
 from tests.cameras.scenes import CameraServer
 from tests.conftest import expose
 from tests.habits.lived import Weeks
+from tests.helpers.automating import CONFIGURATION, FREE, StartHome
 from tests.memory.home import act, async_set_up_home
 from tests.memory.people import Speaker
 from tests.tools.test_energy import EXTERNAL_GAS
@@ -182,7 +182,7 @@ async def test_later(hass: HomeAssistant, toolbox: MockConfigEntry, ask: Ask, fr
     options = ToolboxOptions.of(toolbox.options, toolbox.entry_id)
     await ask("do_later", options)
     await ask("pending", options, which="What")
-    ids = {wish.what.say: wish.id for wish in (await async_get_wishes(hass)).standing}
+    ids = {task.what.say: task.id for task in (await async_get_scheduled_tasks(hass)).standing}
 
     def served(text: str) -> str:
         return text.replace("f10t9w", ids["The pasta is ready"]).replace("f10t9v", ids["Put out the bins"])
@@ -414,6 +414,6 @@ ASKED = {name.removeprefix("test_") for name in list(globals())} | {
 
 
 async def test_other_tools(house: None, ask: Ask) -> None:
-    """Whatever needs no more than the house of tests/acting.py is asked there."""
+    """Whatever needs no more than the house of tests/helpers/acting.py is asked there."""
     for tool in TOOLS.keys() - ASKED:
         await ask(tool, AT_ONCE)

@@ -10,16 +10,16 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
+from custom_components.extended_assist.calls.activity import Happening
 from custom_components.extended_assist.claude.caching import default_cache
 from custom_components.extended_assist.claude.client import ANTHROPIC_URL
 from custom_components.extended_assist.claude.models import EFFORTS, THINKING, Abilities
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.flows.model import model_schema
-from custom_components.extended_assist.toolbox.activity import Happening
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from homeassistant.core import HomeAssistant
 from tests.conftest import AGENT
-from tests.wishes.shown import async_set_up_home
+from tests.scheduled.shown import async_set_up_home
 
 from .pages import ROOT, names, prose, tables
 

@@ -19,7 +19,7 @@ import pytest
 import pytest_socket
 
 from demo.home import furnish_home, prepare_home
-from tests.running import END_TO_END
+from tests.helpers.running import END_TO_END
 
 from .client import Client
 from .instance import (

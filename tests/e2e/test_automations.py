@@ -94,13 +94,13 @@ async def check(cases: list[tuple[int, Written]], speaker: Speaker, client: Clie
         try:
             begun.append((written, *await begin(number, written, speaker, client)))
         except AssertionError as err:
-            failed[written.wish] = str(err)
+            failed[written.task] = str(err)
     for written, automation, entity_id, before in begun:
         deadline = time.monotonic() + EFFECT_TIME
         while not seen(now := (await client.state(entity_id))["state"], before, written.effect[1]):
             if time.monotonic() > deadline:
                 runs = await speaker.call("get_automations", name=automation, details=True)
-                failed[written.wish] = f"{entity_id} was {before}, is {now}; {runs.get('last_runs')}"
+                failed[written.task] = f"{entity_id} was {before}, is {now}; {runs.get('last_runs')}"
                 break
             await asyncio.sleep(0.05)
         await client.perform_action("automation.turn_off", {"entity_id": automation})
@@ -112,7 +112,7 @@ async def begin(number: int, written: Written, speaker: Speaker, client: Client)
     devices = {entry["entity_id"]: entry["device_id"] for entry in await client.call("config/entity_registry/list")}
     entity_id = written.effect[0].replace(E, f"{E}_{number}")
     added = await speaker.call(
-        "add_automation", automation=ready({"alias": written.wish, **written.config}, number, devices)
+        "add_automation", automation=ready({"alias": written.task, **written.config}, number, devices)
     )
     assert "added" in added, added
     automation, states = added["added"], await client.states()

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.blueprints import FOLDER, Model
 from tests.claude_server import ClaudeServer
+from tests.helpers.blueprints import FOLDER, Model
 
 from .client import Client
 

@@ -17,13 +17,13 @@ from aiohttp.test_utils import TestServer
 import pytest
 
 from custom_components.extended_assist.web.conversation import MAX_REQUESTS
-from tests.acting import traces
 from tests.attacks import made, sequences
 from tests.attacks.actions import HIDDEN_DEVICE, REGISTRY_ID
 from tests.attacks.addresses import LITERALS
 from tests.attacks.templates import REACH
 from tests.functions.test_injection import PAYLOAD_TEXTS, PAYLOADS, QUERIES, SQL, TEMPLATES, WAYS_UP
-from tests.seeds import seeds
+from tests.helpers.acting import traces
+from tests.helpers.seeds import seeds
 
 from .client import Client, RequestError
 from .conftest import VERSIONS, allow_loopback, complaints

@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from tests.automations.faulty import HOWS, STEPS
-from tests.seeds import seeds
+from tests.helpers.seeds import seeds
 
 from .changes import CASES, CHANGES, KINDS, WHATS, Case
 from .faults import run_cases

@@ -48,8 +48,8 @@ async def test_first_format(environment: Environment, planner: str, tmp_path: Pa
     journal, schedule, usage = frozen(STORES)
     assert json.loads((storage / "extended_assist.journal").read_text())["data"] == journal["data"]
     waiting, over = schedule["data"]["waiting"], [one["scheduled"] for one in schedule["data"]["outcomes"]]
-    wishes = json.loads((storage / "extended_assist.wishes").read_text())["data"]["wishes"]
-    assert {wish["id"] for wish in wishes} == {item["id"] for item in waiting + over}
+    tasks = json.loads((storage / "extended_assist.wishes").read_text())["data"]["wishes"]
+    assert {task["id"] for task in tasks} == {item["id"] for item in waiting + over}
     assert not (storage / "extended_assist.schedule").exists()
     counted = json.loads((storage / "extended_assist.usage").read_text())["data"]
     assert counted.keys() == usage["data"].keys()

@@ -32,7 +32,7 @@ async def test_once_over_a_kill(writing_home: HomeAssistantInstance) -> None:
             speaker = Speaker(client, server)
             await speaker.set_up()
             try:
-                await _wish(client, speaker)
+                await _task(client, speaker)
             except BaseException:
                 await speaker.remove()
                 raise
@@ -49,7 +49,7 @@ async def test_once_over_a_kill(writing_home: HomeAssistantInstance) -> None:
                 await speaker.remove()
 
 
-async def _wish(client: Client, speaker: Speaker) -> None:
+async def _task(client: Client, speaker: Speaker) -> None:
     """Ask for words, for an action when a door opens, and put a reminder into the household's list."""
     await client.expose(DOOR, LAMP)
     await speaker.set_options(families=("actions", "wishes"))

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from tests.claude_server import ClaudeServer, Scenario
-from tests.toolbox.doors import Call, Heard, Model, offered_name
+from tests.confirmation.doors import Call, Heard, Model, offered_name
 
 from .client import Client
 from .conftest import complaints

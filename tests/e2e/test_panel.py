@@ -322,8 +322,8 @@ async def clear(client: Client) -> None:
     """Answer and end what other tests of this home have left."""
     for question in await client.call("extended_assist/questions/list"):
         await client.call("extended_assist/questions/answer", question=question["id"], agreed=False)
-    for wish in await client.call("extended_assist/wishes/list"):
-        assert (await client.call("extended_assist/wishes/cancel", wish=wish["id"]))["done"]
+    for task in await client.call("extended_assist/wishes/list"):
+        assert (await client.call("extended_assist/wishes/cancel", wish=task["id"]))["done"]
     assert await client.call("extended_assist/questions/list") == []
     assert await client.call("extended_assist/wishes/list") == []
 

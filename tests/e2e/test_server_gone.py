@@ -81,8 +81,8 @@ async def test_the_house_answers_without_its_server(
     sent = server.message_requests[-1]
     assert (sent["thinking"], sent["output_config"]) == ({"type": "adaptive"}, {"effort": "low"})
     await server.stop()
-    for wish, state in (("on", "on"), ("off", "off")):
-        words = f"Turn {wish} the kitchen light"
+    for task, state in (("on", "on"), ("off", "off")):
+        words = f"Turn {task} the kitchen light"
         answer = await client.converse(words, agent_id=agent, conversation_id=first["conversation_id"])
         assert (await client.state(LIGHT))["state"] == state, speech(answer)
     assert (await client.state(agent))["state"] != "unavailable"

@@ -73,20 +73,20 @@ async def test_automation_uses_the_answer(client: Client, agent: str) -> None:
 
 
 async def test_assist_tool_switches_a_light(client: Client, agent: str) -> None:
-    for wish, state in (("on", "on"), ("off", "off")):
-        answer = await client.converse(f"Turn {wish} the kitchen light", agent_id=agent)
+    for task, state in (("on", "on"), ("off", "off")):
+        answer = await client.converse(f"Turn {task} the kitchen light", agent_id=agent)
         assert (await client.state(LIGHT))["state"] == state, speech(answer)
 
 
 async def test_undo(client: Client, agent: str) -> None:
     """What was just changed comes back, in the same conversation."""
     before = (await client.state(LIGHT))["state"]
-    wish = {"on": "off", "off": "on"}[before]
-    changed = await client.converse(f"Turn {wish} the kitchen light", agent_id=agent)
-    assert (await client.state(LIGHT))["state"] == wish, speech(changed)
+    task = {"on": "off", "off": "on"}[before]
+    changed = await client.converse(f"Turn {task} the kitchen light", agent_id=agent)
+    assert (await client.state(LIGHT))["state"] == task, speech(changed)
     undone = await client.converse("Undo that", agent_id=agent, conversation_id=changed["conversation_id"])
     assert (await client.state(LIGHT))["state"] == before, speech(undone)
-    assert f"{wish} → {before}" in speech(undone)
+    assert f"{task} → {before}" in speech(undone)
 
 
 async def test_what_is_hidden_cannot_be_asked_for(client: Client, agent: str) -> None:

@@ -21,7 +21,7 @@ BY_HAND: list[Step] = [("run",)]
 class Written:
     """One automation."""
 
-    wish: str
+    task: str
     config: dict[str, Any]
     steps: list[Step]
     """What happens: ('on' | 'off' | 'do' | 'set' | 'run', …)."""

@@ -6,8 +6,8 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.claude.client import ANTHROPIC_URL
+from custom_components.extended_assist.claude.current_states import DEFAULT_PRESENT, MAX_PRESENT
 from custom_components.extended_assist.claude.models import THINKING, Abilities, find_model
-from custom_components.extended_assist.claude.present import DEFAULT_PRESENT, MAX_PRESENT
 from custom_components.extended_assist.const import (
     CONF_MAX_TOKENS,
     CONF_MAX_TOOL_ROUNDS,
@@ -18,8 +18,7 @@ from custom_components.extended_assist.const import (
     DOMAIN,
 )
 from custom_components.extended_assist.flows.agent import default_agent
-from custom_components.extended_assist.flows.cost import cost_fields
-from custom_components.extended_assist.flows.model import model_schema
+from custom_components.extended_assist.flows.model import cost_fields, model_schema
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from homeassistant.helpers import llm

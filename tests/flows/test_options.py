@@ -9,6 +9,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 import voluptuous as vol
 
 from custom_components.extended_assist.api.instance import api_id
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
 from custom_components.extended_assist.const import (
     CONF_FAMILIES,
     CONF_LISTED_TRIGGERS,
@@ -17,18 +19,16 @@ from custom_components.extended_assist.const import (
     CONF_RESULT_BUDGET,
     CONF_TARGETLESS_ACTIONS,
 )
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import DEFAULT_ASK_FIRST, Policy, Speaker, Tier
+from custom_components.extended_assist.scheduled.delivery import quiet_hours
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.actions import PerformActionTool
-from custom_components.extended_assist.wishes.delivery import quiet_hours
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import llm
 from homeassistant.helpers.service import async_set_service_schema
 from homeassistant.setup import async_setup_component
 from tests.conftest import CallTool
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
 SECTIONS = {"policy": True, "web": True, "functions": True}
 """What is folded away at first."""

@@ -2,7 +2,7 @@
 
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 

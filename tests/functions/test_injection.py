@@ -17,9 +17,9 @@ from custom_components.extended_assist.results import ToolError
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant, ServiceCall
-from tests.automating import StartHome, start_home
 from tests.conftest import ASSISTANT, expose
-from tests.one_home import in_one_home
+from tests.helpers.automating import StartHome, start_home
+from tests.helpers.one_home import in_one_home
 
 from .conftest import Ask, Install, Site
 

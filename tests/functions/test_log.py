@@ -20,7 +20,7 @@ from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import Converse, expose
-from tests.logged import CANARY, Heard, heard
+from tests.helpers.logged import CANARY, Heard, heard
 
 from .broken import SCHEMA, SETTINGS, SHAPE, YAML
 from .conftest import Ask, Install, Site

@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.functions.definition import read_definition
 from custom_components.extended_assist.functions.legacy_history import MAX_ENTITIES
 from custom_components.extended_assist.functions.tool import UserFunctionTool
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
-from tests.automating import StartHome, start_home, switching
 from tests.claude_server import ClaudeServer, Turn, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse, expose
-from tests.talking import speech
+from tests.helpers.automating import StartHome, start_home, switching
+from tests.helpers.talking import speech
 
 from . import recipes
 from .conftest import Ask, Install

@@ -15,11 +15,11 @@ from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from tests.automating import StartHome, start_home
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse, expose
-from tests.recorded import meter, record, steps
-from tests.talking import speech
+from tests.helpers.automating import StartHome, start_home
+from tests.helpers.recorded import meter, record, steps
+from tests.helpers.talking import speech
 
 from . import recipes
 from .conftest import Ask, Install, Site

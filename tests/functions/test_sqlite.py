@@ -9,12 +9,12 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.functions.yaml_source import FunctionError
-from custom_components.extended_assist.recorder import own_queries, query
+from custom_components.extended_assist.recorder import query, user_queries
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from tests.conftest import expose
-from tests.databases import EVERY_ENGINE
-from tests.one_home import in_one_home
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.one_home import in_one_home
 
 from .conftest import Ask, Install
 from .test_injection import written
@@ -105,7 +105,7 @@ async def test_own_queries_change_nothing(lamps: None, install: Install, ask: As
 
 async def test_own_queries_end(lamps: None, install: Install, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """A query without end is ended, by the process or by the server, and the next one works."""
-    for module in (query, own_queries):
+    for module in (query, user_queries):
         monkeypatch.setattr(module, "TIME_LIMIT", 0.5)
     tables = ", ".join(f"states s{number}" for number in range(15))
     await install(written(f"type: sqlite\nquery: SELECT count(*) AS n FROM {tables}"))  # noqa: S608 - constants

@@ -11,14 +11,14 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.extended_assist.api.instance import api_id
 from custom_components.extended_assist.claude.request import to_tools
+from custom_components.extended_assist.confirmation.untrusted_text import MARK
 from custom_components.extended_assist.functions import rendering, script
-from custom_components.extended_assist.toolbox.outside import MARK
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import Converse, expose
-from tests.talking import speech
+from tests.helpers.talking import speech
 
 from . import recipes
 from .conftest import Ask, Install, Site

@@ -8,12 +8,12 @@ import pytest
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.habits.changes import By
 from custom_components.extended_assist.habits.contexts import Contexts
-from custom_components.extended_assist.habits.reading import RowReader
+from custom_components.extended_assist.habits.row_reader import RowReader
 from custom_components.extended_assist.recorder import async_read
-from custom_components.extended_assist.rehearsal.past import Stretch
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.simulation.historical_state import Stretch
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.components import conversation
 from homeassistant.components.recorder import Recorder
@@ -21,7 +21,7 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
-from tests.databases import EVERY_ENGINE
+from tests.helpers.databases import EVERY_ENGINE
 
 from .homes import ulid
 

@@ -13,7 +13,7 @@ import pytest
 from custom_components.extended_assist.habits.habit import Habit
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
-from tests.seeds import seeds
+from tests.helpers.seeds import seeds
 
 from .homes import Maker, Planted, shuffled
 from .recorded import async_move, async_write

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.habits import contexts, reading
+from custom_components.extended_assist.habits import contexts, row_reader
 from custom_components.extended_assist.habits.changes import By, Changes
-from custom_components.extended_assist.habits.reading import RowReader
+from custom_components.extended_assist.habits.row_reader import RowReader
 from custom_components.extended_assist.recorder import async_read
-from custom_components.extended_assist.rehearsal.past import Stretch
+from custom_components.extended_assist.simulation.historical_state import Stretch
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 
@@ -83,8 +83,8 @@ async def test_words_of_devices(recorder_mock: Recorder, hass: HomeAssistant) ->
 
 async def test_too_many(recorder_mock: Recorder, hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
     """What changes 5,000 times a minute is left out, and hides nothing of the rest."""
-    monkeypatch.setattr(reading, "_PAGE", 500)
-    monkeypatch.setattr(reading, "_TOO_MANY", 2_000)
+    monkeypatch.setattr(row_reader, "_PAGE", 500)
+    monkeypatch.setattr(row_reader, "_TOO_MANY", 2_000)
     rows = [row(60 + index * 0.012, "switch.mad", ("off", "on")[index % 2]) for index in range(20_000)]
     rows += [row(50 + 20 * index, "light.one", ("off", "on")[index % 2]) for index in range(20)]
     changes = await read(hass, rows, [(0, 1_000)])
@@ -95,7 +95,7 @@ async def test_too_many(recorder_mock: Recorder, hass: HomeAssistant, monkeypatc
 
 async def test_many_entities(recorder_mock: Recorder, hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than are asked for at once come in their order all the same."""
-    monkeypatch.setattr(reading, "_IDS_AT_ONCE", 3)
+    monkeypatch.setattr(row_reader, "_IDS_AT_ONCE", 3)
     rows = [
         row(50 + 30 * index + number, f"light.number_{number}", ("off", "on")[index % 2])
         for number in range(10)

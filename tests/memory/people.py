@@ -7,12 +7,12 @@ from typing import Any
 
 from pytest_homeassistant_custom_component.common import MockUser
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.confirmation.untrusted_text import marked
 from custom_components.extended_assist.const import DOMAIN
+from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import Memory, async_get_memory
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import marked
-from custom_components.extended_assist.toolbox.tool import ExtendedTool
+from custom_components.extended_assist.memory.store import Memory, async_get_memory
 from custom_components.extended_assist.tools.memory import RecallTool, RememberTool
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant

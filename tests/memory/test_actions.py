@@ -6,13 +6,13 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
+from custom_components.extended_assist.memory.editing import MAX_FILE
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.writing import MAX_FILE
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import area_registry as ar
 from homeassistant.util.yaml import parse_yaml
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
 from .home import OFF, ON, act, async_set_up_home
 from .people import async_memory

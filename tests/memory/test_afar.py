@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
+from custom_components.extended_assist.calls.journal import FACT, Change, async_get_journal
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.toolbox.journal import FACT, Change, async_get_journal
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RememberTool
 from homeassistant.auth.models import User
 from homeassistant.core import HomeAssistant
-from tests.wishes.devices import AddPhone, add_phone, anna, ben, speakers
+from tests.scheduled.devices import AddPhone, add_phone, anna, ben, speakers
 
 from .people import Speaker, async_memory
 

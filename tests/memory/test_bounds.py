@@ -9,9 +9,9 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
-from custom_components.extended_assist.memory import fact as facts, search, subjects, writing
+from custom_components.extended_assist.memory import editing, fact as facts, references, search
 from custom_components.extended_assist.memory.fact import MAX_FACTS, MAX_OF_ONE, Fact
-from custom_components.extended_assist.memory.keeper import FullError, FullOfOneError, Memory, async_get_memory
+from custom_components.extended_assist.memory.store import FullError, FullOfOneError, Memory, async_get_memory
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 
@@ -103,7 +103,7 @@ async def test_recall_lets_others_run(hass: HomeAssistant) -> None:
         hass, *many(500, "a", said_by="a", areas=["hall"]), *many(500, "b", said_by="b", areas=["attic"])
     )
     beats, at, areas = [0], list[int](), Counter[str]()
-    is_told = subjects.is_told
+    is_told = references.is_told
 
     def counted(*args: Any) -> bool:
         at.append(beats[0])
@@ -119,11 +119,11 @@ async def test_recall_lets_others_run(hass: HomeAssistant) -> None:
             await asyncio.sleep(0)
 
     beating = asyncio.create_task(beat())
-    with patch.object(subjects, "is_told", counted), patch.object(subjects, "is_area_told", looked_at):
+    with patch.object(references, "is_told", counted), patch.object(references, "is_area_told", looked_at):
         await anna.recall(hass, words="drawer 7")
     beating.cancel()
     assert len(at) == MAX_FACTS
-    assert max(Counter(at).values()) == subjects.SLICE
+    assert max(Counter(at).values()) == references.SLICE
     assert areas == {"hall": 1, "attic": 1}
 
 
@@ -131,7 +131,7 @@ async def test_import_lets_others_run(hass: HomeAssistant, home: MockConfigEntry
     """While a file is imported, something else may run after each fact, also a long one."""
     anna = MockUser(name="Anna").add_to_hass(hass).id
     beats, at = [0], list[int]()
-    look_up = writing.look_up
+    look_up = editing.look_up
 
     def counted(*args: Any) -> Any:
         at.append(beats[0])
@@ -144,7 +144,7 @@ async def test_import_lets_others_run(hass: HomeAssistant, home: MockConfigEntry
 
     beating = asyncio.create_task(beat())
     file = "\n".join(f"- fact: {'word ' * 90}{number}" for number in range(MAX_OF_ONE))
-    with patch.object(writing, "look_up", counted):
+    with patch.object(editing, "look_up", counted):
         assert await act(hass, "import_facts", anna, facts=file) == {"imported": MAX_OF_ONE}
     beating.cancel()
     assert len(at) == MAX_OF_ONE

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import KEY, Memory
+from custom_components.extended_assist.memory.store import KEY, Memory
 from custom_components.extended_assist.storage import NotStoredError
 from homeassistant.core import HomeAssistant
 

@@ -9,13 +9,13 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.journal import async_get_journal
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import KEY, Memory, async_get_memory
+from custom_components.extended_assist.memory.store import KEY, Memory, async_get_memory
 from custom_components.extended_assist.storage import NotStoredError
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.journal import async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RememberTool
 from homeassistant.core import HomeAssistant

@@ -9,7 +9,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockUser, async_fire_time_changed
 
 from custom_components.extended_assist.memory.fact import MAX_FACTS, MAX_PAST, PAST_DAYS, Fact, Via, now, one_line
-from custom_components.extended_assist.memory.keeper import KEY, FullError, Memory
+from custom_components.extended_assist.memory.store import KEY, FullError, Memory
 from custom_components.extended_assist.storage import ConfirmedStore, NotStoredError
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er

@@ -12,14 +12,14 @@ from time import sleep
 
 import pytest
 
-from custom_components.extended_assist.memory.keeper import KEY, Memory
+from custom_components.extended_assist.memory.store import KEY, Memory
 from homeassistant.core import HomeAssistant
-from tests.seeds import seeds
+from tests.helpers.seeds import seeds
 
 _LIVES = """
 import asyncio, gc, os, sys
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import Memory
+from custom_components.extended_assist.memory.store import Memory
 from homeassistant.core import HomeAssistant
 
 def say(words):

@@ -17,9 +17,9 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
+from tests.confirmation.doors import CORE_AGENT, TASK, Call, Mcp, Model
+from tests.confirmation.test_matrix import add_core_agent
 from tests.conftest import AGENT, MODEL, async_set_up
-from tests.toolbox.doors import CORE_AGENT, TASK, Call, Mcp, Model
-from tests.toolbox.test_matrix import add_core_agent
 
 from .people import async_memory, by_administrator
 

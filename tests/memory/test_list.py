@@ -7,7 +7,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.fact import MAX_FACTS, Fact, Via
-from custom_components.extended_assist.memory.keeper import async_get_memory
+from custom_components.extended_assist.memory.store import async_get_memory
 from custom_components.extended_assist.storage import NotStoredError
 from custom_components.extended_assist.todo import FactList
 from homeassistant.components.homeassistant.const import DATA_EXPOSED_ENTITIES
@@ -17,7 +17,7 @@ from homeassistant.components.todo.entity import TodoItem
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import device_registry as dr, entity_registry as er
-from tests.wishes.shown import LIST as WISHES
+from tests.scheduled.shown import LIST as WISHES
 
 from .home import LIST, OFF, ON, async_set_up_home, items
 from .people import async_memory

@@ -9,9 +9,9 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.extended_assist.memory.keeper import Memory, async_get_memory
-from custom_components.extended_assist.toolbox.journal import async_get_journal
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
+from custom_components.extended_assist.calls.journal import async_get_journal
+from custom_components.extended_assist.memory.store import Memory, async_get_memory
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
@@ -181,5 +181,5 @@ async def test_journal_of_a_removed_user(
     for key in ("extended_assist_memory", "extended_assist_journal", "extended_assist_wishes"):
         hass.data.pop(key, None)
     await async_get_memory(hass)
-    await async_get_wishes(hass)
+    await async_get_scheduled_tasks(hass)
     assert str(anna.user_id) not in file.read_text()

@@ -8,7 +8,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import Memory
+from custom_components.extended_assist.memory.store import Memory
 from custom_components.extended_assist.panel.journal import async_rows
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RememberTool

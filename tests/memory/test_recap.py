@@ -7,17 +7,17 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.claude.recap import recap
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.journal import Change, async_get_journal
+from custom_components.extended_assist.claude.earlier_changes import recap
 from custom_components.extended_assist.const import CONF_RECAP_HOURS
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT, expose
-from tests.talking import change_agent
+from tests.helpers.talking import change_agent
 
 from .people import Speaker
 

@@ -8,16 +8,16 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.memory.keeper import async_get_memory
+from custom_components.extended_assist.memory.store import async_get_memory
+from custom_components.extended_assist.scheduled.tool_call import async_answer
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
-from custom_components.extended_assist.wishes.asking import async_answer
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT
-from tests.talking import speech
+from tests.helpers.talking import speech
+from tests.scheduled.keeping import a_task
 from tests.web.site import Site, http
-from tests.wishes.keeping import a_wish
 
 pytestmark = pytest.mark.usefixtures("hass_storage")
 
@@ -102,8 +102,8 @@ async def test_said_to_others_later(
     memory = await async_get_memory(hass)
     await memory.async_add([Fact("Anna is pregnant.", anna), Fact("The bins go out on Tuesdays.")])
     claude_server.responder = Scenario([Turn([text("Bins.")])])
-    wish = a_wish(entry.entry_id, 3600, user_id=anna, say=None, ask="What is new?", name="news")
-    assert await async_answer(hass, wish, "What is new?") == "Bins."
+    task = a_task(entry.entry_id, 3600, user_id=anna, say=None, ask="What is new?", name="news")
+    assert await async_answer(hass, task, "What is new?") == "Bins."
     sent = json.dumps(claude_server.message_requests[-1])
     assert "Tuesdays" in sent
     assert "pregnant" not in sent

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.confirmation.untrusted_text import MARK
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.memory.fact import MAX_FACTS, Fact, Via
-from custom_components.extended_assist.memory.telling import MAX_TOLD, async_told_facts, retold
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.outside import MARK
+from custom_components.extended_assist.memory.prompt import MAX_TOLD, async_told_facts, retold
 from custom_components.extended_assist.tools.memory import RecallTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant

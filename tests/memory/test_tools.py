@@ -7,20 +7,20 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.claude.request import to_tools
 from custom_components.extended_assist.exposure.entities import Exposure
+from custom_components.extended_assist.memory.editing import async_change
 from custom_components.extended_assist.memory.fact import MAX_FACTS, Fact, Via
-from custom_components.extended_assist.memory.whose import Writer
-from custom_components.extended_assist.memory.writing import async_change
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
+from custom_components.extended_assist.memory.ownership import Writer
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RecallTool, RememberTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
 from .people import GUESTS, Speaker, async_memory
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
+from custom_components.extended_assist.confirmation.untrusted_text import marked
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.memory.fact import Fact
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import marked
-from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.memory import RecallTool, RememberTool
 from custom_components.extended_assist.tools.web import FetchUrlTool

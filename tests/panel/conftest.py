@@ -11,8 +11,8 @@ from custom_components.extended_assist.const import DOMAIN
 from homeassistant.auth.models import User
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
-from tests.wishes.devices import add_phone, anna, ben
-from tests.wishes.shown import async_set_up_home
+from tests.scheduled.devices import add_phone, anna, ben
+from tests.scheduled.shown import async_set_up_home
 
 __all__ = ["add_phone", "anna", "ben"]
 

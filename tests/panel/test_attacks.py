@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
+from custom_components.extended_assist.calls.activity import EVENT_AGENT
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.const import DOMAIN, EVENT_HAPPENED, EVENT_LOOKED
 from custom_components.extended_assist.logbook import async_describe_events
-from custom_components.extended_assist.panel import by_hand
-from custom_components.extended_assist.toolbox.activity import EVENT_AGENT
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.panel import manual_calls
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools.memory import RememberTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.auth.models import User
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
-from tests.one_home import in_one_home
-from tests.wishes.shown import async_set_up_home, wish
+from tests.helpers.one_home import in_one_home
+from tests.scheduled.shown import async_set_up_home, make_task
 
 from .conftest import As, Refused
 from .test_websocket import Act, act
@@ -60,9 +60,9 @@ async def test_nobody_is_crowded_out(
     arguments = {"action": "lock.unlock", "target": {"entity_id": LOCKS[0]}}
     asked = await send("tools/call", entry=panel_home.entry_id, tool=UNLOCK, arguments=arguments)
     (change,) = await other("journal/list")
-    for _ in range(by_hand.MAX_WAITING + 2):
+    for _ in range(manual_calls.MAX_WAITING + 2):
         await other("journal/undo", change=change["id"])
-    assert len(await other("questions/list")) == by_hand.MAX_WAITING
+    assert len(await other("questions/list")) == manual_calls.MAX_WAITING
     assert [row["id"] for row in await send("questions/list")] == [asked["question"]["id"]]
 
 
@@ -143,9 +143,9 @@ async def test_a_wish_is_ended_under_the_rules_of_its_entry(
 ) -> None:
     """Where its own entry lets administrators alone act, another entry with fewer rules ends it for nobody else."""
     second = await async_set_up_home(hass, {"families": ["wishes"], "who_may_control": "admin"}, title="Second")
-    of_first, of_second = wish(panel_home, "Water the plants"), wish(second, "Feed the cat")
+    of_first, of_second = make_task(panel_home, "Water the plants"), make_task(second, "Feed the cat")
     for one in (of_first, of_second):
-        await (await async_get_wishes(hass)).async_add(one)
+        await (await async_get_scheduled_tasks(hass)).async_add(one)
     send = await as_user(anna)
     refused = await send("wishes/cancel", wish=of_second.id)
     assert "administrator" in refused["answer"]
@@ -167,10 +167,10 @@ async def test_somebody_who_was_removed(hass: HomeAssistant, as_user: As, act: A
 async def test_so_is_what_brings_it_back(
     hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, anna: User
 ) -> None:
-    """Undo keeps to the rules of the wish's entry as well, as these are now."""
+    """Undo keeps to the rules of the task's entry as well, as these are now."""
     second = await async_set_up_home(hass, {"families": ["wishes"]}, title="Second")
-    one = wish(second, "Feed the cat")
-    await (await async_get_wishes(hass)).async_add(one)
+    one = make_task(second, "Feed the cat")
+    await (await async_get_scheduled_tasks(hass)).async_add(one)
     send = await as_user(anna)
     assert (await send("wishes/cancel", wish=one.id))["done"]
     (change,) = await send("journal/list")

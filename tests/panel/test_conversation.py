@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
-from custom_components.extended_assist.panel.errors import GoneError
+from custom_components.extended_assist.confirmation.question import answering, open_questions
+from custom_components.extended_assist.panel.manual_calls import GoneError
 from custom_components.extended_assist.panel.questions import async_answer
-from custom_components.extended_assist.toolbox.question import answering, open_questions
 from homeassistant.auth.models import User
 from homeassistant.components import conversation
 from homeassistant.components.conversation import chat_log
@@ -16,7 +16,7 @@ from homeassistant.core import Context, HomeAssistant
 from tests.claude.test_question import DOOR, OPEN, SO_BE_IT, UNLOCK, WINDOW, Say, ask_first, is_locked, say
 from tests.claude_server import ClaudeServer, Scenario, Turn
 from tests.conftest import AGENT
-from tests.wishes.shown import async_set_up_home
+from tests.scheduled.shown import async_set_up_home
 
 from .conftest import As, Refused
 

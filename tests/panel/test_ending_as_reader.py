@@ -1,12 +1,12 @@
-"""Ending a wish by hand tells and ends only what the groups of the user may read, however its id is written."""
+"""Ending a task by hand tells and ends only what the groups of the user may read, however its id is written."""
 
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.wishes.wish import What
+from custom_components.extended_assist.scheduled.scheduled_task import What
 from homeassistant.auth.models import User
 from homeassistant.core import HomeAssistant
-from tests.wishes.shown import async_add, wish
+from tests.scheduled.shown import async_add, make_task
 
 from .conftest import As, Refused
 from .test_permissions import carla, turn_on
@@ -21,7 +21,10 @@ PARTY, LEVEL = "input_boolean.party", "input_number.level"
 async def test_what_is_ended(hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, carla: User) -> None:
     """Neither the question nor the answer names what she may not read."""
     what = What(actions=turn_on(PARTY).actions + turn_on(LEVEL).actions)
-    both, household = wish(panel_home, "Begin", what=what, user_id=carla.id), wish(panel_home, "Begin", what=what)
+    both, household = (
+        make_task(panel_home, "Begin", what=what, user_id=carla.id),
+        make_task(panel_home, "Begin", what=what),
+    )
     await async_add(hass, both, household)
     send = await as_user(carla)
     refused = await send("wishes/cancel", wish=household.id)
@@ -39,7 +42,7 @@ async def test_another_way_to_write_it(
     hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, carla: User
 ) -> None:
     """What is not there for her is not there by its id in capitals or among spaces either."""
-    hidden = wish(panel_home, "Begin the party", what=turn_on(PARTY))
+    hidden = make_task(panel_home, "Begin the party", what=turn_on(PARTY))
     await async_add(hass, hidden)
     send = await as_user(carla)
     for written in (f" {hidden.id}", f"{hidden.id}\n", hidden.id.upper()):

@@ -7,14 +7,14 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
+from custom_components.extended_assist.calls.chat_images import PATH, Picture, async_get_gallery
+from custom_components.extended_assist.calls.journal import async_get_journal
 from custom_components.extended_assist.exposure.entities import Exposure
-from custom_components.extended_assist.toolbox.gallery import PATH, Picture, async_get_gallery
-from custom_components.extended_assist.toolbox.journal import async_get_journal
-from custom_components.extended_assist.wishes.wish import What
+from custom_components.extended_assist.scheduled.scheduled_task import What
 from homeassistant.auth.models import Group, User
 from homeassistant.core import HomeAssistant
 from tests.conftest import ASSISTANT
-from tests.wishes.shown import async_add, wish
+from tests.scheduled.shown import async_add, make_task
 
 from .conftest import As, Refused
 from .test_websocket import Act, act
@@ -79,8 +79,8 @@ async def test_journal(hass: HomeAssistant, as_user: As, act: Act, carla: User, 
 
 async def test_wishes(hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, carla: User, admin: User) -> None:
     """What acts on nothing that she may read is not there for her; of what also acts on it, the rest is told."""
-    hidden = wish(panel_home, "Begin the party", what=turn_on(PARTY))
-    both = wish(panel_home, "Begin", what=What(actions=turn_on(PARTY).actions + turn_on(LEVEL).actions))
+    hidden = make_task(panel_home, "Begin the party", what=turn_on(PARTY))
+    both = make_task(panel_home, "Begin", what=What(actions=turn_on(PARTY).actions + turn_on(LEVEL).actions))
     await async_add(hass, hidden, both)
     send = await as_user(carla)
     (row,) = await send("wishes/list")

@@ -13,7 +13,7 @@ from homeassistant.config_entries import ConfigEntryDisabler, ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ConfigEntryNotReady
 from homeassistant.setup import async_setup_component
-from tests.wishes.shown import async_set_up_home
+from tests.scheduled.shown import async_set_up_home
 
 
 def urls(hass: HomeAssistant) -> list[str]:

@@ -13,7 +13,7 @@ from homeassistant.components.frontend import DATA_PANELS
 from homeassistant.config_entries import ConfigEntryDisabler, ConfigEntryState
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
-from tests.wishes.shown import async_set_up_home
+from tests.scheduled.shown import async_set_up_home
 
 from .test_registering import urls
 

@@ -9,7 +9,7 @@ from playwright.async_api import Browser, Page, Route, async_playwright, expect
 import pytest
 
 from tests.e2e.browser import CHROMIUM, PATIENCE
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
 from .test_build import BUILT
 

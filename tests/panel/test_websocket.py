@@ -10,28 +10,28 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUs
 
 from custom_components.extended_assist import websocket
 from custom_components.extended_assist.api.instance import api_id
+from custom_components.extended_assist.calls.journal import async_get_journal
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.confirmation import question
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.memory.keeper import async_get_memory
-from custom_components.extended_assist.panel import by_hand
-from custom_components.extended_assist.panel.visible import MAX_ROWS
-from custom_components.extended_assist.toolbox import question
-from custom_components.extended_assist.toolbox.journal import async_get_journal
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.memory.store import async_get_memory
+from custom_components.extended_assist.panel import manual_calls
+from custom_components.extended_assist.panel.exposed_entities import MAX_ROWS
+from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.memory import RememberTool
-from custom_components.extended_assist.wishes.keeper import async_get_wishes
 from homeassistant.auth.const import GROUP_ID_READ_ONLY
 from homeassistant.auth.models import User
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
-from tests.acting import traces
+from tests.confirmation.test_phone_approval import Asked
 from tests.conftest import ASSISTANT
-from tests.one_home import in_one_home
-from tests.toolbox.test_consent import Asked
-from tests.wishes.devices import AddPhone
-from tests.wishes.shown import async_set_up_home, wish
+from tests.helpers.acting import traces
+from tests.helpers.one_home import in_one_home
+from tests.scheduled.devices import AddPhone
+from tests.scheduled.shown import async_set_up_home, make_task
 
 from .conftest import As, Refused
 
@@ -152,11 +152,11 @@ async def test_changed_since(hass: HomeAssistant, as_user: As, act: Act, anna: U
 async def test_wishes(
     hass: HomeAssistant, as_user: As, panel_home: MockConfigEntry, admin: User, anna: User, ben: User
 ) -> None:
-    """The household's wishes and the user's own are listed, and can be ended; ending is undone as any change."""
-    wishes = await async_get_wishes(hass)
-    of_all, of_anna = wish(panel_home, "Water the plants"), wish(panel_home, "Call mother", user_id=anna.id)
+    """The household's tasks and the user's own are listed, and can be ended; ending is undone as any change."""
+    tasks = await async_get_scheduled_tasks(hass)
+    of_all, of_anna = make_task(panel_home, "Water the plants"), make_task(panel_home, "Call mother", user_id=anna.id)
     for one in (of_all, of_anna):
-        await wishes.async_add(one)
+        await tasks.async_add(one)
     listed = await (await as_user(anna))("wishes/list")
     assert {(row["name"], row["user"], row["is_own"]) for row in listed} == {
         ("Water the plants", None, False),
@@ -172,7 +172,7 @@ async def test_wishes(
     (change,) = await other("journal/list")
     asked = await other("journal/undo", change=change["id"])
     assert (await other("questions/answer", question=asked["question"]["id"], agreed=True))["done"]
-    assert wishes.find(of_all.id).is_standing
+    assert tasks.find(of_all.id).is_standing
 
 
 async def test_visible(as_user: As, admin: User) -> None:
@@ -377,7 +377,7 @@ async def test_many_questions(as_user: As, panel_home: MockConfigEntry, admin: U
     arguments = {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}
     asked = [
         await send("tools/call", entry=panel_home.entry_id, tool="extended_assist__perform_action", arguments=arguments)
-        for _ in range(by_hand.MAX_WAITING + 2)
+        for _ in range(manual_calls.MAX_WAITING + 2)
     ]
     ids = [one["question"]["id"] for one in asked]
     assert [row["id"] for row in await send("questions/list")] == ids[2:]
@@ -393,7 +393,7 @@ async def test_too_late(
     send = await as_user(anna)
     (change,) = await send("journal/list")
     asked = await send("journal/undo", change=change["id"])
-    monkeypatch.setattr(by_hand, "ANSWER_TIME", 0.0)
+    monkeypatch.setattr(manual_calls, "ANSWER_TIME", 0.0)
     assert await send("questions/list") == []
     for wanted in (asked["question"]["id"], "nobody was asked this"):
         with pytest.raises(Refused, match="panel_gone"):

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.extended_assist.calls.journal import Change, async_get_journal
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.const import DOMAIN
-from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from custom_components.extended_assist.tools.memory import RememberTool
 from homeassistant.auth.models import User
@@ -15,7 +15,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from tests.conftest import ASSISTANT
-from tests.wishes.shown import async_set_up_home
+from tests.scheduled.shown import async_set_up_home
 
 from .conftest import As
 

@@ -9,7 +9,7 @@ import pytest
 import voluptuous as vol
 
 from custom_components.extended_assist import condition, trigger
-from custom_components.extended_assist.claude import failures
+from custom_components.extended_assist.claude import errors
 from custom_components.extended_assist.flows.connection import API_KEY_SCHEMA, CONNECTION_SCHEMA, SET_UP_SCHEMA
 from homeassistant.const import Platform
 from homeassistant.helpers import config_validation as cv, selector
@@ -190,7 +190,7 @@ def test_every_key_is_used() -> None:
 def test_every_exception_is_translated() -> None:
     """Whatever the code raises for a user has its sentence."""
     known = strings()["exceptions"].keys()
-    raised = {*failures._KEY_OF_TYPE.values(), *failures._KEY_OF_STATUS.values(), *failures._KEY_OF_WORDS.values()}
+    raised = {*errors._KEY_OF_TYPE.values(), *errors._KEY_OF_STATUS.values(), *errors._KEY_OF_WORDS.values()}
     for call in nodes(ast.Call):
         if isinstance(call.func, ast.Name) and call.func.id in ("TurnError", "ConnectionFailedError"):
             raised |= {

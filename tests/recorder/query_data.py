@@ -10,7 +10,7 @@ import pytest_socket
 from sqlalchemy import Engine, insert, text
 
 from custom_components.extended_assist.results import ToolError
-from tests.databases import recorder_schema, temporary_database
+from tests.helpers.databases import recorder_schema, temporary_database
 
 from .asking import Asker, everything_of
 

@@ -20,7 +20,7 @@ from custom_components.extended_assist.recorder.states import (
     oldest_moment,
 )
 from homeassistant.components.recorder.db_schema import States
-from tests.databases import EVERY_DATABASE
+from tests.helpers.databases import EVERY_DATABASE
 
 from .replay import GAPS, Recorded, find_series, record
 from .test_state_durations import FRUGAL, ORIGIN

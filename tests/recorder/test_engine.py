@@ -10,11 +10,11 @@ from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from custom_components.extended_assist.recorder.engine import MARIADB, MYSQL, POSTGRESQL, SQLITE, engine_for, engine_of
-from tests.databases import EVERY_DATABASE
+from tests.helpers.databases import EVERY_DATABASE
 
 PACKAGE = Path(__file__).parents[2] / "custom_components" / "extended_assist"
 _OF_QUERY_DATABASE = {
-    "recorder/exposed_views.py",
+    "recorder/user_queries.py",
     "recorder/query.py",
     "recorder/servers.py",
     "recorder/sqlite.py",

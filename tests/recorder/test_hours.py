@@ -14,12 +14,12 @@ import pytest
 from sqlalchemy import Engine, insert, update
 from sqlalchemy.orm import Session
 
-from custom_components.extended_assist.recorder import hours
-from custom_components.extended_assist.recorder.hours import Hourly, read_span
-from custom_components.extended_assist.recorder.interruptions import Interruptions, Kept, LookedUp, interrupts
-from custom_components.extended_assist.recorder.kept import _read, _written
+from custom_components.extended_assist.recorder import hourly_numbers
+from custom_components.extended_assist.recorder.hourly_numbers import Hourly, read_span
+from custom_components.extended_assist.recorder.interruption_cache import _read, _written
 from custom_components.extended_assist.recorder.numbers import Numbers, read_numbers
 from custom_components.extended_assist.recorder.states import find_rows
+from custom_components.extended_assist.recorder.unavailable_hours import Interruptions, Kept, LookedUp, interrupts
 from homeassistant.components.recorder.db_schema import (
     RecorderRuns,
     States,
@@ -32,7 +32,7 @@ from homeassistant.components.sensor.recorder import _entity_history_to_float_an
 from homeassistant.core import Event, EventStateChangedData, State
 from homeassistant.util import dt as dt_util
 from homeassistant.util.unit_conversion import TemperatureConverter
-from tests.databases import EVERY_DATABASE
+from tests.helpers.databases import EVERY_DATABASE
 
 from .replay import Recorded, find_series, record, segments
 from .test_state_durations import FRUGAL, ORIGIN
@@ -182,9 +182,9 @@ def notice(
 def of_any_density() -> Iterator[list[list[float]]]:
     """Let statistics serve for few rows too, and yield a list that gets the hours that serve in each answer."""
     served: list[list[float]] = []
-    complete_hours, checked = hours._complete_hours, hours._checked
+    complete_hours, checked = hourly_numbers._complete_hours, hourly_numbers._checked
 
-    def watched(*arguments: object) -> list[hours._Hour]:
+    def watched(*arguments: object) -> list[hourly_numbers._Hour]:
         found = complete_hours(*arguments)  # type: ignore[arg-type]
         served.append([hour.start for hour in found])
         return found
@@ -195,9 +195,9 @@ def of_any_density() -> Iterator[list[list[float]]]:
         return found
 
     with (
-        patch.object(hours, "_DENSE", 0),
-        patch.object(hours, "_complete_hours", watched),
-        patch.object(hours, "_checked", right),
+        patch.object(hourly_numbers, "_DENSE", 0),
+        patch.object(hourly_numbers, "_complete_hours", watched),
+        patch.object(hourly_numbers, "_checked", right),
     ):
         yield served
 
@@ -317,10 +317,10 @@ def write_regular(database: Engine, unit: str = "°C") -> tuple[str, list[Record
 def read(database: Engine, hourly: Hourly) -> tuple[Numbers | None, Numbers | None, bool]:
     """Return the numbers of all hours, those of the rows, and whether statistics served."""
     start, cut = BEGIN + 1_000, BEGIN + HOURS * HOUR
-    with Session(database) as session, patch.object(hours, "_DENSE", 0):
+    with Session(database) as session, patch.object(hourly_numbers, "_DENSE", 0):
         rows = find_rows(session, find_series(session, hourly.statistic_id), start, cut)
         assert rows
-        served = hours._read_by_hours(session, rows, hourly, last=True) is not None
+        served = hourly_numbers._read_by_hours(session, rows, hourly, last=True) is not None
         return read_span(session, rows, hourly, start, cut).numbers, read_numbers(session, rows), served
 
 
@@ -393,22 +393,22 @@ def test_changed_unit(database: Engine) -> None:
 
 def test_units_without_a_mean() -> None:
     """Kilowatt hours over 100 kilometres and kilometres a kilowatt hour have no common mean; temperatures have."""
-    assert not hours._is_linear(hours._conversion("kWh/100km", "km/kWh") or float)
-    assert hours._is_linear(hours._conversion("°C", "°F") or float)
-    assert hours._conversion("°C", "kWh") is None
+    assert not hourly_numbers._is_linear(hourly_numbers._conversion("kWh/100km", "km/kWh") or float)
+    assert hourly_numbers._is_linear(hourly_numbers._conversion("°C", "°F") or float)
+    assert hourly_numbers._conversion("°C", "kWh") is None
 
 
 @EVERY_DATABASE
 def test_too_many_parts(database: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where hours of statistics lie scattered, or there are few rows, the rows are read in one go."""
     entity_id, _ = write_regular(database)
-    monkeypatch.setattr(hours, "_MOST_PARTS", 0)
+    monkeypatch.setattr(hourly_numbers, "_MOST_PARTS", 0)
     found, of_rows, served = read(database, Hourly(entity_id, "°C"))
     assert not served
     assert found == of_rows
-    monkeypatch.setattr(hours, "_MOST_PARTS", 50)
+    monkeypatch.setattr(hourly_numbers, "_MOST_PARTS", 50)
     start, cut = BEGIN, BEGIN + 2 * HOUR
     with Session(database) as session:
         rows = find_rows(session, find_series(session, entity_id), start, cut)
         assert rows
-        assert hours._read_by_hours(session, rows, Hourly(entity_id, "°C"), last=True) is None
+        assert hourly_numbers._read_by_hours(session, rows, Hourly(entity_id, "°C"), last=True) is None

@@ -7,15 +7,15 @@ import pytest
 from sqlalchemy import Engine, insert
 from sqlalchemy.orm import Session
 
-from custom_components.extended_assist.recorder import interruptions as module
+from custom_components.extended_assist.recorder import unavailable_hours as module
 from custom_components.extended_assist.recorder.engine import SQLITE
-from custom_components.extended_assist.recorder.interruptions import Interruptions, Kept
-from custom_components.extended_assist.recorder.kept import async_get_kept
+from custom_components.extended_assist.recorder.interruption_cache import async_get_kept
 from custom_components.extended_assist.recorder.states import Series
+from custom_components.extended_assist.recorder.unavailable_hours import Interruptions, Kept
 from homeassistant.components.recorder.db_schema import RecorderRuns
 from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State
 from homeassistant.util import dt as dt_util
-from tests.databases import EVERY_DATABASE
+from tests.helpers.databases import EVERY_DATABASE
 
 from .replay import Recorded, find_series, record
 

@@ -5,11 +5,11 @@ import pytest
 from sqlalchemy import Engine, delete
 from sqlalchemy.orm import Session
 
-from custom_components.extended_assist.recorder.hours import Hourly, read_span
+from custom_components.extended_assist.recorder.hourly_numbers import Hourly, read_span
 from custom_components.extended_assist.recorder.numbers import Numbers, read_numbers
 from custom_components.extended_assist.recorder.states import find_rows
 from homeassistant.components.recorder.db_schema import Statistics, StatisticsMeta
-from tests.databases import EVERY_DATABASE
+from tests.helpers.databases import EVERY_DATABASE
 
 from .replay import Recorded, find_series, record, segments
 from .test_state_durations import END, FRUGAL, ORIGIN, recorded

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from custom_components.extended_assist.recorder.own_queries import _bound, _plain, _problem
+from custom_components.extended_assist.recorder.user_queries import _bound, _plain, _problem
 
 
 @pytest.mark.parametrize(

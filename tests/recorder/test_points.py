@@ -10,15 +10,15 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.charts.course import CurvePart, Turn
 from custom_components.extended_assist.recorder import async_read
+from custom_components.extended_assist.recorder.chart_points import PARTS, read_points
 from custom_components.extended_assist.recorder.history import Subject
-from custom_components.extended_assist.recorder.points import PARTS, read_points
 from custom_components.extended_assist.recorder.state_durations import Live
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
-from tests.databases import EVERY_ENGINE
-from tests.one_home import in_one_home
-from tests.recorded import local, measurement, record, record_states, steps
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.one_home import in_one_home
+from tests.helpers.recorded import local, measurement, record, record_states, steps
 
 POWER, DOOR = "sensor.power", "binary_sensor.door"
 NOON = local("2026-03-10 12:00:00").timestamp()

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, text
 from custom_components.extended_assist.recorder import query as query_module
 from custom_components.extended_assist.recorder.query import Answer, shown
 from custom_components.extended_assist.results import ToolError
-from tests.databases import ENGINES
+from tests.helpers.databases import ENGINES
 
 from .asking import Asker, everything_of
 from .honest_queries import HONEST, SHORT

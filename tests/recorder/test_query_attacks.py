@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 
 from custom_components.extended_assist.recorder import query as query_module
 from tests.attacks import queries
-from tests.databases import ENGINES
+from tests.helpers.databases import ENGINES
 
 from .asking import Asker
 from .query_data import MIXED, NUMERIC, Outcome, asked, contents, filled, outcome, tells

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from custom_components.extended_assist.recorder import query as query_module
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.worker.limits import MEMORY
-from tests.databases import ENGINES
+from tests.helpers.databases import ENGINES
 
 from .asking import Asker, everything_of
 from .query_data import HIDDEN, MIXED, NUMERIC, asked, filled, outcome, tells

@@ -10,7 +10,7 @@ import pytest
 import pytest_socket
 
 from custom_components.extended_assist.recorder import query as query_module
-from tests.databases import ENGINES
+from tests.helpers.databases import ENGINES
 
 from .asking import Asker
 from .query_data import NUMERIC, asked, filled, outcome

@@ -10,7 +10,7 @@ from custom_components.extended_assist.recorder import async_read, read_session
 from custom_components.extended_assist.results import ToolError
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
-from tests.databases import EVERY_ENGINE
+from tests.helpers.databases import EVERY_ENGINE
 
 # Counts far longer than the limit, in one statement that all engines know.
 ENDLESS = text(

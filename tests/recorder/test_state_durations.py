@@ -19,7 +19,7 @@ from custom_components.extended_assist.recorder.state_durations import (
 )
 from custom_components.extended_assist.recorder.state_durations_sql import newest_stretches, read_course
 from custom_components.extended_assist.recorder.states import find_rows, newest_changes
-from tests.databases import EVERY_DATABASE
+from tests.helpers.databases import EVERY_DATABASE
 
 from .replay import Recorded, Replayed, find_series, record, replay
 

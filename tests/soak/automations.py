@@ -1,6 +1,6 @@
 """Automations of every kind that are changed and removed, and written by two at once, with other seeds each time."""
 
-from tests.seeds import VARIABLE
+from tests.helpers.seeds import VARIABLE
 
 from .budget import Budget, Found
 from .by_pytest import run_tests

@@ -1,6 +1,6 @@
 """Attacks on running homes of every version, others each time."""
 
-from tests.seeds import VARIABLE
+from tests.helpers.seeds import VARIABLE
 
 from .budget import Budget, Found
 from .by_pytest import run_tests

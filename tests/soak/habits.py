@@ -7,7 +7,7 @@ import tempfile
 from typing import Any
 
 from tests.habits.test_found import HOMES, KEPT
-from tests.seeds import VARIABLE
+from tests.helpers.seeds import VARIABLE
 
 from .budget import Budget, Found
 from .by_pytest import CHECKOUT, run_tests

@@ -17,8 +17,8 @@ PACKAGE = "custom_components/extended_assist"
 TESTS: dict[str, tuple[str, ...]] = {
     "actions/rules.py": ("tests/actions", "tests/tools/test_actions.py", "tests/tools/test_scripts.py"),
     "actions/targets.py": ("tests/actions", "tests/tools/test_actions.py", "tests/tools/test_scripts.py"),
-    "flows/redaction.py": ("tests/test_redaction.py", "tests/test_diagnostics.py"),
-    "toolbox/policy.py": ("tests/toolbox", "tests/actions/test_confirmation.py", "tests/actions/test_permissions.py"),
+    "flows/redaction.py": ("tests/flows/test_redaction.py", "tests/test_diagnostics.py"),
+    "calls/policy.py": ("tests/toolbox", "tests/actions/test_confirmation.py", "tests/actions/test_permissions.py"),
     "web/guard.py": ("tests/web/test_guard.py",),
 }
 """Files, and the tests that must see what is wrong in them."""

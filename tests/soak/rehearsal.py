@@ -1,12 +1,12 @@
 """Whole months of many automations, lived through and rehearsed."""
 
-from tests.rehearsal.test_agreement import AUTOMATIONS, DAYS
-from tests.seeds import VARIABLE
+from tests.helpers.seeds import VARIABLE
+from tests.simulation.test_agreement import AUTOMATIONS, DAYS
 
 from .budget import Budget, Found
 from .by_pytest import run_tests
 
-TEST = "tests/rehearsal/test_agreement.py::test_agreement"
+TEST = "tests/simulation/test_agreement.py::test_agreement"
 MANY, MONTH = 60, 30
 
 

@@ -1,6 +1,6 @@
 """Random sequences of actions in a home of which a part is hidden, with other seeds each time."""
 
-from tests.seeds import VARIABLE
+from tests.helpers.seeds import VARIABLE
 
 from .budget import Budget, Found
 from .by_pytest import run_tests

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from tests.seeds import VARIABLE
+from tests.helpers.seeds import VARIABLE
 
 from .budget import Budget, Found
 from .by_pytest import CHECKOUT, LONGEST, run_tests

@@ -1,11 +1,11 @@
-"""Crashes of a home in which wishes come due, with other seeds each time."""
+"""Crashes of a home in which tasks come due, with other seeds each time."""
 
-from tests.seeds import COUNT, VARIABLE
+from tests.helpers.seeds import COUNT, VARIABLE
 
 from .budget import Budget, Found
 from .by_pytest import run_tests
 
-TEST = "tests/wishes/test_crashes.py::test_crashes"
+TEST = "tests/scheduled/test_crashes.py::test_crashes"
 FIRST, PER_ROUND = 14, 28
 
 

@@ -15,20 +15,20 @@ import time
 
 import pytest
 
+from custom_components.extended_assist.calls.policy import Tier
 from custom_components.extended_assist.exposure import entities as exposing
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import async_render, async_render_with_notes, render as rendering
-from custom_components.extended_assist.templates.home import Home
 from custom_components.extended_assist.templates.limits import Budget, TooLargeError, TooLongError
+from custom_components.extended_assist.templates.location import Home
 from custom_components.extended_assist.templates.state_proxies import TemplateHome
-from custom_components.extended_assist.toolbox.policy import Tier
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import TemplateEnvironment
 from tests.attacks.templates import BOMBS, ESCAPE, PATTERNS, REACH
 from tests.conftest import ASSISTANT
-from tests.seeds import seeds
+from tests.helpers.seeds import seeds
 
 from .conftest import Render
 from .home import Ids

@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.template import TemplateEnvironment
 from tests.attacks.written_templates import LEAKS, QUIET
-from tests.seeds import seeds
+from tests.helpers.seeds import seeds
 
 from .full import build, fill, reach_of, rendered
 from .random_written import Grammar

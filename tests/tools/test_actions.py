@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
-from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
+from custom_components.extended_assist.confirmation.untrusted_text import _HEARD as HEARD
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
-from tests.acting import EXPOSED, device_of, hidden_states, traces
 from tests.attacks import actions as attacks
 from tests.conftest import CallTool
-from tests.one_home import in_one_home
+from tests.helpers.acting import EXPOSED, device_of, hidden_states, traces
+from tests.helpers.one_home import in_one_home
 
 
 def _filled(hass: HomeAssistant, value: Any) -> Any:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.automations import settling
+from custom_components.extended_assist.automations import commit
 from homeassistant.core import HomeAssistant
-from tests.automating import ADD, MOTION, PORCH, UPDATE, StartHome, start_home, turn_on
 from tests.conftest import CallTool
-from tests.scripting import StartScripts, start_scripts
+from tests.helpers.automating import ADD, MOTION, PORCH, UPDATE, StartHome, start_home, turn_on
+from tests.helpers.scripting import StartScripts, start_scripts
 
 __all__ = ["start_home", "start_scripts"]
 
@@ -136,14 +136,14 @@ async def test_blueprint_changed_at_the_last_moment(
     path = await start_home()
     used = blueprint(sensor=MOTION)
     added = {} if is_new else await call_tool(ADD, automation=used)
-    before, write = path.read_text(), settling.change
+    before, write = path.read_text(), commit.change
 
     def change(*args: Any) -> Any:
         """Write the file, and the blueprint at the same moment."""
         blueprint(ZEBRA, sensor=MOTION)
         return write(*args)
 
-    monkeypatch.setattr(settling, "change", change)
+    monkeypatch.setattr(commit, "change", change)
     if is_new:
         answer = await call_tool(ADD, automation=used, error=True)
         assert hass.states.async_entity_ids("automation") == []

@@ -8,16 +8,18 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
 from custom_components.extended_assist.automations.loading import AUTOMATIONS
-from custom_components.extended_assist.automations.yaml_index import index_yaml
+from custom_components.extended_assist.automations.yaml_positions import index_yaml
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.exposure.entities import Exposure
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import MAX_WHAT, AddAutomationTool
 from homeassistant.components.homeassistant.exposed_entities import async_should_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
-from tests.automating import (
+from tests.automations.files import HAND_WRITTEN
+from tests.conftest import CallTool, expose
+from tests.helpers.automating import (
     ADD,
     CONFIGURATION,
     FREE,
@@ -32,8 +34,6 @@ from tests.automating import (
     switching,
     turn_on,
 )
-from tests.automations.files import HAND_WRITTEN
-from tests.conftest import CallTool, expose
 
 __all__ = ["old_home", "start_home"]
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
 from custom_components.extended_assist.automations.loading import AUTOMATIONS
-from custom_components.extended_assist.toolbox.journal import MAX_CHANGES
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.calls.journal import MAX_CHANGES
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity, async_should_expose
 from homeassistant.core import HomeAssistant
-from tests.automating import ADD, FREE, REMOVE, UPDATE, File, StartHome, old_home, start_home, switching
 from tests.automations.files import HAND_WRITTEN
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import ADD, FREE, REMOVE, UPDATE, File, StartHome, old_home, start_home, switching
 
 __all__ = ["old_home", "start_home"]
 

@@ -16,8 +16,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.json import ExtendedJSONEncoder, json_dumps
 from homeassistant.util.yaml import dump
-from tests.automating import CONFIGURATION, FREE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
+from tests.helpers.automating import CONFIGURATION, FREE, UPDATE, StartHome, start_home
 
 __all__ = ["start_home"]
 

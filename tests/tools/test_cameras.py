@@ -12,15 +12,15 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
-from custom_components.extended_assist.cameras import taking
-from custom_components.extended_assist.cameras.fitting import MANY_TOKENS
-from custom_components.extended_assist.cameras.kept import KEPT_FOR, KeptPictures, LookResult
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Speaker
+from custom_components.extended_assist.cameras import snapshot
+from custom_components.extended_assist.cameras.image_cache import KEPT_FOR, KeptPictures, LookResult
+from custom_components.extended_assist.cameras.resize import MANY_TOKENS
+from custom_components.extended_assist.confirmation.untrusted_text import holds_outside_text
 from custom_components.extended_assist.const import EVENT_LOOKED
 from custom_components.extended_assist.flows.agent import default_task
 from custom_components.extended_assist.logbook import async_describe_events
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import holds_outside_text
-from custom_components.extended_assist.toolbox.policy import Speaker
 from custom_components.extended_assist.tools.cameras import LookTool, LookWithEyesTool
 from homeassistant.core import Context, Event, HomeAssistant
 from homeassistant.helpers import llm
@@ -120,7 +120,7 @@ async def test_one_that_fails_does_not_cost_the_others(
     look: Look, hass: HomeAssistant, cameras: CameraServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Off, gone, slow, no picture, a drawing and half a picture are a sentence each."""
-    monkeypatch.setattr(taking, "TIMEOUT", 1)
+    monkeypatch.setattr(snapshot, "TIMEOUT", 1)
     await add_file_camera(hass, "Lost", tmp_path / "lost.jpg", None)
     await add_file_camera(hass, "Half", tmp_path / "half.jpg", drawn()[:9_000])
     await add_file_camera(hass, "Page", tmp_path / "page.jpg", b"<html>404</html>")

@@ -16,8 +16,8 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
-from custom_components.extended_assist.toolbox import chat_images as shown
-from custom_components.extended_assist.toolbox.gallery import async_get_gallery
+from custom_components.extended_assist.calls import chat_images as shown
+from custom_components.extended_assist.calls.chat_images import async_get_gallery
 from custom_components.extended_assist.tools import charts
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
@@ -26,10 +26,10 @@ from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
+from tests.calls.test_chat_images import ask, link_in
 from tests.claude_server import ClaudeServer, Turn, text, tool_use
 from tests.conftest import ASSISTANT, CallTool, expose
-from tests.recorded import local, measurement, meter, record, steps
-from tests.test_shown import ask, link_in
+from tests.helpers.recorded import local, measurement, meter, record, steps
 
 pytestmark = pytest.mark.usefixtures("no_deprecations")
 

@@ -14,10 +14,10 @@ from probatio import to_openapi
 import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.recorder import query as query_module
 from custom_components.extended_assist.recorder.query import MAX_ROWS
 from custom_components.extended_assist.results import format_time
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools import CATALOGUE, DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.database import QueryDatabaseTool
 from homeassistant.components.recorder import Recorder
@@ -25,8 +25,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from tests.conftest import CallTool, expose
-from tests.databases import EVERY_ENGINE
-from tests.one_home import in_one_home
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.one_home import in_one_home
 
 NOW = datetime(2026, 6, 15, 12, 0, tzinfo=UTC)
 

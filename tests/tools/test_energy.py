@@ -12,8 +12,8 @@ import pytest
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.recorder.periods import span_before
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.energy import GetEnergyTool
 from custom_components.extended_assist.tools.energy_balance import balance, share_out
 from custom_components.extended_assist.tools.energy_dashboard import dashboard_period
@@ -25,8 +25,8 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 from homeassistant.util.unit_system import US_CUSTOMARY_SYSTEM
 from tests.conftest import ASSISTANT, CallTool, expose
-from tests.databases import EVERY_ENGINE
-from tests.recorded import ask, local, meter, record, steps
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.recorded import ask, local, meter, record, steps
 
 from .test_entities import table
 from .test_statistics import close

@@ -12,8 +12,8 @@ from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from tests.conftest import CallTool, expose
-from tests.databases import EVERY_ENGINE
-from tests.recorded import local, meter, record, steps
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.recorded import local, meter, record, steps
 
 from .test_energy import store, totals
 from .test_entities import table

@@ -8,10 +8,10 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.habits import declined, find
-from custom_components.extended_assist.habits.following import Followers
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.habits import dismissed, find
+from custom_components.extended_assist.habits.after_event import Followers
 from custom_components.extended_assist.habits.habit import Habit
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
 from custom_components.extended_assist.tools.habits import DeclineHabitTool, FindHabitsTool, _is_consequential
@@ -21,10 +21,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
-from tests.automating import FREE, StartHome, start_home
 from tests.conftest import ASSISTANT, CallTool, expose
-from tests.databases import EVERY_ENGINE
 from tests.habits.lived import AUTOMATIONS, BATH, FAN, GATE, HALL, PORCH, Weeks, async_live
+from tests.helpers.automating import FREE, StartHome, start_home
+from tests.helpers.databases import EVERY_ENGINE
 
 __all__ = ["start_home"]
 
@@ -144,7 +144,7 @@ async def test_decline(lived: Weeks, hass: HomeAssistant, call_tool: CallTool) -
     hass.states.async_remove(HALL)
     hass.states.async_set("light.corridor", "off", {"friendly_name": "Corridor"})
     await async_wait_recording_done(hass)
-    hass.data.pop(declined._DECLINED)
+    hass.data.pop(dismissed._DECLINED)
     assert (await done(call_tool)).keys() == {"Porch", "Cellar"}
     assert "Call find_habits" in (await call_tool(DECLINE, error=True, habit=habits["Hall"]["id"]))["error"]
     await call_tool(UndoLastChangeTool(FREE))
@@ -155,16 +155,16 @@ async def test_decline(lived: Weeks, hass: HomeAssistant, call_tool: CallTool) -
 
 def test_the_same_habit() -> None:
     """Another time near the first is the same habit; another time of the day or another cause is not."""
-    one = declined.Declined("a", "light", "on", minute=405)
-    assert one.is_like(declined.Declined("b", "light", "on", minute=500))
-    assert one.is_like(declined.Declined("b", "light", "on", "door", "on", minute=500))
-    assert not one.is_like(declined.Declined("b", "light", "on", minute=1_080))
-    assert not one.is_like(declined.Declined("b", "light", "off", minute=405))
-    late = declined.Declined("a", "light", "off", minute=1_435)
-    assert late.is_like(declined.Declined("b", "light", "off", minute=1_450))
-    after = declined.Declined("a", "light", "on", "door", "on")
-    assert after.is_like(declined.Declined("b", "light", "on", "door", "on", 700))
-    assert not after.is_like(declined.Declined("b", "light", "on", "window", "on"))
+    one = dismissed.Declined("a", "light", "on", minute=405)
+    assert one.is_like(dismissed.Declined("b", "light", "on", minute=500))
+    assert one.is_like(dismissed.Declined("b", "light", "on", "door", "on", minute=500))
+    assert not one.is_like(dismissed.Declined("b", "light", "on", minute=1_080))
+    assert not one.is_like(dismissed.Declined("b", "light", "off", minute=405))
+    late = dismissed.Declined("a", "light", "off", minute=1_435)
+    assert late.is_like(dismissed.Declined("b", "light", "off", minute=1_450))
+    after = dismissed.Declined("a", "light", "on", "door", "on")
+    assert after.is_like(dismissed.Declined("b", "light", "on", "door", "on", 700))
+    assert not after.is_like(dismissed.Declined("b", "light", "on", "window", "on"))
 
 
 async def test_too_little(

@@ -8,13 +8,13 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.extended_assist.habits.declined import Declined, DeclinedHabits, async_get_declined
+from custom_components.extended_assist.habits.dismissed import Declined, DeclinedHabits, async_get_declined
 from custom_components.extended_assist.tools import habits
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
-from tests.automating import start_home
 from tests.conftest import CallTool, expose
 from tests.habits.lived import Weeks
+from tests.helpers.automating import start_home
 from tests.tools.test_habits import DECLINE, FIND, done, lived
 
 __all__ = ["lived", "start_home"]

@@ -7,7 +7,7 @@ import pytest
 from custom_components.extended_assist.habits.changes import MOST_OF_ONE, By, Changes
 from custom_components.extended_assist.habits.days import Days
 from custom_components.extended_assist.habits.find import FoundHabits
-from custom_components.extended_assist.rehearsal.past import Stretch
+from custom_components.extended_assist.simulation.historical_state import Stretch
 from custom_components.extended_assist.tools.habits import _heading, _none_told, _noted
 from homeassistant.util import dt as dt_util
 

@@ -14,8 +14,8 @@ from pytest_homeassistant_custom_component.components.recorder.common import (
 )
 from sqlalchemy import delete, update
 
-from custom_components.extended_assist.recorder import hours
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.recorder import hourly_numbers
 from custom_components.extended_assist.tools.history import GetHistoryTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.components.recorder.db_schema import States, StatesMeta
@@ -28,9 +28,9 @@ from homeassistant.helpers.recorder import DATA_INSTANCE, session_scope
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
-from tests.databases import EVERY_ENGINE
-from tests.one_home import in_one_home
-from tests.recorded import local
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.one_home import in_one_home
+from tests.helpers.recorded import local
 
 DOOR = "binary_sensor.front_door"
 ROOM = "sensor.room"
@@ -127,16 +127,16 @@ async def test_long_span(house: House, hass: HomeAssistant, call_tool: CallTool)
     house.at("2026-03-11 07:10:00")
     question = {"entities": [CHATTY], "start": "2026-03-10 23:00:00", "rows": 3}
     served: list[int] = []
-    complete_hours = hours._complete_hours
+    complete_hours = hourly_numbers._complete_hours
 
     def watched(*arguments: Any) -> Any:
         served.append(len(found := complete_hours(*arguments)))
         return found
 
-    with patch.object(hours, "_complete_hours", watched):
+    with patch.object(hourly_numbers, "_complete_hours", watched):
         answer = await call_tool(GetHistoryTool(), **question)
     assert served[0] == 3  # The first begins with the first row, and two were interrupted.
-    with patch.object(hours, "_DENSE", 1_000):
+    with patch.object(hourly_numbers, "_DENSE", 1_000):
         assert answer == await call_tool(GetHistoryTool(), **question)
     account = answer["entities"][CHATTY]
     assert account["unknown_or_unavailable"] == "0:01:00"

@@ -11,7 +11,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.tools.logbook import GetLogbookTool
 from homeassistant.components.recorder import Recorder
 from homeassistant.components.trace.const import DATA_TRACE
@@ -22,8 +22,8 @@ from homeassistant.helpers.recorder import DATA_INSTANCE
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
-from tests.databases import EVERY_ENGINE
-from tests.one_home import in_one_home
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.one_home import in_one_home
 
 LIGHT = "input_boolean.hall_light"
 MOTION = "binary_sensor.motion"

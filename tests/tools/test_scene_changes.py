@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.extended_assist.automations import settling
+from custom_components.extended_assist.automations import commit
 from custom_components.extended_assist.automations.scenes import NEVER_IN_SCENES, NOT_BROUGHT_BACK, kept
-from custom_components.extended_assist.effects.aspects import ASPECTS, STATE
+from custom_components.extended_assist.calls.settable_attributes import ASPECTS, STATE
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool, UpdateAutomationTool
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
@@ -17,9 +17,9 @@ from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.yaml import parse_yaml
-from tests.automating import ADD, FREE, REMOVE, UPDATE
 from tests.conftest import CallTool, expose
-from tests.scripting import (
+from tests.helpers.automating import ADD, FREE, REMOVE, UPDATE
+from tests.helpers.scripting import (
     ASKING,
     COVER,
     HIDDEN,
@@ -298,14 +298,14 @@ async def test_changed_at_that_moment(
     """What somebody else saves of it between the check and the writing is neither lost nor removed."""
     path = (await start_scripts()) / "scenes.yaml"
     expose(hass, "scene.cosy")
-    theirs, write = SCENES.replace("    input_boolean.lamp: 'on'\n", f"    {HIDDEN}: 'on'\n", 1), settling.change
+    theirs, write = SCENES.replace("    input_boolean.lamp: 'on'\n", f"    {HIDDEN}: 'on'\n", 1), commit.change
 
     def change(*args: Any) -> Any:
         """Save in the editor, then write."""
         path.write_text(theirs)
         return write(*args)
 
-    monkeypatch.setattr(settling, "change", change)
+    monkeypatch.setattr(commit, "change", change)
     more = {} if tool is REMOVE else {"changes": {"entities": [LAMP]}}
     error = await call_tool(tool, automation="scene.cosy", error=True, **more)
     assert "was changed by somebody else meanwhile" in error["error"]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser, async_capture_events
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.exposure.entities import Exposure
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from custom_components.extended_assist.tools.automation_changes import AddAutomationTool
 from custom_components.extended_assist.tools.automations import GetAutomationsTool
@@ -20,9 +20,9 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.yaml import parse_yaml
-from tests.automating import ADD, FREE, REMOVE, UPDATE
 from tests.conftest import CallTool
-from tests.scripting import (
+from tests.helpers.automating import ADD, FREE, REMOVE, UPDATE
+from tests.helpers.scripting import (
     ASKING,
     CONFIGURATION,
     HIDDEN,

@@ -9,28 +9,28 @@ from unittest.mock import patch
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
+from custom_components.extended_assist.confirmation.untrusted_text import _HEARD as HEARD
 from custom_components.extended_assist.exposure.entities import Exposure
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.outside import _HEARD as HEARD
-from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.service import async_get_all_descriptions
-from tests import honest_sequences
-from tests.acting import device_of, hidden_states, traces
 from tests.attacks import sequences as attacks
 from tests.attacks.actions import DEVICE, HIDDEN_DEVICE, REGISTRY_ID
 from tests.claude_server import Turn, text, tool_use
 from tests.conftest import ASSISTANT, CallTool, Converse, expose
-from tests.random_sequences import Grammar
-from tests.seeds import seeds
-from tests.steps import BED, LEVEL, NOTE, PARTY, PARTY_ON, act, answer
-from tests.talking import speech
+from tests.helpers import honest_sequences
+from tests.helpers.acting import device_of, hidden_states, traces
+from tests.helpers.random_sequences import Grammar
+from tests.helpers.seeds import seeds
+from tests.helpers.steps import BED, LEVEL, NOTE, PARTY, PARTY_ON, act, answer
+from tests.helpers.talking import speech
 
 AT_ONCE = ToolboxOptions(policy=Policy(ask_first=frozenset(), allow_without_chat=True), budget=20_000)
 """Options under which sequences run without a question."""

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import pytest
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.recorder.periods import PERIODS, Period, day_of, utc_offsets
 from custom_components.extended_assist.recorder.statistics import as_moment, read_metadata, read_rows
 from custom_components.extended_assist.recorder.statistics_gaps import read_gaps
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
 from homeassistant.components.recorder import Recorder, get_instance
 from homeassistant.components.recorder.models import StatisticData, StatisticMeanType
@@ -21,8 +21,8 @@ from homeassistant.components.recorder.statistics import statistics_during_perio
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
-from tests.databases import EVERY_ENGINE
-from tests.recorded import HOUR, SHORT, ask, local, measurement, meter, record, record_short, steps
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.recorded import HOUR, SHORT, ask, local, measurement, meter, record, record_short, steps
 
 from .test_entities import table
 

@@ -8,9 +8,9 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from sqlalchemy import delete
 
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.recorder.periods import following_day, repeated_times
 from custom_components.extended_assist.recorder.statistics import read_metadata
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
 from homeassistant.components.recorder import Recorder, get_instance
 from homeassistant.components.recorder.db_schema import Statistics
@@ -19,8 +19,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import session_scope
 from homeassistant.util import dt as dt_util
 from tests.conftest import CallTool, expose
-from tests.databases import EVERY_ENGINE
-from tests.recorded import HOUR, SHORT, local, meter, record, record_short, steps
+from tests.helpers.databases import EVERY_ENGINE
+from tests.helpers.recorded import HOUR, SHORT, local, meter, record, record_short, steps
 
 from .test_entities import table
 

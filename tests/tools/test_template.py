@@ -4,12 +4,12 @@ import json
 
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.template import RenderTemplateTool
 from homeassistant.core import HomeAssistant
 from tests.conftest import CallTool
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 from tests.templates.conftest import home as home_fixture, ids as ids_fixture
 from tests.templates.home import Ids
 

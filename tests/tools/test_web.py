@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_mock_service
 
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.const import CONF_FAMILIES, CONF_WEB_HOSTS, CONF_WEB_PORTS
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy
 from custom_components.extended_assist.tools import DEFAULT_FAMILIES
 from custom_components.extended_assist.tools.web import FetchUrlTool, ScrapeUrlTool
 from custom_components.extended_assist.web import conversation as memory, page
@@ -22,7 +22,7 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.setup import async_setup_component
 from tests.claude_server import ClaudeServer, Scenario, Turn, text, tool_use
 from tests.conftest import AGENT, CallTool, expose
-from tests.talking import FindLog
+from tests.helpers.talking import FindLog
 from tests.web.conftest import (
     admit as admit_fixture,
     names as names_fixture,

@@ -6,16 +6,16 @@ from unittest.mock import patch
 
 import pytest
 
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.journal import Change, async_get_journal
-from custom_components.extended_assist.toolbox.outside import MARK
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.journal import Change, async_get_journal
+from custom_components.extended_assist.confirmation.untrusted_text import MARK
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Event, HomeAssistant, ServiceCall, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from tests.conftest import ASSISTANT, CallTool
-from tests.slow import NEVER, BlindCover, SlowCover, SlowLock, add
+from tests.helpers.slow import NEVER, BlindCover, SlowCover, SlowLock, add
 
 pytestmark = pytest.mark.usefixtures("house")
 

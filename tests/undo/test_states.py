@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant, ServiceCall

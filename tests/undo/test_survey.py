@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
-from custom_components.extended_assist.toolbox.journal import async_get_journal
+from custom_components.extended_assist.calls.journal import async_get_journal
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.const import Platform
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from tests.acting import listing
 from tests.conftest import CallTool, expose
+from tests.helpers.acting import listing
 
 from .actions import CASES
 
@@ -77,7 +77,7 @@ async def demo(
     hass: HomeAssistant, assist: None, hass_storage: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Set up everything that Home Assistant's demo has, with devices that answer soon."""
-    monkeypatch.setattr("custom_components.extended_assist.toolbox.acts.SETTLE_TIME", 0.05)
+    monkeypatch.setattr("custom_components.extended_assist.calls.change_recorder.SETTLE_TIME", 0.05)
     monkeypatch.setattr("homeassistant.components.demo.lock.LOCK_UNLOCK_DELAY", 0)
     monkeypatch.setattr("homeassistant.components.demo.valve.OPEN_CLOSE_DELAY", 0)
     monkeypatch.setattr("homeassistant.components.shopping_list.common.save_json", lambda *_: None)

@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 
+from custom_components.extended_assist.calls.call import ToolCall
+from custom_components.extended_assist.calls.caller import Caller
+from custom_components.extended_assist.calls.plan import Part, Plan
+from custom_components.extended_assist.confirmation.consequential import is_consequential
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
-from custom_components.extended_assist.toolbox.call import ToolCall
-from custom_components.extended_assist.toolbox.caller import Caller
-from custom_components.extended_assist.toolbox.consequential import is_consequential
-from custom_components.extended_assist.toolbox.plan import Part, Plan
 from custom_components.extended_assist.tools.actions import UndoLastChangeTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.util.yaml import dump
-from tests.automating import FREE, MOTION, PORCH, REMOVE, UPDATE, StartHome, start_home
 from tests.conftest import CallTool, expose
-from tests.scripting import SCENES, StartScripts, start_scripts
+from tests.helpers.automating import FREE, MOTION, PORCH, REMOVE, UPDATE, StartHome, start_home
+from tests.helpers.scripting import SCENES, StartScripts, start_scripts
 
 __all__ = ["start_home", "start_scripts"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
-from custom_components.extended_assist.toolbox.journal import ASPECTS, STATES, Change, async_get_journal
+from custom_components.extended_assist.calls.journal import ASPECTS, STATES, Change, async_get_journal
 from custom_components.extended_assist.tools.actions import PerformActionTool, UndoLastChangeTool
 from custom_components.extended_assist.undo.states import BEGUN_TIME
 from homeassistant.components.cover import CoverEntityFeature

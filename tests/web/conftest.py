@@ -7,8 +7,8 @@ import aiodns
 from aiohttp.resolver import AsyncResolver
 import pytest
 
-from custom_components.extended_assist.toolbox.options import ToolboxOptions
-from custom_components.extended_assist.toolbox.policy import Policy
+from custom_components.extended_assist.calls.options import ToolboxOptions
+from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.web import guard
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import aiohttp_client

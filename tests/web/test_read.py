@@ -18,7 +18,7 @@ from custom_components.extended_assist.web.fetch import FetchedResponse
 from custom_components.extended_assist.web.read import Document, DocumentType, async_read, decode
 from custom_components.extended_assist.web.select import Wanted, select
 from homeassistant.core import HomeAssistant
-from tests.one_home import in_one_home
+from tests.helpers.one_home import in_one_home
 
 from .robots import ROBOTS
 

@@ -124,7 +124,7 @@ def test_a_torn_file(tmp_path: Path) -> None:
 
 def test_a_locked_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that another process holds is said to be that."""
-    monkeypatch.setattr("custom_components.extended_assist.worker.copying._BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("custom_components.extended_assist.worker.copy_rows._BUSY_SECONDS", 0.1)
     other = sqlite3.connect(path := recorder_file(tmp_path), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(JobError, match="SQLITE_BUSY"):

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.worker import database as database_module
-from custom_components.extended_assist.worker.asking import ask
 from custom_components.extended_assist.worker.database import Databases
 from custom_components.extended_assist.worker.errors import JobError
+from custom_components.extended_assist.worker.run_query import ask
 
 ROWS = 60_000
 BOUNDS = {"seconds": 20.0, "most_rows": 2_000, "most_characters": 400_000, "longest": 2_000}

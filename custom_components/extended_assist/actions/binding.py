@@ -29,8 +29,8 @@ from homeassistant.helpers.template import Template, is_template_string
 from homeassistant.helpers.typing import TemplateVarsType
 
 from ..results import texts_in
-from ..templates.bound import BoundTemplate, BoundVariables, TemplateRun
-from .rendered import RenderedPart, Values
+from ..templates.bound_template import BoundTemplate, BoundVariables, TemplateRun
+from .rendered_data import RenderedPart, Values
 
 MAX_ROUNDS: Final = 10_000
 """Rounds of all loops of one run together, as many as Home Assistant allows one loop that waits for a condition."""

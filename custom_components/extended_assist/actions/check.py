@@ -5,19 +5,20 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 import re
 from typing import Any, Self
+from unicodedata import normalize
+from urllib.parse import unquote
 
 from homeassistant.const import ATTR_ENTITY_ID, CONF_EXCLUDE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, Service, SupportsResponse, callback
 from homeassistant.helpers import entity_registry as er, service as service_helper
 
+from ..calls.call import ToolCall
 from ..exposure.entities import Exposure
 from ..exposure.groups import hidden_beside
 from ..results import ToolError, texts_in
-from ..toolbox.call import ToolCall
 from .data import CheckText, DataCheck, refuse_templates
 from .entity_actions import ACTIONS, OFFERED, ONLY_LISTED_KINDS, Kind, kind_of, offered_by
-from .media import holds_address
-from .rendered import RenderedPart, listed
+from .rendered_data import RenderedPart, listed
 from .rules import (
     APPLY,
     SCRIPT_SERVICES,
@@ -351,3 +352,30 @@ def split(
             else:
                 given[key] = value
     return wanted | ({CONF_EXCLUDE: exclude} if exclude is not None else {}), given
+
+
+_OWN = "media-source://"
+"""Home Assistant's own media; a source of it that names an entity is looked at as an id."""
+_SCHEMES = re.compile(
+    r"(?<![a-z0-9+.-])(data|file|ftps?|ftpes|gopher|https?|javascript|ldaps?|mms[htu]?|nfs|rtmp[et]?s?|rtp|rtsps?|sftp|smb|ssh|srt|tcp|udp|wss?"
+    r"|intent|content|x-[a-z0-9+.-]+):"
+)
+_HOST = re.compile(r"//+([^/?#]*[.:@\[][^/?#]*)")
+_PATH = re.compile(r"/|~/|\.{1,2}/|\\|[a-z]:[\\/]|www\.")
+"""Of Home Assistant itself, which signs it, of a file, or of a host without a scheme."""
+
+
+def holds_address(value: Any) -> bool:
+    """Return whether a text inside a value leads a player somewhere instead of naming what it knows."""
+    return any(_is_address(text) for text, _ in texts_in(value, keys=True))
+
+
+def _is_address(text: str) -> bool:
+    """Return whether a text is an address, however it is written."""
+    plain = text
+    for _ in range(3):  # Players decode what they are given, some of them more than once.
+        plain = unquote(plain)
+    plain = "".join(letter for letter in normalize("NFKC", plain).casefold() if letter.isprintable()).replace(" ", "")
+    if plain.startswith(_OWN):
+        return "://" in plain.removeprefix(_OWN)
+    return any((_SCHEMES.search(plain), _HOST.search(plain), _PATH.match(plain)))

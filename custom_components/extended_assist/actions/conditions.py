@@ -12,7 +12,7 @@ from ..exposure.entities import Exposure, is_secret_key
 from ..results import ToolError, place_of, texts_in
 from .listed_triggers import BOUNDED, KEYS, REFUSED, ListedTriggers
 from .targets import Expander, Fits, check_device, place_ids, texts
-from .texts import Texts
+from .text_check import Texts
 
 MAX_DEPTH = 8
 """How deep steps and conditions may be nested."""

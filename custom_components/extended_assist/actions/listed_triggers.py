@@ -17,11 +17,11 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.template import is_template_string
 
+from ..confirmation.reply_parser import Reply, parse_reply
+from ..confirmation.wording import LANGUAGES
 from ..exposure.entities import Exposure
 from ..results import ToolError, texts_in
-from ..toolbox.localization import LANGUAGES
-from ..toolbox.reply_parser import Reply, parse_reply
-from .own_parts import OwnParts
+from .automation_context import OwnParts
 from .targets import texts
 
 BOUNDED: Final = frozenset({"command", "event_type", "tag_id", "topic", "webhook_id"})

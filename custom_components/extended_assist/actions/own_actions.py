@@ -10,14 +10,14 @@ from jinja2 import nodes
 from homeassistant.core import HomeAssistant, callback, valid_entity_id
 from homeassistant.helpers.template import is_template_string
 
+from ..calls.call import ToolCall
 from ..results import ToolError
 from ..templates.render import environment
-from ..toolbox.call import ToolCall
+from .automation_context import SNAPSHOT, OwnParts, marked
 from .check import ResolvedAction, async_check_action
-from .own_parts import SNAPSHOT, OwnParts, marked
 from .rules import APPLY
 from .targets import texts
-from .texts import Texts, holds_template
+from .text_check import Texts, holds_template
 
 OF_SCENES = frozenset({"scene.delete", "scene.turn_on"})
 """What may be done with a scene that the automation itself makes."""

@@ -7,14 +7,14 @@ from homeassistant.core import ServiceResponse, SupportsResponse
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.outcome import describe_change, fitting
 from ..exposure.entities import Exposure
 from ..exposure.responses import safe_reason, visible_response
 from ..results import ToolError, size
-from ..toolbox.call import ToolCall
-from ..toolbox.outcome import describe_change, fitting
 from ..worker.interruptible import async_pause
 from .check import ResolvedAction
-from .ended import ENDING_DOMAINS, async_not_finished
+from .script_result import ENDING_DOMAINS, async_not_finished
 
 _NOTES = 1_000
 """Characters kept free for what is said about entities left out, and for the outcome."""

@@ -16,18 +16,18 @@ from homeassistant.helpers.script import Script, ScriptRunResult
 from homeassistant.helpers.trace import TraceElement, script_execution_get, trace_get
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.outcome import describe_change, fitting
 from ..const import DOMAIN
 from ..exposure.entities import Exposure
 from ..exposure.groups import is_group
 from ..exposure.responses import safe_reason
 from ..exposure.safe_log import QUIET, UnloggedText
 from ..results import FreeTextError, ToolError
-from ..templates.bound import TemplateRun
-from ..toolbox.call import ToolCall
-from ..toolbox.outcome import describe_change, fitting
+from ..templates.bound_template import TemplateRun
 from .binding import Asked, Binder
 from .check import ActionChecker, ResolvedAction
-from .ended import ENDING_DOMAINS, async_not_finished, last_place, place_of
+from .script_result import ENDING_DOMAINS, async_not_finished, last_place, place_of
 from .sequences import SequenceWalker
 
 SEQUENCE_TIME = 30.0

@@ -17,18 +17,18 @@ from homeassistant.core import SupportsResponse, callback
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.template import is_template_string
 
+from ..calls.call import ToolCall
 from ..exposure.groups import members_of
 from ..results import ToolError
-from ..toolbox.call import ToolCall
+from .automation_context import CREATE, OwnParts
 from .check import ResolvedAction, async_check_action
 from .conditions import ConditionWalker, Part, check_depth, check_written, refuse_templates_in
+from .field_kinds import unknown_fields
 from .listed_triggers import ListedTriggers
 from .own_actions import PHONE, async_check_created, phone_action, possible_target
-from .own_parts import CREATE, OwnParts
 from .rules import APPLY
 from .targets import REFERENCES, check_whole
-from .templated_fields import unknown_fields
-from .texts import Texts, holds_template
+from .text_check import Texts, holds_template
 
 MAX_STEPS = 100
 """Steps of one sequence, nested ones included."""

@@ -8,10 +8,10 @@ from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
+from ..calls.options import ToolboxOptions
+from ..confirmation.untrusted_text import unwrapped
 from ..const import CONF_FAMILIES, CONF_IN_ASSIST, DOMAIN
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.outside import unwrapped
-from ..toolbox.tool import ExtendedTool
+from ..llm_tools.extended_tool import ExtendedTool
 from ..tools import CATALOGUE, DEFAULT_FAMILIES
 from .prompt import ASKS, TOOLS
 

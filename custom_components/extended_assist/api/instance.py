@@ -7,12 +7,12 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 
+from ..calls.caller import Caller
+from ..calls.options import ToolboxOptions
 from ..const import CONF_FAMILIES, DOMAIN
 from ..functions.manager import added_tools
 from ..functions.parameters import as_written
-from ..toolbox.caller import Caller
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.tool import ExtendedTool, ToolboxInstance, policed
+from ..llm_tools.extended_tool import ExtendedTool, ToolboxInstance, policed
 from ..tools import CATALOGUE, DEFAULT_FAMILIES
 from .assist_tools import without_own
 from .prompt import async_api_prompt

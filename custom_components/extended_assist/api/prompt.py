@@ -8,12 +8,12 @@ import re
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, llm
 
+from ..calls.caller import Caller
+from ..calls.options import ToolboxOptions
 from ..exposure.entities import ExposedEntity, Exposure
 from ..exposure.fixed_values import is_fixed_name
 from ..exposure.listing import InArea, assist_names, in_areas, joined_names, line_of, place
-from ..memory.telling import async_told_facts
-from ..toolbox.caller import Caller
-from ..toolbox.options import ToolboxOptions
+from ..memory.prompt import async_told_facts
 
 MAX_LISTED = 300
 """Entities that are listed by name in every request; past that, kinds are counted and tools find the names."""

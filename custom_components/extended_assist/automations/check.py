@@ -13,20 +13,20 @@ from homeassistant.components.blueprint.schemas import is_blueprint_instance_con
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
+from ..actions.automation_context import OwnParts
 from ..actions.check import ResolvedAction
-from ..actions.own_parts import OwnParts
 from ..actions.sequences import SequenceWalker
-from ..actions.texts import MAX_SIZE
+from ..actions.text_check import MAX_SIZE
+from ..calls.call import ToolCall
 from ..results import ToolError, place_of, size, texts_in
-from ..toolbox.call import ToolCall
+from .config_file import UsedBlueprint, async_used_blueprint
 from .edit import OLDER_KEYS
+from .expansion import async_written_out
 from .query import NOT_EXPOSED
-from .recipients import SECRET
 from .rules import AUTOMATION_RULES, Rules
 from .scripts import check_fields
-from .used_blueprint import UsedBlueprint, async_used_blueprint
-from .written_out import async_written_out
-from .yaml_index import Tagged
+from .target_names import SECRET
+from .yaml_positions import Tagged
 
 MAX_NAME = 120
 """Characters of a name: more is a description."""

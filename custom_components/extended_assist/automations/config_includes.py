@@ -9,7 +9,7 @@ import yaml
 from homeassistant.config import YAML_CONFIG_FILE
 
 from .file import MAX_BYTES
-from .reading import compose
+from .yaml_reader import compose
 
 _ADVICE = (
     "The file {kind}s.yaml is not part of the configuration, so that a new {kind} would not be loaded: {reason}. "

@@ -10,7 +10,7 @@ from typing import Any
 from homeassistant.const import CONF_ALIAS, CONF_ENABLED, CONF_ID
 
 from .describe_values import UNSEEN, ValueDescriber, items_of, listed
-from .recipients import without_recipients
+from .target_names import without_recipients
 
 SAYS_NOTHING = {
     CONF_ID: "the id of the automation, which stays",

@@ -10,12 +10,11 @@ from homeassistant.const import ATTR_AREA_ID, ATTR_DEVICE_ID, ATTR_ENTITY_ID, AT
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.template import is_template_string
 
+from ..calls.visible_text import name_shown
 from ..exposure.entities import ExposedEntity, Exposure
 from ..exposure.secrets import is_secret_key
 from ..results import texts_in
-from ..toolbox.visible import name_shown
-from .places import exposed_places
-from .recipients import SECRET
+from .target_names import SECRET, exposed_places
 
 UNSEEN = "something not exposed"
 _OF_OTHERS = frozenset({"automation", "scene", "script"})

@@ -13,8 +13,8 @@ from typing import Any
 from homeassistant.util.yaml import dump
 
 from ..results import ToolError
-from .outline import Outline, OutlinePart, UnprovenError, quick_outline, whole_outline
-from .yaml_index import (
+from .yaml_outline import Outline, OutlinePart, UnprovenError, quick_outline, whole_outline
+from .yaml_positions import (
     KEYED,
     IndexedAutomation,
     IndexedKey,
@@ -386,3 +386,12 @@ def _check_users(part: OutlinePart, changed: str, item: IndexedAutomation | None
         different = [number for number, now in zip(numbers, kept, strict=True) if before[number] != now]
     if different:
         raise ToolError(_USED.format(kind, part.outline.lines(different)))
+
+
+MAX_DIFF = 2_500
+"""Characters of a diff, which is shown rather than spoken."""
+MAX_PROSE = 200
+"""Characters of a name or a description in it, which do nothing."""
+_PROSE = frozenset({"alias", "description"})
+_VALUES = frozenset({"data", "data_template", "event_data", "input", "target", "trigger_variables", "variables"})
+"""Under these, no name makes a value prose."""

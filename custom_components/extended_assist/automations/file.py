@@ -12,8 +12,8 @@ from pathlib import Path
 import stat
 
 from ..results import ToolError
+from .durable_write import write_synced
 from .edit import Edit
-from .synced import write_synced
 
 MAX_BYTES = 8_000_000
 """A file beyond this size is nothing that somebody wrote."""

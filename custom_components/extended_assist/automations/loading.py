@@ -18,7 +18,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.util.yaml import Secrets, load_yaml, parse_yaml
 
-from ..toolbox.journal import AUTOMATION
+from ..calls.journal import AUTOMATION
 from . import COMPONENT
 from .config_file import ConfigFile
 

@@ -17,7 +17,7 @@ from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, St
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 
-from ..toolbox.journal import SCENE, SCRIPT
+from ..calls.journal import SCENE, SCRIPT
 from .config_file import ConfigFile
 from .loading import AUTOMATIONS, async_as_validated, load_item
 

@@ -20,21 +20,20 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.targets import PLACES, REFERENCES
+from ..calls.call import ToolCall
 from ..exposure.entities import NotExposedError
 from ..results import ToolError, format_time, texts_in
-from ..toolbox.call import ToolCall
 from . import COMPONENT
 from .config_includes import include_problem
 from .describe_values import names_hidden
+from .duplicate_ids import other_places
 from .edit import loadable
 from .file import decode, read
 from .loading_scripts import loaded_entities
-from .outline import outline_of
-from .places import exposed_places
-from .recipients import SECRET, without_recipients
-from .same_id import other_places
 from .secret_values import SecretValues, behind_tags, is_hidden_key, read_secrets
-from .yaml_index import Tagged, UnchangeableError
+from .target_names import SECRET, exposed_places, without_recipients
+from .yaml_outline import outline_of
+from .yaml_positions import Tagged, UnchangeableError
 
 MAX_TRACES = 3
 """Runs that are told of, the last ones."""

@@ -12,8 +12,8 @@ from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.json import json_dumps
 
-from ..effects.aims import is_passed
-from ..effects.aspects import ASPECTS, NOT_KNOWN, STATE, aspects_of
+from ..calls.desired_states import is_passed
+from ..calls.settable_attributes import ASPECTS, NOT_KNOWN, STATE, aspects_of
 from ..exposure.entities import Exposure
 from ..exposure.groups import members_of
 from ..results import ToolError

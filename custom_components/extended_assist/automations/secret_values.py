@@ -14,8 +14,8 @@ from ..exposure.entities import Exposure
 from ..exposure.secrets import is_secret_key, is_secret_text
 from .edit import present_key
 from .file import MAX_BYTES
-from .recipients import SECRET
-from .yaml_index import Tagged
+from .target_names import SECRET
+from .yaml_positions import Tagged
 
 SHORTEST = 4
 """Characters of a secret that is looked for inside of texts: shorter ones are words and numbers like any other."""

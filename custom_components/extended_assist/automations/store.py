@@ -12,22 +12,21 @@ from homeassistant.const import STATE_OFF
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.hass_dict import HassKey
 
+from ..calls.call import ToolCall
+from ..calls.journal import Change
 from ..const import DOMAIN
 from ..exposure.safe_log import log_unexpected
 from ..results import ToolError
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import Change
-from .config_file import ConfigFile
-from .copies import new_name
-from .cut_off import ChangeOutcome, Settled
+from .commit import Settler
+from .config_file import ConfigFile, UsedBlueprint
+from .durable_write import new_name
 from .edit import Edit
-from .intents import SETTINGS, Intent
+from .interrupted import ChangeOutcome, Settled
 from .loading import AUTOMATIONS
 from .loading_scripts import FILES
-from .looking import restore
-from .registered import registered
-from .settling import Settler
-from .used_blueprint import UsedBlueprint
+from .pending_changes import SETTINGS, Intent
+from .registry_settings import registered
+from .verify import restore
 
 UNSEEN = "unseen"
 """Among the details of a change: that what was added is not exposed, as the user wished, so that it can be undone."""

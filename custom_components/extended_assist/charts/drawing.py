@@ -1,13 +1,16 @@
 """The course of numbers and states as an SVG, which brings its own ground along: it reads well on light and on dark."""
 
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from html import escape
+from math import ceil, floor, log10
+import re
 from typing import Final
 
-from ..results import format_minute
-from .axes import time_ticks, value_ticks
+from homeassistant.util import dt as dt_util
+
+from ..results import format_minute, number
 from .course import AT_REST, Curve, CurveKind, CurvePart, Stripe
-from .style import COLORS, STYLE
-from .texts import as_xml, cut_name, level_text
 
 _WIDTH: Final = 480
 _LEFT, _RIGHT, _TOP = 54, 468, 8
@@ -140,3 +143,106 @@ class _Drawing:
                 self.write(x, self.y + 12, words, "middle")
                 free = x + half + 6
         self.y += _LINE
+
+
+COLORS: Final = 6
+"""How many curves or states are told apart; more begin anew."""
+STYLE: Final = (
+    "text{font:12px system-ui,sans-serif;fill:#3d434a}.b{fill:#f7f8f9}.g{stroke:#cdd2d8}"
+    ".l{stroke-width:1.7;stroke-linejoin:round}.a{opacity:.25}"
+    ".c0{fill:#1769aa;stroke:#1769aa}.c1{fill:#b8560b;stroke:#b8560b}.c2{fill:#2a7d32;stroke:#2a7d32}"
+    ".c3{fill:#8e3a9d;stroke:#8e3a9d}.c4{fill:#b3263f;stroke:#b3263f}.c5{fill:#00767a;stroke:#00767a}"
+    ".n{fill:#c3c9d0}text.w{font-size:11px;fill:#fff}text.k{font-size:11px}"
+    "@media(prefers-color-scheme:dark){text,text.k{fill:#d9dde2}.b{fill:#24282d}.g{stroke:#454b52}"
+    ".c0{fill:#63b1ee;stroke:#63b1ee}.c1{fill:#f0a35a;stroke:#f0a35a}.c2{fill:#76c77e;stroke:#76c77e}"
+    ".c3{fill:#d18fe0;stroke:#d18fe0}.c4{fill:#f0788c;stroke:#f0788c}.c5{fill:#4fc4c8;stroke:#4fc4c8}"
+    ".n{fill:#50575f}text.w{fill:#111}}.o{fill:none}.s,.a{stroke:none}"
+)
+
+
+_UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What no XML may hold."""
+_DIGITS: Final = 12
+_NAME: Final = 44
+
+
+def level_text(level: float) -> str:
+    """Return a round value, short enough to stand beside the plot."""
+    for size, letter in ((1e9, "G"), (1e6, "M")):
+        if abs(level) >= size:
+            return f"{number(level / size, decimals=_DIGITS)}{letter}"
+    # All digits that tell it from the next one, whatever those of a single value would be worth.
+    return f"{number(level, decimals=_DIGITS)}"
+
+
+def as_xml(text: str) -> str:
+    """Return a text as XML."""
+    return escape(_UNWRITABLE.sub("", text))
+
+
+def cut_name(name: str) -> str:
+    """Return the beginning of a name."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+_MINUTES: Final = (1, 5, 15, 30, 60, 120, 180, 240, 360, 720)
+_DAYS: Final = (1, 2, 7, 14)
+_MONTHS: Final = (1, 2, 3, 6, 12, 24, 60, 120)
+_NOISE: Final = 1e-9
+_DAY_MINUTES: Final = 24 * 60
+_MONTH_MINUTES: Final = 31 * _DAY_MINUTES
+
+
+def value_ticks(low: float, high: float, most: int) -> list[float]:
+    """Return round values from one at or below low to one at or above high, about as many as may be at most."""
+    length = (high - low) or abs(high) or 1.0
+    exact = length / most
+    power = floor(log10(exact))
+    nice = next(nice for nice in (1, 2, 5, 10) if nice * 10.0**power >= exact * (1 - _NOISE))
+    step = nice * 10.0**power
+    first, last = floor(low / step + _NOISE), ceil(high / step - _NOISE)
+    # By way of a text, the digits stay as few as they are.
+    return [float(f"{count * nice}e{power}") for count in range(first, max(last, first + 1) + 1)]
+
+
+def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
+    """Return round local times within a span, at most about as many, as seconds since the epoch, each with its words."""
+    minutes = (end - start) / 60
+    first, last = _local(start).date(), _local(end).date()
+    days = [first + timedelta(days=count) for count in range((last - first).days + 1)]
+    if (step := next((one for one in _MINUTES if minutes / one <= most), None)) is not None:
+        moments = [
+            datetime.combine(day, time(minute // 60, minute % 60))
+            for day in days
+            for minute in range(0, _DAY_MINUTES, step)
+        ]
+    elif (step := next((one for one in _DAYS if minutes / one / _DAY_MINUTES <= most), None)) is not None:
+        moments = [datetime.combine(day, time()) for day in days if day.toordinal() % step == step // 7]
+    else:
+        step = next((one for one in _MONTHS if minutes / one / _MONTH_MINUTES <= most), _MONTHS[-1])
+        firsts = (date(month // 12, month % 12 + 1, 1) for month in range(_month(first), _month(last) + 1, 1))
+        moments = [datetime.combine(day, time()) for day in firsts if _month(day) % step == 0]
+        return _within(moments, "%Y-%m", "%Y-%m", start, end)
+    return _within(moments, "%H:%M", "%m-%d" if first != last else "%H:%M", start, end)
+
+
+def _within(moments: list[datetime], words: str, at_midnight: str, start: float, end: float) -> list[tuple[float, str]]:
+    """Return those of local times that there are and that lie in a span."""
+    zone = dt_util.get_default_time_zone()
+    ticks = []
+    for naive in moments:
+        moment = naive.replace(tzinfo=zone).timestamp()
+        # What the clock skips when it is set forward would stand at a time of another name.
+        if start <= moment <= end and _local(moment).replace(tzinfo=None) == naive:
+            ticks.append((moment, naive.strftime(at_midnight if naive.time() == time() else words)))
+    return ticks
+
+
+def _local(moment: float) -> datetime:
+    """Return a moment as local time."""
+    return dt_util.as_local(dt_util.utc_from_timestamp(moment))
+
+
+def _month(day: date) -> int:
+    """Return the number of a day's month."""
+    return day.year * 12 + day.month - 1

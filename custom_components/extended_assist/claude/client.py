@@ -9,7 +9,7 @@ from anthropic.types import Message, ModelInfo
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.httpx_client import get_async_client
 
-from .failures import key_of
+from .errors import key_of
 
 CONNECT_TIMEOUT = 5.0
 """Seconds to reach the server: a healthy one answers in well under one, and a speaker is waiting."""

@@ -8,8 +8,8 @@ from homeassistant.components.conversation import AssistantContent, Content, Too
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_bytes
 
-from ..cameras.kept import LookResult, PictureReference
-from .responses import ResponseBlocks
+from ..cameras.image_cache import LookResult, PictureReference
+from .response_blocks import ResponseBlocks
 
 MAX_CONTEXT = 100_000
 """Tokens of a request beyond which older things are left out, however much the model could read: every request pays for all

@@ -15,11 +15,11 @@ from homeassistant.exceptions import ConfigEntryAuthFailed
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 from homeassistant.util import dt as dt_util
 
+from ..calls.caller import outside_conversation
 from ..const import DOMAIN, LOGGER
-from ..toolbox.caller import outside_conversation
 from .client import ConnectionFailedError, async_list_models
-from .ledger import Ledgers
-from .refused import Refused
+from .conversation_snapshot import Ledgers
+from .server_limits import Refused
 
 LOOK_AGAIN = timedelta(minutes=1)
 """Between looks at a server that is gone: soon enough for those who wait, rare enough to cost nothing."""

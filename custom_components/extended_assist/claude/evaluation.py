@@ -10,7 +10,7 @@ import voluptuous as vol
 
 from homeassistant.helpers.json import json_dumps
 
-from .failures import TurnError
+from .errors import TurnError
 
 _INSTRUCTIONS = (
     "Answer the questions about what is given. For each, estimate probabilities between 0 and 1 that are as certain as what is "

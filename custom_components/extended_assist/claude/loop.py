@@ -12,32 +12,32 @@ from anthropic.types import ToolParam
 from homeassistant.components import conversation
 from homeassistant.helpers.json import json_bytes
 
-from ..cameras.eyes import with_eyes
-from ..cameras.kept import KeptPictures
+from ..calls.background_calls import unheard
+from ..calls.caller import Caller
+from ..cameras.description import with_eyes
+from ..cameras.image_cache import KeptPictures
 from ..const import LOGGER
-from ..toolbox.caller import Caller
-from ..toolbox.tool import policed_instance
-from ..toolbox.unfinished import unheard
-from .asking import async_do_agreed, async_speak_question, heard, told_of_answer
+from ..llm_tools.extended_tool import policed_instance
+from .answer_when_done import ANSWER_WHEN_DONE, async_answer_when_done, offer
 from .attachments import async_read
 from .caching import with_marks
 from .client import async_stream
+from .confirmation import async_do_agreed, async_speak_question, heard, told_of_answer
 from .context import Fitted, fit, size_of
-from .failures import TurnError, key_of
-from .ledger import names_of
-from .moment import async_present, is_clock, with_moment
+from .conversation_snapshot import names_of
+from .current_states import Present
+from .errors import TurnError, key_of
+from .message_context import async_present, is_clock, with_moment
 from .options import CONTEXT_EDITING, inspected, model_fields
-from .prefix import Prefix
-from .present import Present
-from .repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
+from .output_filter import filter_for
 from .request import Rendering, offered_tools, system_prompt
-from .responses import Block, call_ids, has_thinking, told_of_refusal, without_refused, without_thinking
-from .shown import filter_for
+from .request_repair import Repair, Repairs, is_about_fields, longest_answer, without_budget, without_fields
+from .response_blocks import Block, call_ids, has_thinking, told_of_refusal, without_refused, without_thinking
 from .stream import ResponseStream
+from .thinking_blocks import Prefix
 from .tool_search import SEARCH_TOOL, with_search, without_stale_searches
 from .turn import AgentTurn
 from .usage import trace_of
-from .when_done import ANSWER_WHEN_DONE, async_answer_when_done, offer
 
 _NO_MORE_CALLS = "(Call no more tools. Answer with what you know now.)"
 _SPEAK = "(You have said nothing yet. Answer now, in words.)"

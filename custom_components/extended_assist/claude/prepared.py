@@ -14,9 +14,9 @@ import unicodedata
 
 from homeassistant.util import dt as dt_util
 
+from ..calls.change_recorder import Due
+from ..confirmation.wording import known_language, words_for
 from ..results import round_second
-from ..toolbox.acts import Due
-from ..toolbox.localization import known_language, words_for
 
 NEXT: Final = "{next}"
 """Stands in an answer for the moment at which what was planned happens next."""

@@ -17,11 +17,11 @@ from homeassistant.components import conversation
 from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 
-from ..cameras.fitting import MEDIA_TYPE
-from ..cameras.kept import KeptPicture, LookResult
+from ..cameras.image_cache import KeptPicture, LookResult
+from ..cameras.resize import MEDIA_TYPE
 from ..const import LOGGER
-from .prefix import THINKING, Prefix
-from .responses import Block, ResponseBlocks, own_native, where_thinking_begins
+from .response_blocks import Block, ResponseBlocks, own_native, where_thinking_begins
+from .thinking_blocks import THINKING, Prefix
 from .tool_keys import KeyNames, exchanged
 
 

@@ -21,15 +21,13 @@ from homeassistant.components import conversation
 from homeassistant.helpers import llm
 from homeassistant.util.ulid import ulid_now
 
+from ..calls.call import failure
 from ..const import LOGGER
-from ..toolbox.call import failure
-from ..toolbox.tool import unknown_tool
-from . import server_tools
-from .arguments import UNFINISHED, is_writable, read_arguments
-from .prefix import THINKING
-from .responses import Block, ResponseBlocks
-from .server_tools import is_quiet
-from .shown import AnswerFilter
+from ..llm_tools.extended_tool import unknown_tool
+from . import response_blocks
+from .output_filter import AnswerFilter
+from .response_blocks import UNFINISHED, Block, ResponseBlocks, is_quiet, is_writable, read_arguments
+from .thinking_blocks import THINKING
 from .tool_keys import KeyNames
 
 type Event = dict[str, Any]
@@ -250,7 +248,7 @@ class ResponseStream:
             case "server_tool_use":
                 self._arguments[index] = ""
                 self._open[index] = {key: block.get(key) for key in ("type", "id", "name", "input")}
-            case result if result.endswith(server_tools.RESULT):
+            case result if result.endswith(response_blocks.RESULT):
                 return self._on_served(block)
             case unknown:
                 LOGGER.debug("Passing over a content block of type %s", unknown)
@@ -273,7 +271,7 @@ class ResponseStream:
 
     def _add_citation(self, index: int, value: Event) -> None:
         """Keep what a text is taken from."""
-        citation = server_tools.citation(value)
+        citation = response_blocks.citation(value)
         self._open[index].setdefault("citations", []).append(citation)
         if url := citation.get("url"):
             self.sources[url] = citation.get("title") or url
@@ -283,18 +281,23 @@ class ResponseStream:
 
         It enters the chat log right away, because what it brings from outside decides what the next call may do.
         """
-        call_id, name = block["tool_use_id"], block["type"].removesuffix(server_tools.RESULT)
+        call_id, name = block["tool_use_id"], block["type"].removesuffix(response_blocks.RESULT)
         self._served.pop(call_id, None)
         if is_quiet(name):
             self._blocks.append(block)
             return []
         if name == "web_fetch":
-            self.sources.update(server_tools.pages_of(block))
+            self.sources.update(response_blocks.pages_of(block))
         deltas = self._end_part()
         self._blocks.append(block)
         return [
             *deltas,
-            {"role": "tool_result", "tool_call_id": call_id, "tool_name": name, "result": server_tools.to_log(block)},
+            {
+                "role": "tool_result",
+                "tool_call_id": call_id,
+                "tool_name": name,
+                "result": response_blocks.to_log(block),
+            },
             {"role": "assistant"},
         ]
 

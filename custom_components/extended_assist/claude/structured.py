@@ -13,15 +13,15 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import JSON_DECODE_EXCEPTIONS, JsonObjectType, json_loads
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marks
 from ..const import DOMAIN
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import marks
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
-from .failures import TurnError
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
+from .errors import TurnError
 from .loop import async_answer
+from .output_filter import asks_for_link, read_links, shown
 from .request import system_prompt
-from .shown import asks_for_link, read_links, shown
 from .tool_keys import KeyNames, exchanged
 from .turn import AgentTurn
 

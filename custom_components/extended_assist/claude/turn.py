@@ -9,15 +9,15 @@ import anthropic
 
 from homeassistant.components import conversation
 
-from ..toolbox.chat_images import Screen
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.question import Hearing
-from .ledger import ConversationLedger
+from ..calls.chat_images import Screen
+from ..calls.options import ToolboxOptions
+from ..confirmation.question import Hearing
+from .conversation_snapshot import ConversationLedger
 from .options import AgentOptions
-from .refused import Refused
 from .request import Rendering
-from .responses import Block
+from .response_blocks import Block
 from .retry import Patience, Retry
+from .server_limits import Refused
 from .tool_keys import KeyNames
 from .usage import TokenMeter
 

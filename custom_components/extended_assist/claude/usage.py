@@ -13,9 +13,9 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
+from ..calls.caller import outside_conversation
 from ..const import DOMAIN
 from ..storage import ConfirmedStore, async_load, shape
-from ..toolbox.caller import outside_conversation
 
 REQUESTS = "requests"
 TOKENS: Mapping[str, str] = {

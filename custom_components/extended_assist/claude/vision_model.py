@@ -5,14 +5,14 @@ from typing import Any
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
 
-from ..cameras.taking import TakenPicture
-from ..cameras.words import async_glance_by_task
+from ..calls.call import ToolCall
+from ..cameras.description import async_glance_by_task
+from ..cameras.snapshot import TakenPicture
 from ..const import SUBENTRY_CONVERSATION
 from ..results import ToolError
-from ..toolbox.call import ToolCall
-from ..wishes.looking import Eyes
-from .failures import TurnError
-from .glance import async_glance, sees, thought_tokens
+from ..scheduled.camera_check import Eyes
+from .errors import TurnError
+from .image_question import async_glance, sees, thought_tokens
 from .token_limit import is_used_up
 from .usage import async_get_meters
 

@@ -1,6 +1,6 @@
 """The steps for an agent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, override
 
 import anthropic
@@ -15,6 +15,7 @@ from homeassistant.config_entries import (
     SubentryFlowResult,
 )
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.helpers.selector import (
     BooleanSelector,
@@ -28,11 +29,11 @@ from homeassistant.helpers.selector import (
 )
 
 from ..claude.client import CHECK_TIMEOUT
+from ..claude.current_states import DEFAULT_PRESENT, MAX_PRESENT
+from ..claude.earlier_changes import MAX_RECAP_HOURS
 from ..claude.fallback import agent_exists, is_fallback_loop
 from ..claude.models import Abilities, default_model, find_model
 from ..claude.options import DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOOL_ROUNDS
-from ..claude.present import DEFAULT_PRESENT, MAX_PRESENT
-from ..claude.recap import MAX_RECAP_HOURS
 from ..const import (
     CONF_ANSWER_WHEN_DONE,
     CONF_BASE_URL,
@@ -46,9 +47,8 @@ from ..const import (
     SUBENTRY_AI_TASK,
     SUBENTRY_CONVERSATION,
 )
-from ..exposure.api_selection import assist_name
+from ..exposure.api_selection import assist_name, is_toolbox
 from .model import MODEL_KEYS, check_model, model_schema, whole_number
-from .tools import check_tools, tools_field, without_missing
 
 _DEFAULT_NAME = "Claude"
 _DEFAULT_TASK_NAME = "Claude AI Task"
@@ -235,3 +235,32 @@ class TaskFlow(AgentFlow):
     def _fallback_field(self) -> dict[Any, Any]:
         """Return no field: tasks have no fallback agent."""
         return {}
+
+
+@callback
+def tools_field(hass: HomeAssistant) -> dict[Any, Any]:
+    """Return the field, with the APIs that there are."""
+    apis = [SelectOptionDict(value=api.id, label=api.name) for api in llm.async_get_apis(hass)]
+    return {
+        vol.Optional(CONF_LLM_HASS_API): SelectSelector(
+            SelectSelectorConfig(options=apis, multiple=True, mode=SelectSelectorMode.LIST)
+        )
+    }
+
+
+@callback
+def without_missing(hass: HomeAssistant, apis: Iterable[str]) -> list[str]:
+    """Return the APIs that still exist."""
+    known = {api.id for api in llm.async_get_apis(hass)}
+    return [api for api in apis if api in known]
+
+
+def check_tools(user_input: Mapping[str, Any]) -> dict[str, str]:
+    """Return the errors of the field: Assist's tools must not be chosen twice."""
+    twice = sum(map(_holds_assist, user_input.get(CONF_LLM_HASS_API, ()))) > 1
+    return {CONF_LLM_HASS_API: "assist_twice"} if twice else {}
+
+
+def _holds_assist(api_id: str) -> bool:
+    """Return whether an API is Assist or a toolbox, which holds Assist's tools already."""
+    return api_id == llm.LLM_API_ASSIST or is_toolbox(api_id)

@@ -10,10 +10,10 @@ from homeassistant.const import CONF_API_KEY
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.selector import BooleanSelector, TextSelector, TextSelectorConfig, TextSelectorType
 
+from ..calls.options import MEMORY
 from ..claude.client import ANTHROPIC_URL, ConnectionFailedError, async_create_client, async_list_models
 from ..const import CONF_BASE_URL
 from ..exposure.safe_log import log_unexpected
-from ..toolbox.options import MEMORY
 
 _API_KEY_SELECTOR = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD, autocomplete="off"))
 

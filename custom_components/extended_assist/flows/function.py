@@ -20,6 +20,8 @@ from homeassistant.helpers.selector import (
     TextSelector,
 )
 
+from ..calls.options import ToolboxOptions
+from ..calls.policy import Tier
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, SUBENTRY_FUNCTION
 from ..functions.definition import Definition
 from ..functions.manager import (
@@ -31,8 +33,6 @@ from ..functions.manager import (
 )
 from ..functions.tool import UserFunctionTool
 from ..functions.yaml_source import FunctionError, join_functions, parse_yaml, rename_function, split_functions
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.policy import Tier
 
 _FUNCTIONS = "functions"
 _ARGUMENTS = "arguments"

@@ -15,6 +15,7 @@ from homeassistant.helpers.selector import (
     SelectSelectorMode,
 )
 
+from ..claude.caching import PromptCache, default_cache
 from ..claude.client import ANTHROPIC_URL
 from ..claude.context import MAX_CONTEXT
 from ..claude.models import Abilities
@@ -32,6 +33,7 @@ from ..const import (
     CONF_MAX_TOOL_ROUNDS,
     CONF_MONTHLY_TOKENS,
     CONF_PLAIN,
+    CONF_PROMPT_CACHE,
     CONF_THINKING,
     CONF_THINKING_BUDGET,
     CONF_TOOL_SEARCH,
@@ -39,7 +41,6 @@ from ..const import (
     CONF_WEB_LOCATION,
     CONF_WEB_SEARCH,
 )
-from .cost import cost_fields
 
 MODEL_KEYS = frozenset(
     {
@@ -112,3 +113,31 @@ def whole_number(minimum: int, maximum: int) -> Any:
     """Return the validator of a whole number that is typed."""
     selector = NumberSelector(NumberSelectorConfig(min=minimum, max=maximum, step=1, mode=NumberSelectorMode.BOX))
     return vol.All(selector, vol.Coerce(int))
+
+
+_MIN_MONTHLY_TOKENS = 10_000
+"""Fewer would be used up by a single question."""
+_MAX_MONTHLY_TOKENS = 10_000_000_000
+
+
+def cost_fields(base_url: str, abilities: Abilities) -> dict[Any, Any]:
+    """Return the fields of a form: how long a server caches, whether a model searches for tools, and a month's limit."""
+    return {
+        vol.Required(CONF_PROMPT_CACHE, default=default_cache(base_url).value): SelectSelector(
+            SelectSelectorConfig(
+                options=[cache.value for cache in PromptCache],
+                mode=SelectSelectorMode.DROPDOWN,
+                translation_key=CONF_PROMPT_CACHE,
+            )
+        ),
+        **({vol.Required(CONF_TOOL_SEARCH, default=False): BooleanSelector()} if abilities.tool_search else {}),
+        **monthly_tokens_field(),
+    }
+
+
+def monthly_tokens_field() -> dict[Any, Any]:
+    """Return the field for the month's tokens; empty means no limit."""
+    selector = NumberSelector(
+        NumberSelectorConfig(min=_MIN_MONTHLY_TOKENS, max=_MAX_MONTHLY_TOKENS, step=1, mode=NumberSelectorMode.BOX)
+    )
+    return {vol.Optional(CONF_MONTHLY_TOKENS): vol.All(selector, vol.Coerce(int))}

@@ -30,8 +30,10 @@ from homeassistant.helpers.selector import (
 from ..actions.listed_triggers import wrongly_listed
 from ..actions.targetless import async_may_be_listed, async_wrongly_listed
 from ..api.assist_tools import async_other_in_assist
-from ..cameras.folders import read_folder, written, wrong_folder
-from ..cameras.taking import SOURCES
+from ..calls.policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
+from ..cameras.media_folders import read_folder, written, wrong_folder
+from ..cameras.snapshot import SOURCES
+from ..confirmation.consequential import CONSEQUENTIAL_ACTIONS
 from ..const import (
     CONF_ALLOW_WITHOUT_CHAT,
     CONF_ALWAYS_ASK,
@@ -61,8 +63,6 @@ from ..const import (
 )
 from ..memory.fact import MAX_FACTS
 from ..results import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
-from ..toolbox.consequential import CONSEQUENTIAL_ACTIONS
-from ..toolbox.policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..tools import CATALOGUE, DEFAULT_FAMILIES, FAMILIES
 from ..web.guard import PORTS, normalized_host
 from .model import whole_number

@@ -11,6 +11,7 @@ from homeassistant.components.diagnostics import REDACTED
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT
 from homeassistant.helpers import llm
 
+from ..calls.policy import Speaker, Tier
 from ..claude.caching import PromptCache
 from ..claude.client import ANTHROPIC_URL
 from ..claude.models import EFFORTS, THINKING
@@ -59,7 +60,6 @@ from ..const import (
     CONF_WHO_MAY,
     DOMAIN,
 )
-from ..toolbox.policy import Speaker, Tier
 from ..tools import CATALOGUE, FAMILIES
 
 type RedactionRule = Callable[[Any], Any]

@@ -10,11 +10,11 @@ import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 
+from ..calls.call import ToolCall
+from ..calls.plan import Plan
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import fixed_names
 from ..exposure.fixed_values import has_free_text
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import fixed_names
-from ..toolbox.plan import Plan
-from ..toolbox.policy import Tier
 from .yaml_source import PartError
 
 DONE: Final = "Success"

@@ -9,7 +9,7 @@ import voluptuous as vol
 from homeassistant.const import CONF_SEQUENCE
 from homeassistant.core import HomeAssistant
 
-from ..toolbox.policy import Tier
+from ..calls.policy import Tier
 from .base import FunctionRun, FunctionType, check_settings
 from .yaml_source import PartError
 

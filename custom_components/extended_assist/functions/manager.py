@@ -10,7 +10,11 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
+from ..calls.caller import async_outside_conversation
+from ..calls.options import ToolboxOptions
+from ..calls.policy import Speaker, Tier
 from ..const import CONF_ENABLED, CONF_FUNCTION, CONF_TIER, DOMAIN, LOGGER, PROVIDER_TOOLS, SUBENTRY_FUNCTION
+from ..llm_tools.extended_tool import ExtendedTool
 from ..registry import RegisteredTool, registered_tools
 from ..repair_issues.agents import (
     NOT_SERVED,
@@ -20,12 +24,8 @@ from ..repair_issues.agents import (
     async_resolve_unless_ignored,
 )
 from ..results import MAX_BUDGET, ToolError
-from ..toolbox.caller import async_outside_conversation
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.policy import Speaker, Tier
-from ..toolbox.tool import ExtendedTool
+from ..scheduled.scheduled_task import Owner
 from ..tools import CATALOGUE
-from ..wishes.wish import Owner
 from .definition import Definition, read_definition
 from .mistakes import check_function, check_spec
 from .parameters import check_names

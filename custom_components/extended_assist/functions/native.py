@@ -12,12 +12,12 @@ from homeassistant.core import HomeAssistant
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
 from ..actions.targets import PLACES
+from ..calls.plan import Plan
+from ..calls.policy import Tier
+from ..confirmation.wording import step_for
 from ..exposure.entities import async_told
+from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError
-from ..toolbox.plan import Plan
-from ..toolbox.policy import Tier
-from ..toolbox.telling import step_for
-from ..toolbox.tool import ExtendedTool
 from ..tools.automation_changes import AddAutomationTool
 from .base import FunctionRun, FunctionType
 from .legacy_history import async_legacy_energy, async_legacy_history, async_legacy_statistics

@@ -9,8 +9,8 @@ import voluptuous as vol
 
 from homeassistant.core import HomeAssistant
 
+from ..calls.policy import Tier
 from ..results import ToolError
-from ..toolbox.policy import Tier
 from ..web.fetch import FetchedResponse
 from ..web.read import Document
 from .base import FunctionRun, FunctionType

@@ -11,8 +11,8 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv
 
+from ..calls.policy import Tier
 from ..results import ToolError
-from ..toolbox.policy import Tier
 from ..web.fetch import FetchedResponse
 from ..web.page import is_hidden, parse
 from ..web.read import Document

@@ -20,12 +20,12 @@ from ..actions.binding import Asked, Binder, Prepare
 from ..actions.check import ActionChecker
 from ..actions.data import ids_in
 from ..actions.run import Outcome, TracedScript
+from ..calls.policy import Tier
+from ..confirmation.confirmation_reason import HOUSE
 from ..const import DOMAIN, LOGGER
 from ..exposure.responses import safe_reason
 from ..results import ToolError, texts_in
-from ..templates.bound import TemplateRun
-from ..toolbox.policy import Tier
-from ..toolbox.reason import HOUSE
+from ..templates.bound_template import TemplateRun
 from .base import DONE, FunctionRun, FunctionType
 from .yaml_source import PartError
 

@@ -18,8 +18,8 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 
 from ..recorder import ready_recorder
-from ..recorder.own_queries import ask_server, async_ask_file
 from ..recorder.query import Answer, Visible, async_query, clock, recorder_uri, visible
+from ..recorder.user_queries import ask_server, async_ask_file
 from ..results import ToolError
 from .base import FunctionRun, FunctionType
 from .rendering import async_check_template, async_render_pieces

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+import re
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -12,19 +13,20 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType, json_loads
 
+from ..calls.call import ToolCall
+from ..calls.options import ToolboxOptions
+from ..calls.plan import Frame, Plan, Step
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked
+from ..confirmation.wording import framed
 from ..const import CONF_ENABLED, CONF_FUNCTION, DOMAIN
-from ..results import ToolError, format_duration, format_time, size
-from ..toolbox.call import ToolCall
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.outside import marked
-from ..toolbox.plan import Frame, Plan, Step
-from ..toolbox.policy import Tier
-from ..toolbox.telling import framed
-from ..toolbox.tool import ExtendedTool
+from ..exposure.domains import WITH_ENTITIES
+from ..exposure.entities import Exposure, NotExposedError
+from ..llm_tools.extended_tool import ExtendedTool
+from ..results import ToolError, format_duration, format_time, size, texts_in
+from ..scheduled.creation import async_keep_action
+from ..scheduled.time_parser import MAX_AHEAD
 from ..web.conversation import WebMemory
-from ..wishes.clock import MAX_AHEAD
-from ..wishes.later import async_keep_action
-from .arguments import check_named
 from .base import FunctionRun
 from .definition import DELAY, Definition
 
@@ -147,8 +149,8 @@ class UserFunctionTool(ExtendedTool):
         """Store the call for later."""
         moment = (dt_util.utcnow() + delay).timestamp()
         data = {"function": self.name, "arguments": arguments}
-        wish = await async_keep_action(call, moment, self.title, CALL_FUNCTION, data)
-        return {"result": "Scheduled", "scheduled": wish.id, "at": format_time(moment)}
+        task = await async_keep_action(call, moment, self.title, CALL_FUNCTION, data)
+        return {"result": "Scheduled", "scheduled": task.id, "at": format_time(moment)}
 
 
 def _delay(value: Any) -> timedelta | None:
@@ -162,3 +164,37 @@ def _delay(value: Any) -> timedelta | None:
     if delay > MAX_AHEAD:
         raise ToolError(f"The delay can be at most {MAX_AHEAD.days} days.")
     return delay or None
+
+
+_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
+_SUGGESTIONS = 4
+_SEPARATORS = re.compile(r"[\s,]+")
+
+
+def check_named(hass: HomeAssistant, exposure: Exposure, arguments: Any) -> None:
+    """Raise ToolError where an argument is the id of an entity that is not exposed, or of none.
+
+    A function has its user's reach, so an id that a model chose must be one that the model may know.
+    """
+    for text, _ in texts_in(arguments, keys=True):
+        parts = [part for part in _SEPARATORS.split(text.strip(" \n\t,").lower()) if part]
+        if not all(_ID.fullmatch(part) for part in parts):
+            continue
+        for part in parts:
+            domain, _, name = part.partition(".")
+            # Whether or not this home has any of that domain: the answer must not tell which ones it has.
+            if domain not in WITH_ENTITIES or exposure.is_exposed(part):
+                continue
+            if hass.states.get(part) is None and hass.services.has_service(domain, name):
+                continue  # The name of an action.
+            raise _not_exposed(exposure, part)
+
+
+def _not_exposed(exposure: Exposure, entity_id: str) -> NotExposedError:
+    """Return the error for an id, with what is exposed and like it."""
+    try:
+        like = exposure.resolve(entity_id)
+    except NotExposedError as err:
+        return err
+    names = ", ".join(f"{entity.name} ({entity.entity_id})" for entity in like[:_SUGGESTIONS])
+    return NotExposedError(f"'{entity_id}' was not found or is not exposed. Nearest: {names}.")

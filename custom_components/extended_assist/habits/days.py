@@ -8,7 +8,7 @@ from typing import Final
 from homeassistant.const import WEEKDAYS
 from homeassistant.util import dt as dt_util
 
-from ..rehearsal.past import Stretch
+from ..simulation.historical_state import Stretch
 
 DAY: Final = 1_440
 BEGIN: Final = 240

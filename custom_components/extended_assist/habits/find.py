@@ -13,15 +13,15 @@ from homeassistant.util import dt as dt_util
 
 from ..recorder import read_session
 from ..recorder.states import oldest_moment
-from ..rehearsal.rows import read_stretches
+from ..simulation.row_reader import read_stretches
+from .after_event import Followers
 from .changes import By, Changes
 from .days import Days
-from .following import Followers
 from .habit import LEFT_ON, TIME, Habit
 from .kinds import CLOSED, OFF
 from .left_on import find_left_on
-from .reading import RowReader
-from .times import find_times
+from .row_reader import RowReader
+from .time_of_day import find_times
 
 TIME_LIMIT = 30.0
 """Seconds for reading, after which the rest of the time is left out, and for what comes after what."""

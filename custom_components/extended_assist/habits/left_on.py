@@ -5,10 +5,9 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from .chance import LEAST
 from .changes import Changes, Series
 from .days import DAY, Days
-from .habit import LEFT_ON as LEFT, Habit
+from .habit import LEAST, LEFT_ON as LEFT, Habit
 from .kinds import LEFT_ON, OFF
 
 _QUIET: Final = 4 * 3_600.0

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 
 from homeassistant.exceptions import ServiceValidationError
 
+from ..calls.policy import NotAllowedError
 from ..const import DOMAIN
 from ..results import ToolError
 from ..storage import NotStoredError
-from ..toolbox.policy import NotAllowedError
+from .editing import NoFactError
 from .fact import MAX_FACTS, MAX_OF_ONE, MAX_WORDS
-from .keeper import FullError, FullOfOneError
-from .writing import NoFactError
+from .store import FullError, FullOfOneError
 
 
 def refusal(key: str, **values: object) -> ServiceValidationError:

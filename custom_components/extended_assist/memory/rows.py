@@ -1,14 +1,19 @@
-"""A fact with where it comes from, as it is told."""
+"""Facts as tool results: looked up, described with where they come from, and until when they hold."""
+
+from datetime import timedelta
+from typing import Final
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr
+from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.caller import Caller
 from ..exposure.entities import Exposure
-from ..results import format_time
-from ..toolbox.caller import Caller
-from .fact import Fact, Via
-from .subjects import is_area_told, names_now
+from ..results import ToolError, format_time
+from .fact import Fact, Via, now, read_search_keys
+from .references import is_area_told, names_now
+from .search import search
 
 _NOBODY = {
     Via.SAID: "somebody who was not logged in",
@@ -51,3 +56,48 @@ def _where(hass: HomeAssistant, exposure: Exposure, device_id: str | None) -> st
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
     return area.name if area and is_area_told(hass, exposure, area.id) else ""
+
+
+_LEAST: Final = 0.05
+"""How well a fact must fit to be found."""
+_NEAR: Final = 0.4
+"""How well another fact must fit to be shown as near."""
+_NEAR_OF_SAME: Final = 0.25
+"""The same for one about the same thing."""
+_MOST_NEAR: Final = 3
+
+
+async def async_find(hass: HomeAssistant, words: str, facts: list[Fact]) -> list[Fact]:
+    """Return the facts that words may mean, best first, of those that may be told: what others have said plays no part."""
+    found = await hass.async_add_executor_job(_search, words, facts, _LEAST)
+    return [facts[place] for place, _ in found]
+
+
+async def async_near(hass: HomeAssistant, fact: Fact, facts: list[Fact]) -> list[Fact]:
+    """Return the facts that say something near another one, nearest first."""
+    found = await hass.async_add_executor_job(_search, fact.words, facts, _NEAR_OF_SAME)
+    things = {*fact.entities, *fact.areas}
+    return [
+        facts[place] for place, fit in found if fit >= _NEAR or things & {*facts[place].entities, *facts[place].areas}
+    ][:_MOST_NEAR]
+
+
+def _search(words: str, facts: list[Fact], least: float) -> list[tuple[int, float]]:
+    """Return the places of the facts that words may mean, with how well they fit; runs off the event loop."""
+    return search(words, read_search_keys(facts), least)
+
+
+def read_until(text: str) -> float:
+    """Return the moment at which a fact ceases to hold: a local time, or the end of a date; raises ToolError for none to come."""
+    try:
+        if (day := dt_util.parse_date(text.strip())) is not None:
+            moment = dt_util.start_of_local_day(day + timedelta(days=1)).timestamp()
+        elif (time := dt_util.parse_datetime(text.strip())) is not None:
+            moment = dt_util.as_local(time).timestamp()
+        else:
+            raise ToolError(f"until '{text}' is no date or time. Write it like 2026-03-01 or 2026-03-01 17:30.")
+    except (OverflowError, ValueError) as err:
+        raise ToolError(f"until '{text}' is no date or time. Write it like 2026-03-01 or 2026-03-01 17:30.") from err
+    if moment <= now():
+        raise ToolError(f"until '{text}' is over. Give one that is still to come.")
+    return moment

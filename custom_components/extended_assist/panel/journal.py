@@ -13,35 +13,25 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.activity import Happening
+from ..calls.background_calls import check_nothing_goes_on
+from ..calls.call import ToolCall
+from ..calls.journal import ASPECTS, AUTOMATION, FACT, PRIVATE, SCENE, SCRIPT, STATES, Change, async_get_journal
+from ..calls.options import ToolboxOptions
+from ..calls.plan import Plan
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked
 from ..exposure.entities import Exposure
-from ..memory.keeper import async_get_memory
-from ..memory.subjects import is_told as is_fact_told
+from ..llm_tools.extended_tool import ExtendedTool
+from ..memory.references import is_told as is_fact_told
+from ..memory.store import async_get_memory
 from ..results import ToolError, format_time
-from ..toolbox.activity import Happening
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import (
-    ASPECTS,
-    AUTOMATION,
-    FACT,
-    PRIVATE,
-    SCENE,
-    SCRIPT,
-    STATES,
-    Change,
-    async_get_journal,
-)
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.outside import marked
-from ..toolbox.plan import Plan
-from ..toolbox.policy import Tier
-from ..toolbox.tool import ExtendedTool
-from ..toolbox.unfinished import check_nothing_goes_on
+from ..scheduled.description import is_told, seen
+from ..scheduled.manager import async_get_scheduled_tasks
+from ..scheduled.ownership import may_see
 from ..undo.plan import async_plan_undo
 from ..undo.undoers import UNDOERS, async_undo, undo_lock
-from ..wishes.account import is_told, seen
-from ..wishes.keeper import async_get_wishes
-from ..wishes.whose import may_see
-from .by_hand import async_call_by_hand, for_reader
+from .manual_calls import async_call_by_hand, for_reader
 
 MAX_ENTITIES: Final = 20
 """Entities of one change that are shown."""
@@ -105,8 +95,8 @@ async def _async_title(hass: HomeAssistant, exposure: Exposure, change: Change, 
         fact = (await async_get_memory(hass)).find(wanted)
         is_theirs = fact is not None and fact.user_id in (None, user.id)
         return fact.words if fact and is_theirs and is_fact_told(hass, exposure, fact) else ""
-    wish = (await async_get_wishes(hass)).find(wanted)
-    return seen(exposure, wish.name) if wish and is_told(exposure, wish) and may_see(wish, user) else ""
+    task = (await async_get_scheduled_tasks(hass)).find(wanted)
+    return seen(exposure, task.name) if task and is_told(exposure, task) and may_see(task, user) else ""
 
 
 def _entities(exposure: Exposure, change: Change) -> tuple[list[dict[str, Any]], int]:
@@ -153,7 +143,7 @@ async def async_undo_by_hand(
 
 
 async def _async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], change: Change | None) -> ToolboxOptions:
-    """Return the options of the entry that made a change; of a wish its own entry's, of a fact those of one with memory."""
+    """Return the options of the entry that made a change; of a task its own entry's, of a fact those of one with memory."""
     options = [ToolboxOptions.of(entry.options, entry.entry_id) for entry in entries]
     if change is None:
         return options[0]
@@ -163,8 +153,8 @@ async def _async_options_for(hass: HomeAssistant, entries: list[ConfigEntry], ch
         options.insert(0, ToolboxOptions.of(entry.options, entry.entry_id))
     if change.kind == FACT:
         return next((one for one in options if one.has_memory), options[0])
-    if wish := (await async_get_wishes(hass)).find(str(change.details.get("id"))):
-        return next((one for one in options if one.entry_id == wish.owner.entry_id), options[0])
+    if task := (await async_get_scheduled_tasks(hass)).find(str(change.details.get("id"))):
+        return next((one for one in options if one.entry_id == task.owner.entry_id), options[0])
     return ToolboxOptions() if _is_ruleless(hass, change) else options[0]
 
 

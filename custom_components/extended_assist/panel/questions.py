@@ -10,10 +10,9 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.util import dt as dt_util
 
 from ..claude.fallback import agent_exists
-from ..toolbox.consent import answer_phone_question, phone_questions
-from ..toolbox.question import OpenQuestion, answering, open_questions
-from .by_hand import AGENT, async_answer_by_hand, waiting_calls
-from .errors import GoneError
+from ..confirmation.phone_approval import answer_phone_question, phone_questions
+from ..confirmation.question import OpenQuestion, answering, open_questions
+from .manual_calls import AGENT, GoneError, async_answer_by_hand, waiting_calls
 
 
 @callback

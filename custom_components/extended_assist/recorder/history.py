@@ -12,8 +12,7 @@ from homeassistant.util import dt as dt_util
 
 from . import read_session
 from .engine import engine_of
-from .hours import Hourly, SpanNumbers, read_span, read_unit
-from .interruptions import Interruptions
+from .hourly_numbers import Hourly, SpanNumbers, read_span, read_unit
 from .numbers import Numbers, Reading, constant
 from .state_durations import Coding, Course, Edges, Live, StateAccount, StateCodes, account
 from .state_durations_sql import LastTime, frequent_values, last_time, newest_stretches, read_course
@@ -30,6 +29,7 @@ from .states import (
     newest_changes,
     oldest_moment,
 )
+from .unavailable_hours import Interruptions
 
 FEW = 12
 """Changes that are listed unasked."""

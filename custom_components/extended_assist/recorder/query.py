@@ -19,7 +19,7 @@ from homeassistant.util import dt as dt_util
 from ..exposure.entities import ExposedEntity, Exposure
 from ..exposure.fixed_values import may_have_free_states
 from ..results import FreeTextError, ToolError, format_number
-from ..worker.copying import BROKEN_FILE
+from ..worker.copy_rows import BROKEN_FILE
 from ..worker.host import JobFailedError, Worker, pack_job, workers
 from ..worker.tables import ATTRIBUTES, ROW_TABLES, STATES, Share
 from . import log_unreadable, ready_recorder

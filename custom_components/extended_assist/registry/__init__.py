@@ -8,11 +8,11 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.util.hass_dict import HassKey
 
+from ..calls.call import ToolCall
+from ..calls.options import ToolboxOptions
 from ..const import DOMAIN
+from ..llm_tools.extended_tool import DEADLINE, PolicedTool
 from ..results import ToolError, enforce
-from ..toolbox.call import ToolCall
-from ..toolbox.options import ToolboxOptions
-from ..toolbox.tool import DEADLINE, PolicedTool
 from ..tools import CATALOGUE
 from ..web.conversation import WebMemory
 from .function_tool import TOOL_NAME, FunctionTool, PlainFunction, integration_of

@@ -13,7 +13,7 @@ import voluptuous as vol
 from homeassistant.core import HomeAssistant, is_callback
 from homeassistant.helpers import llm
 
-from ..toolbox.caller import Caller
+from ..calls.caller import Caller
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

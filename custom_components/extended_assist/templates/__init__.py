@@ -1,8 +1,8 @@
 """Templates over exposed entities only."""
 
-from .reach import Reach, check_reach
+from .later_templates import plain_form, read_form
 from .render import Rendered, async_render, async_render_with_notes, nearest_known
-from .written import plain_form, read_form
+from .visibility import Reach, check_reach
 
 __all__ = [
     "Reach",

@@ -5,7 +5,7 @@ from typing import Any
 from homeassistant.core import callback
 from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr
 
-from .home import Home, TemplateFunction
+from .location import Home, TemplateFunction
 
 
 @callback

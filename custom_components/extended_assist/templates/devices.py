@@ -8,7 +8,7 @@ from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.entity import entity_sources
 
-from .home import Home, TemplateFunction
+from .location import Home, TemplateFunction
 
 # Others identify a device outside of the home, such as its serial number, network address or credentials in a URL.
 _ATTRIBUTES = frozenset(

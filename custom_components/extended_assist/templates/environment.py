@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from copy import copy
 from datetime import datetime
 import re
+from struct import error, pack as packed, unpack_from
 from types import ClassMethodDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, override
 
@@ -18,14 +19,15 @@ from jinja2.nodes import Concat, Dict, For, Getitem, List, Node, Slice, Tuple
 from jinja2.runtime import Context
 from jinja2.utils import Namespace
 
+from homeassistant.exceptions import TemplateError
 from homeassistant.helpers.template import TemplateEnvironment, make_logging_undefined
 from homeassistant.helpers.template.extensions import DateTimeExtension
 from homeassistant.helpers.template.render_info import render_info_cv
 from homeassistant.util import dt as dt_util
 
-from . import areas, devices, labels, patterns, places, states, structs
-from .home import TemplateFunction
-from .limits import MAX_OUTPUT, TooLargeError
+from . import areas, devices, labels, patterns, places, states
+from .limits import MAX_OUTPUT, Budget, TooLargeError
+from .location import TemplateFunction
 from .measures import BudgetedContext, BudgetedEnvironment, check_method, measured, measured_where_needed
 from .names import CLOCK, PURE_FILTERS, PURE_GLOBALS, PURE_TESTS
 from .state_proxies import PROPERTIES, AllStates, DomainStates, TemplateHome, TemplateState
@@ -43,7 +45,33 @@ FUNCTIONS: tuple[TemplateFunction, ...] = (
     *labels.FUNCTIONS,
     *devices.FUNCTIONS,
 )
-STRUCTS = {"pack": structs.pack, "unpack": structs.unpack}
+_FORMAT = re.compile(r"[@=<>!]?(?:\d{0,3}[a-zA-Z?]){1,16}")
+
+
+def pack(_: Budget, value: Any, format_string: str) -> bytes | None:
+    """A value as bytes, or None where the format does not fit it."""
+    try:
+        return packed(_checked(format_string), value)
+    except error:
+        return None
+
+
+def unpack(_: Budget, value: Any, format_string: str, offset: int = 0) -> Any:
+    """The first value in bytes, or None where the format does not fit them."""
+    try:
+        return unpack_from(_checked(format_string), value, offset)[0]
+    except error:
+        return None
+
+
+def _checked(format_string: Any) -> str:
+    """The format, if what it describes is small."""
+    if not isinstance(format_string, str) or not _FORMAT.fullmatch(format_string):
+        raise TemplateError("The format is not one of bytes, such as '>h', or describes too many")
+    return format_string
+
+
+STRUCTS = {"pack": pack, "unpack": unpack}
 
 
 class TemplateNamespace(Namespace):

@@ -10,7 +10,7 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 
-from .home import Home, TemplateFunction
+from .location import Home, TemplateFunction
 
 
 @callback

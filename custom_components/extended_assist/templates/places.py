@@ -7,7 +7,7 @@ from homeassistant.core import valid_entity_id
 from homeassistant.exceptions import TemplateError
 from homeassistant.util import location
 
-from .home import HOME_ZONE, TemplateFunction
+from .location import HOME_ZONE, TemplateFunction
 from .state_proxies import TemplateHome, TemplateState
 from .states import expand
 

@@ -13,8 +13,8 @@ from homeassistant.util.read_only_dict import ReadOnlyDict
 
 from ..exposure.entities import Exposure
 from ..exposure.fixed_values import is_fixed_attribute
-from .home import Home
 from .limits import Budget
+from .location import Home
 
 _ONE_BY_ONE = 16
 """Entities asked for one at a time; a template that wants more is given all of them at once."""

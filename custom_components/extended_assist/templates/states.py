@@ -11,7 +11,7 @@ from homeassistant.helpers.entity import entity_sources
 from homeassistant.helpers.template.extensions import EntityExtension
 from homeassistant.helpers.translation import async_translate_state, async_translate_state_attr
 
-from .home import Home, TemplateFunction
+from .location import Home, TemplateFunction
 from .state_proxies import TemplateHome, TemplateState
 
 

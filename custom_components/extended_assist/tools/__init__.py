@@ -1,6 +1,6 @@
 """The catalogue: every built-in tool, in the order the model sees them."""
 
-from ..toolbox.tool import ExtendedTool
+from ..llm_tools.extended_tool import ExtendedTool
 from .actions import PerformActionTool, UndoLastChangeTool
 from .automation_changes import AddAutomationTool, RemoveAutomationTool, UpdateAutomationTool
 from .automations import GetAutomationsTool
@@ -12,14 +12,14 @@ from .habits import DeclineHabitTool, FindHabitsTool
 from .history import GetHistoryTool
 from .logbook import GetLogbookTool
 from .memory import RecallTool, RememberTool
-from .rehearsal import RehearseAutomationTool
+from .scheduled import DoLaterTool, PendingTool
 from .scripts import ExecuteScriptTool
+from .simulation import RehearseAutomationTool
 from .statistics import GetStatisticsTool
 from .template import RenderTemplateTool
 from .user import GetUserNameTool
 from .watch import WatchTool
 from .web import FetchUrlTool, ScrapeUrlTool
-from .wishes import DoLaterTool, PendingTool
 
 CATALOGUE: tuple[type[ExtendedTool], ...] = (
     GetEntitiesTool,

@@ -10,16 +10,16 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
+from ..calls.activity import Happening
+from ..calls.background_calls import check_nothing_goes_on
+from ..calls.call import ToolCall
+from ..calls.journal import PRIVATE, Change, async_get_journal
+from ..calls.plan import Plan
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked, marked_answer
+from ..confirmation.wording import step_for
+from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, format_time
-from ..toolbox.activity import Happening
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import PRIVATE, Change, async_get_journal
-from ..toolbox.outside import marked, marked_answer
-from ..toolbox.plan import Plan
-from ..toolbox.policy import Tier
-from ..toolbox.telling import step_for
-from ..toolbox.tool import ExtendedTool
-from ..toolbox.unfinished import check_nothing_goes_on
 from ..undo.plan import async_plan_undo
 from ..undo.undoers import async_undo, undo_lock
 from ..worker.interruptible import async_pause

@@ -12,13 +12,15 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.additions import async_check_change, newer
+from ..automations.change_check import async_check_change, newer
 from ..automations.check import MAX_NAME, CheckedAutomation, async_check, normalized, refuse_untold
 from ..automations.describe_scripts import DESCRIBERS
-from ..automations.difference import diff
+from ..automations.diff import diff
+from ..automations.duplicates import same_names, warnings_of
 from ..automations.edit import add, merged, remove, update
 from ..automations.file import try_change
 from ..automations.loading_scripts import FILES, SCENES, SCRIPTS
+from ..automations.parts import as_told, put_back, without_kept_recipients
 from ..automations.query import (
     Automation,
     FileState,
@@ -27,24 +29,22 @@ from ..automations.query import (
     read_file,
     visible_config,
 )
-from ..automations.recipients import without_all_recipients
 from ..automations.rules import AUTOMATION_RULES, RULES, SCRIPT_RULES
 from ..automations.scenes import SCENE_KEYS
 from ..automations.scripts import check_runs_others_only, free_object_id
 from ..automations.secret_values import SecretValues
-from ..automations.similar import same_names, warnings_of
 from ..automations.store import VerifiedChange, async_get_store
-from ..automations.units import as_told, put_back, without_kept_recipients
+from ..automations.target_names import without_all_recipients
+from ..calls.call import ToolCall
+from ..calls.plan import Plan, Remark
+from ..calls.policy import Tier
+from ..confirmation.wording import step_for
+from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, cut
-from ..toolbox.call import ToolCall
-from ..toolbox.plan import Plan, Remark
-from ..toolbox.policy import Tier
-from ..toolbox.telling import step_for
-from ..toolbox.tool import ExtendedTool
 from .planned_change import PlannedChange, asking, exposing, loaded, noted
-from .rehearsal import RehearseAutomationTool
-from .rehearsal_subject import async_remark
 from .scene_changes import plan_new_scene, plan_scene
+from .simulation import RehearseAutomationTool
+from .simulation_subject import async_remark
 
 DEADLINE = 60.0
 """Seconds that a change may take: Home Assistant reads its whole configuration anew before it loads one automation."""

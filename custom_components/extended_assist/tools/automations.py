@@ -28,12 +28,12 @@ from ..automations.query import (
 )
 from ..automations.secret_values import SecretValues
 from ..automations.store import async_get_store
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked
 from ..exposure.entities import normalize
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..results import fit_rows, format_time, to_csv
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _HEADER = ("name", "entity_id", "id", "state", "last_triggered", "can_be_changed", "what")
 _LEFT_OUT = {

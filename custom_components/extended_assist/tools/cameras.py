@@ -10,20 +10,19 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonArrayType, JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.chat_images import async_show, screen_of
+from ..calls.policy import Tier
+from ..cameras.access import async_may_see, async_note_looks
+from ..cameras.description import SightedTool, async_in_words
 from ..cameras.earlier import async_earlier, async_earlier_times
-from ..cameras.eyes import SightedTool
-from ..cameras.fitting import MEDIA_TYPE
-from ..cameras.kept import KeptPicture, KeptPictures, LookResult, PictureReference
-from ..cameras.looks import async_may_see, async_note_looks
-from ..cameras.taking import MAX_PICTURES, SOURCES, NoPicture, TakenPicture, async_take
-from ..cameras.words import async_in_words
+from ..cameras.image_cache import KeptPicture, KeptPictures, LookResult, PictureReference
+from ..cameras.resize import MEDIA_TYPE
+from ..cameras.snapshot import MAX_PICTURES, SOURCES, NoPicture, TakenPicture, async_take
+from ..confirmation.untrusted_text import marked
 from ..exposure.entities import ExposedEntity
+from ..llm_tools.extended_tool import READ_ONLY
 from ..results import ToolError, enforce, format_time
-from ..toolbox.call import ToolCall
-from ..toolbox.chat_images import async_show, screen_of
-from ..toolbox.outside import marked
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY
 
 _DEADLINE: Final = 60.0
 """Seconds for slow cameras and, in words, a model that answers in between."""

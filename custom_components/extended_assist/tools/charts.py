@@ -9,18 +9,18 @@ from homeassistant.components.recorder.models import StatisticMeanType
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.chat_images import async_show, screen_of
 from ..charts.course import Curve, CurveKind, CurvePart, Stripe, Turn
 from ..charts.drawing import draw
 from ..exposure.entities import ExposedEntity
 from ..exposure.safe_log import log_unexpected
 from ..recorder import async_read
+from ..recorder.chart_points import read_points
 from ..recorder.history import EntityHistory, Question, Subject
 from ..recorder.periods import HOUR, SHORT, Period, Span, following_day
-from ..recorder.points import read_points
 from ..recorder.statistics import PeriodRow, as_moment, read_rows
 from ..results import format_minute
-from ..toolbox.call import ToolCall
-from ..toolbox.chat_images import async_show, screen_of
 from .history_answers import CIRCULAR, Wording
 from .statistics_answers import Account, Statistic, as_shown
 

@@ -10,15 +10,15 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import fixed_names, marked
 from ..exposure.entities import ExposedEntity
 from ..exposure.fixed_values import has_free_text
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder.query import FILL_LIMIT, MAX_QUERY, MAX_ROWS, TIME_LIMIT, Answer, Visible, async_query, visible
 from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_time, to_csv
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import fixed_names, marked
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _DEFAULT_HOURS = 7 * 24
 _NOTES = 250

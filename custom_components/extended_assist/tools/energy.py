@@ -13,15 +13,15 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
 from ..exposure.entities import Exposure
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.periods import Period, Span, floor_hour, span_before
 from ..recorder.statistics import Metadata, read_changes, read_first_rows, read_last_ends, read_metadata
 from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_minute, number, to_csv
-from ..toolbox.call import ToolCall
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .energy_balance import Kind
 from .energy_dashboard import (
     Dashboard,

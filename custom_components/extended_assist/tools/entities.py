@@ -9,13 +9,13 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked
 from ..exposure.entities import ExposedEntity
 from ..exposure.fixed_values import is_fixed_attribute, is_fixed_name, is_fixed_state
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..results import fit_rows, size, to_csv
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _COLUMNS = ("entity_id", "name", "area", "state", "unit")
 _ALL_ATTRIBUTES = "*"

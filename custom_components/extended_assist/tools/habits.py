@@ -18,24 +18,24 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..automations.check import async_check, normalized
+from ..calls.call import ToolCall
+from ..calls.journal import HABIT, Change
+from ..calls.plan import Step
+from ..calls.policy import Tier
+from ..confirmation.consequential import is_consequential
 from ..exposure.groups import is_group, members_of
 from ..habits.changes import By
-from ..habits.covered import Doer, async_doers
-from ..habits.declined import async_get_declined, declined_from
+from ..habits.dismissed import async_get_declined, declined_from
+from ..habits.existing_automations import Doer, async_doers
 from ..habits.find import FoundHabits, Sought, find_habits, read_home
 from ..habits.habit import LEFT_ON, TIME, Habit
 from ..habits.kinds import SETTABLE, action, is_leading, states_of
 from ..habits.left_on import was_left_on
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read, ready_recorder
-from ..rehearsal.past import NotReplayableError, RehearsalOutcome
-from ..rehearsal.rehearse import Rehearsed, RehearsedSpan, rehearse
 from ..results import ToolError, format_minute, size
-from ..toolbox.call import ToolCall
-from ..toolbox.consequential import is_consequential
-from ..toolbox.journal import HABIT, Change
-from ..toolbox.plan import Step
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
+from ..simulation.historical_state import NotReplayableError, RehearsalOutcome
+from ..simulation.run import Rehearsed, RehearsedSpan, rehearse
 
 _DAYS: Final = 42
 _FEWEST: Final = 7

@@ -13,20 +13,20 @@ from homeassistant.helpers.json import json_dumps
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked
 from ..exposure import domains
 from ..exposure.entities import ExposedEntity
 from ..exposure.fixed_values import is_fixed_attribute_name, is_fixed_name
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read, ready_recorder
 from ..recorder.history import Question, Subject, read_history
-from ..recorder.kept import async_get_kept
+from ..recorder.interruption_cache import async_get_kept
 from ..recorder.state_durations import Coding, Live, StateCodes
 from ..recorder.states import as_number
 from ..recorder.time_spans import END, START, time_span
 from ..results import FreeTextError, ToolError, format_time, size
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .charts import async_chart_history
 from .history_answers import Wording
 

@@ -12,16 +12,16 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked
 from ..exposure.entities import ExposedEntity
 from ..exposure.fixed_values import is_fixed_name, is_fixed_state
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.logbook import ContextIds, Entry, Latest, read_logbook
 from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, fit_rows, format_time, size, to_csv
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .causes import async_causes
 
 _DEFAULT_ROWS = 25

@@ -10,25 +10,23 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.caller import Caller
+from ..calls.options import MEMORY
+from ..calls.plan import Plan, Step
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import async_are_others, marked, marks
 from ..const import DOMAIN
 from ..exposure.entities import Exposure, NotExposedError, is_secret_text
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
+from ..memory.editing import keep_subjects, to_change
 from ..memory.fact import MAX_WORDS, Fact, one_line
-from ..memory.finding import async_find, async_near
-from ..memory.keeper import Memory, async_get_memory, is_any_own
-from ..memory.rows import async_row
-from ..memory.subjects import async_told, look_up
-from ..memory.telling import async_told_facts
-from ..memory.times import read_until
-from ..memory.whose import Ears, Writer, async_check_ears, async_check_writer, check_guests
-from ..memory.writing import keep_subjects, to_change
+from ..memory.ownership import Ears, Writer, async_check_ears, async_check_writer, check_guests
+from ..memory.prompt import async_told_facts
+from ..memory.references import async_told, look_up
+from ..memory.rows import async_find, async_near, async_row, read_until
+from ..memory.store import Memory, async_get_memory, is_any_own
 from ..results import FreeTextError, ToolError, format_time, size
-from ..toolbox.call import ToolCall
-from ..toolbox.caller import Caller
-from ..toolbox.options import MEMORY
-from ..toolbox.outside import async_are_others, marked, marks
-from ..toolbox.plan import Plan, Step
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 _EVERYTHING: Final = "everything"
 _HOUSEHOLD: Final = "household"

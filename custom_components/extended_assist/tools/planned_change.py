@@ -7,15 +7,14 @@ from typing import Any
 from homeassistant.core import callback
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.account import parts_of, shown
 from ..automations.check import CheckedAutomation
-from ..automations.config_file import ConfigFile
+from ..automations.config_file import ConfigFile, UsedBlueprint
+from ..automations.describe_scripts import parts_of, shown
 from ..automations.edit import Edit
 from ..automations.loading import AUTOMATIONS
-from ..automations.used_blueprint import UsedBlueprint
-from ..toolbox.call import ToolCall
-from ..toolbox.consequential import is_consequential
-from ..toolbox.plan import Step
+from ..calls.call import ToolCall
+from ..calls.plan import Step
+from ..confirmation.consequential import is_consequential
 
 _WHO = {
     "automation": "turn it on and off, and set it off",

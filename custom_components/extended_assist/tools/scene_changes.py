@@ -8,7 +8,8 @@ from homeassistant.const import CONF_ENTITIES, CONF_ICON, CONF_NAME
 
 from ..automations.check import refuse_untold
 from ..automations.describe_scripts import SceneDescriber
-from ..automations.difference import diff
+from ..automations.diff import diff
+from ..automations.duplicates import same_names
 from ..automations.edit import add, merged, update
 from ..automations.loading_scripts import SCENES
 from ..automations.query import Automation, FileState, exposed_automations, visible_config
@@ -21,12 +22,11 @@ from ..automations.scenes import (
     with_metadata,
 )
 from ..automations.secret_values import SecretValues
-from ..automations.similar import same_names
+from ..calls.call import ToolCall
+from ..calls.plan import Step
+from ..confirmation.consequential import leaves
+from ..confirmation.wording import step_for
 from ..results import ToolError
-from ..toolbox.call import ToolCall
-from ..toolbox.consequential import leaves
-from ..toolbox.plan import Step
-from ..toolbox.telling import step_for
 from .planned_change import PlannedChange, asking
 
 _HOLDS_HIDDEN = (

@@ -10,16 +10,16 @@ from homeassistant.util.json import JsonObjectType
 
 from ..actions.check import ResolvedAction, async_check_action
 from ..actions.perform import async_perform
-from ..actions.planned import planned_steps
+from ..actions.plan import planned_steps
 from ..actions.run import SEQUENCE_TIME, SequenceRun, as_of_now, changes
 from ..actions.sequences import SequenceWalker
+from ..calls.call import ToolCall
+from ..calls.plan import Plan
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked, marked_answer
+from ..confirmation.wording import step_for
+from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, size
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked, marked_answer
-from ..toolbox.plan import Plan
-from ..toolbox.policy import Tier
-from ..toolbox.telling import step_for
-from ..toolbox.tool import ExtendedTool
 
 _FINISHING_TIME = 10.0
 """Seconds to check before and to look at the states after."""

@@ -13,8 +13,11 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
 from ..exposure.entities import Exposure, NotExposedError, normalize
 from ..exposure.fixed_values import is_fixed_unit
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..recorder import async_read
 from ..recorder.periods import (
     PERIODS,
@@ -29,9 +32,6 @@ from ..recorder.statistics_gaps import read_gaps
 from ..recorder.statistics_totals import TotalType, read_totals
 from ..recorder.time_spans import END, START, time_span
 from ..results import ToolError, format_minute
-from ..toolbox.call import ToolCall
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 from .charts import async_chart_statistics
 from .statistics_answers import COMPILED_AFTER, Account, Statistic, describe
 

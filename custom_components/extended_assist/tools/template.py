@@ -7,11 +7,11 @@ import voluptuous as vol
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..confirmation.untrusted_text import marked
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 from ..templates import async_render_with_notes, nearest_known
-from ..toolbox.call import ToolCall
-from ..toolbox.outside import marked
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
 
 
 class RenderTemplateTool(ExtendedTool):

@@ -7,9 +7,9 @@ import voluptuous as vol
 from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.util.json import JsonObjectType
 
-from ..toolbox.call import ToolCall
-from ..toolbox.policy import Tier
-from ..toolbox.tool import READ_ONLY, ExtendedTool
+from ..calls.call import ToolCall
+from ..calls.policy import Tier
+from ..llm_tools.extended_tool import READ_ONLY, ExtendedTool
 
 
 class GetUserNameTool(ExtendedTool):

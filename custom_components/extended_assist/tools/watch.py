@@ -13,27 +13,27 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ..actions.data import refuse_templates
-from ..cameras.eyes import SightedTool
-from ..cameras.looks import async_may_see
-from ..cameras.taking import SOURCES
+from ..calls.call import ToolCall
+from ..calls.change_recorder import Due
+from ..calls.options import CAMERAS, WISHES
+from ..calls.plan import Plan, Step
+from ..calls.policy import Tier
+from ..calls.visible_text import name_shown
+from ..cameras.access import async_may_see
+from ..cameras.description import SightedTool
+from ..cameras.snapshot import SOURCES
 from ..claude.vision_model import check_eyes, thought_of_look
 from ..const import CONF_FAMILIES, DOMAIN
 from ..exposure.entities import ExposedEntity
 from ..results import ToolError, format_duration
-from ..toolbox.acts import Due
-from ..toolbox.call import ToolCall
-from ..toolbox.options import CAMERAS, WISHES
-from ..toolbox.plan import Plan, Step
-from ..toolbox.policy import Tier
-from ..toolbox.visible import name_shown
-from ..wishes.account import told_audience
-from ..wishes.later import async_keep, owner_of
-from ..wishes.looking import tokens_of_look
-from ..wishes.reading import async_read_audience
-from ..wishes.wish import MAX_WORDS, Watch, What, When, Wish
-from ..wishes.words import say
+from ..scheduled.camera_check import tokens_of_look
+from ..scheduled.creation import async_keep, owner_of
+from ..scheduled.description import told_audience
+from ..scheduled.parser import async_read_audience
+from ..scheduled.phrases import say
+from ..scheduled.scheduled_task import MAX_WORDS, ScheduledTask, Watch, What, When
 from .cameras import wanted_cameras
-from .wishes_answers import MAX_NAME, told
+from .scheduled_answers import MAX_NAME, told
 
 MAX_CAMERAS: Final = 4
 MAX_LOOKS: Final = 300
@@ -97,11 +97,11 @@ class WatchTool(SightedTool):
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
         """Check and keep it; say what will happen, and what it costs."""
-        wish, watch, left_out = await _async_wish(call)
-        await async_keep(call, wish)
+        task, watch, left_out = await _async_task(call)
+        await async_keep(call, task)
         call.recording.is_complete = not left_out
-        call.recording.due = Due(wish.when.moment)
-        answer: JsonObjectType = {"id": wish.id} | told(call, wish) | {"cost": _cost(call, watch, "en")}
+        call.recording.due = Due(task.when.moment)
+        answer: JsonObjectType = {"id": task.id} | told(call, task) | {"cost": _cost(call, watch, "en")}
         if left_out:
             answer["not_from_here"] = f"{left_out} more may not be looked at by whoever asks"
         return answer
@@ -109,23 +109,23 @@ class WatchTool(SightedTool):
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
         """Return the plan of the watch, with its cost."""
-        wish, watch, _ = await _async_wish(call)
+        task, watch, _ = await _async_task(call)
         names = ", ".join(name_shown(entity) for entity in filter(None, map(call.exposure.entity, watch.entity_ids)))
-        audience = told_audience(call.hass, call.exposure, wish.audience)
+        audience = told_audience(call.hass, call.exposure, task.audience)
         words = (
             f"Look at {names} every {format_duration(watch.every)} for {format_duration(call.arguments['lasts'])}, and say"
             f"{f' (to {audience})' if audience else ''} once this is to be seen: {watch.see}"
         )
-        words += f" (in the words: {wish.what.say})" if wish.what.say else ""
+        words += f" (in the words: {task.what.say})" if task.what.say else ""
         # Beside several calls, on a phone and to other agents, nothing but the words of a step is told.
         cost = _cost(call, watch, call.caller.llm_context.language)
         words += f". {cost}" if words[-1].isalnum() else f" {cost}"
         data = {key: call.arguments[key] for key in ("every", "lasts")} | {
             "cost": cost,
             "see": watch.see,
-            "say": wish.what.say,
-            "hearer": wish.audience.hearer.value,
-            "target": wish.audience.target,
+            "say": task.what.say,
+            "hearer": task.audience.hearer.value,
+            "target": task.audience.target,
         }
         step = Step(f"{DOMAIN}.watch", tuple(watch.entity_ids), data, words)
         return Plan((step,), words)
@@ -157,8 +157,8 @@ def _cameras(call: ToolCall) -> list[ExposedEntity]:
     return cameras
 
 
-async def _async_wish(call: ToolCall) -> tuple[Wish, Watch, int]:
-    """Return the wish that the arguments mean, its watch, and how many cameras may not be looked at from here."""
+async def _async_task(call: ToolCall) -> tuple[ScheduledTask, Watch, int]:
+    """Return the task that the arguments mean, its watch, and how many cameras may not be looked at from here."""
     given, owner = call.arguments, owner_of(call)
     entry = call.hass.config_entries.async_get_entry(owner.entry_id)
     if entry is not None and WISHES not in entry.options.get(CONF_FAMILIES, (WISHES,)):
@@ -174,14 +174,14 @@ async def _async_wish(call: ToolCall) -> tuple[Wish, Watch, int]:
         raise ToolError(f"Not available now: {', '.join(entity.name for entity in entities)}. Tell the user.")
     begins = dt_util.utcnow().timestamp() + FIRST_LOOK
     watch = Watch(see, [entity.entity_id for entity in entities], begins, given["every"], looks, call.agent)
-    wish = Wish(
+    task = ScheduledTask(
         name=see[:MAX_NAME],
         owner=owner,
         when=When(moment=begins + given["lasts"], watch=watch),
         what=What(say=words or None),
         audience=await async_read_audience(call, given),
     )
-    return wish, watch, len(wanted) - len(entities)
+    return task, watch, len(wanted) - len(entities)
 
 
 def _tokens(call: ToolCall, see: str, cameras: Iterable[ExposedEntity]) -> int:

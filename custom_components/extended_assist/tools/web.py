@@ -11,11 +11,11 @@ from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonArrayType, JsonObjectType
 
+from ..calls.call import ToolCall
+from ..calls.plan import Plan, Step
+from ..calls.policy import Tier
+from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, format_time, size
-from ..toolbox.call import ToolCall
-from ..toolbox.plan import Plan, Step
-from ..toolbox.policy import Tier
-from ..toolbox.tool import ExtendedTool
 from ..web import fetch, json_path, page, read, select
 from ..web.conversation import KeptText, WebMemory
 from ..web.fetch import FetchedResponse, Method, async_fetch

@@ -6,24 +6,23 @@ from typing import Any
 from homeassistant.const import CONF_ID
 from homeassistant.util.json import JsonObjectType
 
-from ..automations.account import parts_of, shown
 from ..automations.check import MAX_NAME
 from ..automations.config_includes import include_problem
-from ..automations.describe_scripts import DESCRIBERS
-from ..automations.difference import diff
+from ..automations.describe_scripts import DESCRIBERS, parts_of, shown
+from ..automations.diff import diff
 from ..automations.file import try_change
 from ..automations.loading_scripts import FILES
 from ..automations.query import exposed_automation, visible_block
-from ..automations.reverse import ChangedSinceError
+from ..automations.revert import ChangedSinceError
 from ..automations.secret_values import SecretValues, read_secrets
 from ..automations.store import UNSEEN, ConfigStore, async_get_store
-from ..automations.yaml_index import index_yaml, load_automation
+from ..automations.yaml_positions import index_yaml, load_automation
+from ..calls.call import ToolCall
+from ..calls.journal import Change
+from ..calls.plan import Plan, Step
+from ..calls.policy import Tier, async_check_speaker
 from ..const import DOMAIN
 from ..results import OverError, ToolError
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import Change
-from ..toolbox.plan import Plan, Step
-from ..toolbox.policy import Tier, async_check_speaker
 
 _TELL = "Tell the user"
 _AGAIN = "Once that is set back, undo again; if it is undone again as it is now, this change is given up."

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
+from ..calls.call import ToolCall
+from ..calls.journal import Change
+from ..calls.plan import Plan, Step
+from ..confirmation.untrusted_text import async_are_others, marked
 from ..const import DOMAIN
 from ..memory.fact import Fact
-from ..memory.keeper import Memory, async_get_memory
-from ..memory.subjects import is_told
-from ..memory.whose import async_check_ears, async_check_writer
+from ..memory.ownership import async_check_ears, async_check_writer
+from ..memory.references import is_told
+from ..memory.store import Memory, async_get_memory
 from ..results import OverError, ToolError
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import Change
-from ..toolbox.outside import async_are_others, marked
-from ..toolbox.plan import Plan, Step
 
 _OVER = "What was remembered or forgotten then is deleted for good. Undo again for the change before."
 _FORGOTTEN = "The fact that was changed then is forgotten since. Undo that first, or call remember with its words."

@@ -2,11 +2,8 @@
 
 from homeassistant.core import callback
 
-from ..const import DOMAIN
-from ..effects.aspects import STATE
-from ..exposure.fixed_values import is_fixed_attribute, is_fixed_state
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import (
+from ..calls.call import ToolCall
+from ..calls.journal import (
     AUTOMATION,
     CANCELLED,
     FACT,
@@ -19,11 +16,14 @@ from ..toolbox.journal import (
     WISH_CHANGED,
     Change,
 )
-from ..toolbox.plan import Plan, Step
+from ..calls.plan import Plan, Step
+from ..calls.settable_attributes import STATE
+from ..const import DOMAIN
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_state
 from .automations import async_plan_undo_automation
 from .memory import async_plan_undo_fact
+from .scheduled import async_plan_undo_task
 from .states import steps_of_undoing
-from .wishes import async_plan_undo_wish
 
 
 async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan:
@@ -32,7 +32,7 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
     if STATES in change.details:
         steps = tuple(steps_of_undoing(call, change))
     elif change.kind in (SCHEDULED, CANCELLED, WISH, WISH_CHANGED):
-        return await async_plan_undo_wish(call, change, sentence)
+        return await async_plan_undo_task(call, change, sentence)
     elif change.kind == FACT:
         return await async_plan_undo_fact(call, change, sentence)
     elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := await async_plan_undo_automation(call, change)):

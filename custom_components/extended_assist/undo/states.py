@@ -16,20 +16,20 @@ from homeassistant.exceptions import HomeAssistantError, ServiceValidationError,
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
+from ..calls import change_recorder
+from ..calls.call import ToolCall
+from ..calls.desired_states import LASTING, SLOW, is_coming, is_passed, passes
+from ..calls.journal import STATES, Change
+from ..calls.outcome import describe_change, fitting
+from ..calls.plan import Step, identity_of
+from ..calls.settable_attributes import NOT_KNOWN, POSITION, STATE, TILT, Aspect, Step as Setting, aspects_of, is_empty
+from ..calls.visible_text import quoted
+from ..confirmation.wording import framed
 from ..const import DOMAIN
-from ..effects.aims import LASTING, SLOW, is_coming, is_passed, passes
-from ..effects.aspects import NOT_KNOWN, POSITION, STATE, TILT, Aspect, Step as Setting, aspects_of, is_empty
 from ..exposure.domains import ONLY_RUN
 from ..exposure.groups import members_of
 from ..exposure.responses import safe_reason
 from ..results import OverError
-from ..toolbox import acts
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import STATES, Change
-from ..toolbox.outcome import describe_change, fitting
-from ..toolbox.plan import Step, identity_of
-from ..toolbox.telling import framed
-from ..toolbox.visible import quoted
 
 ACTION_TIME = 6.0
 """Seconds until an action that sets something back is told as not finished."""
@@ -276,7 +276,7 @@ def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
 async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> dict[str, tuple[str, bool]]:
     """Call what sets aspects back; return why some are not, by name, and whether that is so for good."""
     hass, entity_id, failures = call.hass, start.entity_id, dict[str, tuple[str, bool]]()
-    patience = acts.SETTLE_TIME
+    patience = change_recorder.SETTLE_TIME
     called: set[str] = set()
     # Where something was begun and is not seen yet, it is set back all the same, once.
     pending = {part.aspect.name for part in parts if part.is_pending(start)}
@@ -302,11 +302,13 @@ async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> d
             if failure := await _async_call(call, entity_id, step[0], data):
                 return failures | {one.aspect.name: failure for one, _ in together}
             begun = hass.loop.time()
-            await acts.async_until(
+            await change_recorder.async_until(
                 hass, [entity_id], partial(_is_over, call, start, [one for one, _ in together]), begun + patience
             )
             patience = max(0.0, patience - (hass.loop.time() - begun))
-    await acts.async_until(hass, [entity_id], partial(_is_over, call, start, parts), hass.loop.time() + patience)
+    await change_recorder.async_until(
+        hass, [entity_id], partial(_is_over, call, start, parts), hass.loop.time() + patience
+    )
     now = hass.states.get(entity_id)
     if now is not None and now.attributes.get(ATTR_ASSUMED_STATE):
         return failures
@@ -318,7 +320,7 @@ async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> d
         elif now is None or part.aspect.setter(part.before, now) is None:
             failures[part.aspect.name] = (f"nothing sets its {part.aspect.name} back", True)
         else:
-            failures[part.aspect.name] = (f"it did not follow within {acts.SETTLE_TIME:g} seconds", False)
+            failures[part.aspect.name] = (f"it did not follow within {change_recorder.SETTLE_TIME:g} seconds", False)
     return failures
 
 

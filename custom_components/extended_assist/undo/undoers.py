@@ -8,10 +8,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
-from ..const import DOMAIN
-from ..results import OverError, ToolError
-from ..toolbox.call import ToolCall
-from ..toolbox.journal import (
+from ..calls.call import ToolCall
+from ..calls.journal import (
     ASPECTS,
     AUTOMATION,
     CANCELLED,
@@ -26,11 +24,13 @@ from ..toolbox.journal import (
     Change,
     Journal,
 )
+from ..const import DOMAIN
+from ..habits.dismissed import async_get_declined
+from ..results import OverError, ToolError
 from .automations import async_undo_automation
-from .habits import async_undo_decline
 from .memory import async_undo_fact
+from .scheduled import async_restore_task, async_undo_task
 from .states import async_undo_states
-from .wishes import async_restore_wish, async_unwish
 
 type Undoer = Callable[[ToolCall, Change], Awaitable[tuple[JsonObjectType, bool]]]
 """Undoes a change and says what came back and what did not, and whether nothing is left to be tried again.
@@ -38,12 +38,20 @@ type Undoer = Callable[[ToolCall, Change], Awaitable[tuple[JsonObjectType, bool]
 Raises OverError when it can never be undone, and ToolError when it was not.
 """
 
+
+async def async_undo_decline(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
+    """Let a habit be told again."""
+    if not await (await async_get_declined(call.hass)).async_allow(change.details["id"]):
+        raise OverError("That habit is not declined any more. Undo again for the change before.")
+    return {"undone": "the habit may be offered again"}, True
+
+
 UNDOERS: Final[Mapping[str, Undoer]] = {
     STATES: async_undo_states,
     ASPECTS: async_undo_states,
     **dict.fromkeys((AUTOMATION, SCRIPT, SCENE), async_undo_automation),
-    **dict.fromkeys((SCHEDULED, WISH), async_unwish),
-    **dict.fromkeys((CANCELLED, WISH_CHANGED), async_restore_wish),
+    **dict.fromkeys((SCHEDULED, WISH), async_undo_task),
+    **dict.fromkeys((CANCELLED, WISH_CHANGED), async_restore_task),
     FACT: async_undo_fact,
     HABIT: async_undo_decline,
 }

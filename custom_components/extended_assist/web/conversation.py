@@ -9,9 +9,9 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from homeassistant.util.hass_dict import HassKey
 
+from ..calls.caller import Caller
 from ..const import DOMAIN
 from ..results import ToolError
-from ..toolbox.caller import Caller
 
 MAX_REQUESTS: Final = 20
 """Requests of one conversation in RATE_SECONDS: more than any question needs, too few to search a network or carry much out."""

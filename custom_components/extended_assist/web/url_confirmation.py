@@ -7,9 +7,9 @@ from yarl import URL
 from homeassistant.components.conversation import ChatLog, ToolResultContent, UserContent
 from homeassistant.helpers.json import json_dumps
 
-from ..toolbox.call import ToolCall
-from ..toolbox.caller import Caller
-from ..toolbox.outside import brings_outside_text, marks, was_heard
+from ..calls.call import ToolCall
+from ..calls.caller import Caller
+from ..confirmation.untrusted_text import brings_outside_text, marks, was_heard
 from .guard import Guard
 
 _LINK = re.compile(r"""https?://[^\s"'<>|\\^`{}()\[\]]+""", re.IGNORECASE)

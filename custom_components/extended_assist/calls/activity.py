@@ -1,0 +1,209 @@
+"""What assistants did and what became of it: one event of Home Assistant for all of it, bounded, in nobody's own words.
+
+Logbook, event entities, triggers and conditions say what this says. An act is told as it begins, as automations are, so that
+Home Assistant's logbook names the assistant as the cause of each change; what fails afterwards is told as well.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from contextvars import Context as ContextVariables
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from typing import Any, Final
+
+from homeassistant.components.automation import EVENT_AUTOMATION_TRIGGERED
+from homeassistant.components.script.const import EVENT_SCRIPT_STARTED
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import ATTR_ENTITY_ID, ATTR_NAME, Platform
+from homeassistant.core import Context, Event, HomeAssistant, SupportsResponse, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..const import ATTR_KIND, DOMAIN
+from .call import ToolCall
+from .plan import Plan, Step
+
+EVENT_AGENT: Final = f"{DOMAIN}_agent_event"
+"""An assistant did something, or could not."""
+
+ATTR_ACTIONS: Final = "actions"
+ATTR_AGENT: Final = "agent"
+ATTR_CAUSED: Final = "caused"
+ATTR_LEFT_OUT: Final = "left_out"
+ATTR_MORE: Final = "more"
+ATTR_REASON: Final = "reason"
+ATTR_TARGETS: Final = "targets"
+ATTR_TOOL: Final = "tool"
+
+MAX_NAMED: Final = 20
+"""Actions, and entities, that one event names."""
+MAX_A_MINUTE: Final = 20
+"""Events of one kind of one agent in a minute; further ones are counted, so that the recorder does not grow without a bound."""
+MAX_CAUSES: Final = 512
+"""Contexts that are remembered as having come of what an assistant did."""
+
+
+class Happening(StrEnum):
+    """What can happen."""
+
+    ACTED = "acted"
+    ASKED = "asked"
+    REFUSED = "refused"
+    UNDONE = "undone"
+    FAILED = "failed"
+    LIMIT_REACHED = "limit_reached"
+
+
+@dataclass(slots=True)
+class Activity:
+    """What is remembered of what happened."""
+
+    last: dict[str, dict[Happening, datetime]] = field(default_factory=dict)
+    """When each kind happened last, by agent."""
+    told: dict[tuple[str, Happening], deque[float]] = field(default_factory=dict)
+    """When it was told in the last minute, by the loop's clock."""
+    left_out: dict[tuple[str, Happening], int] = field(default_factory=dict)
+    """How much was not told since."""
+    causes: dict[str, None] = field(default_factory=dict)
+    """Contexts of what happened, and of automations and scripts that came of it, oldest first."""
+
+    def has_room(self, agent: str, kind: Happening, now: float) -> bool:
+        """Return whether one event more may be told now, and count it in either case."""
+        told = self.told.setdefault((agent, kind), deque(maxlen=MAX_A_MINUTE))
+        if len(told) == MAX_A_MINUTE and now - told[0] < 60:
+            self.left_out[agent, kind] = self.left_out.get((agent, kind), 0) + 1
+            return False
+        told.append(now)
+        return True
+
+    def follow(self, context_id: str) -> None:
+        """Take it that a context came of what happened."""
+        self.causes[context_id] = None
+        if len(self.causes) > MAX_CAUSES:
+            del self.causes[next(iter(self.causes))]
+
+
+_ACTIVITY: HassKey[Activity] = HassKey(f"{DOMAIN}_happenings")
+
+
+@callback
+def async_get_activity(hass: HomeAssistant) -> Activity:
+    """Return the activity of the home, and follow from now on which automations and scripts come of it."""
+    if (found := hass.data.get(_ACTIVITY)) is not None:
+        return found
+    activity = hass.data[_ACTIVITY] = Activity()
+
+    @callback
+    def started(event: Event[Any]) -> None:
+        if event.context.parent_id in activity.causes:
+            activity.follow(event.context.id)
+
+    for event_type in (EVENT_AUTOMATION_TRIGGERED, EVENT_SCRIPT_STARTED):
+        hass.bus.async_listen(event_type, started)
+    return activity
+
+
+def unique_id_of(agent: str) -> str:
+    """Return the unique id of the event entity of an agent, or of an entry."""
+    return f"{agent}_activity"
+
+
+@callback
+def async_happened(
+    hass: HomeAssistant,
+    kind: Happening,
+    entry_id: str | None,
+    agent: str | None,
+    context: Context | None,
+    *,
+    tool: str = "",
+    reason: str = "",
+    actions: Iterable[str] = (),
+    targets: Iterable[str] = (),
+) -> None:
+    """Tell what an agent did, in the context in which it did it; the agent is the id of its subentry.
+
+    Without an agent of ours it is told of the entry, whose tools somebody else's agent used.
+    """
+    owner = _owner(hass, entry_id, agent)
+    if owner is None:
+        return
+    entry, who = owner
+    activity = async_get_activity(hass)
+    activity.last.setdefault(who, {})[kind] = dt_util.utcnow()
+    context = context or Context()
+    is_caused = context.parent_id in activity.causes
+    activity.follow(context.id)
+    if not activity.has_room(who, kind, hass.loop.time()):
+        return
+    done, reached = list(dict.fromkeys(actions)), list(dict.fromkeys(targets))
+    more = max(0, len(done) - MAX_NAMED) + max(0, len(reached) - MAX_NAMED)
+    optional: dict[str, Any] = {
+        ATTR_TOOL: tool,
+        ATTR_REASON: reason,
+        ATTR_ACTIONS: done[:MAX_NAMED],
+        ATTR_TARGETS: reached[:MAX_NAMED],
+        ATTR_MORE: more,
+        ATTR_LEFT_OUT: activity.left_out.pop((who, kind), 0),
+        ATTR_CAUSED: is_caused,
+        ATTR_ENTITY_ID: er.async_get(hass).async_get_entity_id(Platform.EVENT, DOMAIN, unique_id_of(who)),
+    }
+    title = entry.subentries[who].title if who in entry.subentries else entry.title
+    data = {ATTR_KIND: kind.value, ATTR_AGENT: who, ATTR_NAME: title}
+    data |= {key: value for key, value in optional.items() if value}
+    # What an automation has said to an assistant because of it is no part of the conversation in which it happened.
+    ContextVariables().run(partial(hass.bus.async_fire, EVENT_AGENT, data, context=context))
+
+
+@callback
+def _owner(hass: HomeAssistant, entry_id: str | None, agent: str | None) -> tuple[ConfigEntry, str] | None:
+    """Return the entry of an agent and the agent, or the entry whose tools were used; None where that is gone."""
+    if agent is not None:
+        for entry in hass.config_entries.async_entries(DOMAIN):
+            if agent in entry.subentries:
+                return entry, agent
+    own = hass.config_entries.async_get_entry(entry_id) if entry_id else None
+    return (own, own.entry_id) if own is not None else None
+
+
+@callback
+def only_answers(hass: HomeAssistant, step: Step) -> bool:
+    """Return whether a step does nothing but answer."""
+    domain, _, service = step.action.partition(".")
+    only = SupportsResponse.ONLY
+    return hass.services.has_service(domain, service) and hass.services.supports_response(domain, service) is only
+
+
+@callback
+def only_tells(hass: HomeAssistant, plan: Plan) -> bool:
+    """Return whether a plan does nothing but answer."""
+    return plan.is_whole and not plan.bound_to and all(only_answers(hass, step) for step in plan.steps)
+
+
+@callback
+def tell(call: ToolCall, kind: Happening) -> None:
+    """Tell what happens with a call: which actions on which entities were planned, as far as these are exposed.
+
+    What is remembered, and what somebody wants for themselves later, is told nowhere.
+    """
+    hass, plan = call.hass, call.recording.plan
+    if not call.recording.is_told or (
+        kind is Happening.ACTED and plan is not None and plan.steps and only_tells(hass, plan)
+    ):
+        return
+    steps = plan.steps if plan is not None else ()
+    exposed = (entity_id for step in steps for entity_id in step.entity_ids if call.exposure.is_exposed(entity_id))
+    actions = (step.action for step in steps if step.action and call.exposure.visible_value(step.action))
+    async_happened(
+        hass,
+        kind,
+        call.options.entry_id,
+        call.agent,
+        call.caller.context,
+        tool=call.tool_input.tool_name if call.tool_input else "",
+        actions=actions,
+        targets=exposed,
+    )

@@ -1,0 +1,187 @@
+"""What became of the entities that a call acted on: looked at, and told shortly."""
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Mapping
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import llm
+from homeassistant.util.json import JsonObjectType
+
+from ..exposure.entities import Exposure, unit_of
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_state
+from ..exposure.groups import is_group, members_of
+from ..results import shown, size
+from .call import ToolCall
+from .change_recorder import Act, Due
+from .desired_states import Status
+from .settable_attributes import STATE
+
+OUTCOME = "outcome"
+COUNTS = 100
+"""Characters that an outcome takes at least: how many entities there are of each kind."""
+
+_MAX_NAMED = 4
+"""Entities that are named although they are as wanted."""
+_ROOM = 600
+"""Characters that the names of one outcome may take."""
+_COLOR_MODE = "color_mode"
+"""Says no more than the colour beside it."""
+_MAX_ATTRIBUTES = 6
+_MAX_VALUE = 60
+_FREE = "a text"
+"""Stands for a state that somebody outside can have written."""
+
+
+class DoneResult(llm.ToolResult):
+    """The result of a call that is seen to have done all that it was to do. Others cannot write one."""
+
+    still_holds: Callable[[], bool]
+    """Tells whether that can still be seen; no field, because Home Assistant writes the fields of results as JSON."""
+
+    due: Due | None
+    """The next time of the scheduled task that the call made; None if it made none."""
+
+    @classmethod
+    def of(cls, data: JsonObjectType, still_holds: Callable[[], bool], due: Due | None = None) -> DoneResult:
+        """Return the result of a call that is done, for as long as it holds."""
+        result = cls(data=data)
+        result.still_holds, result.due = still_holds, due
+        return result
+
+
+def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
+    """Return a result that tells what became of the entities, its data of the same type as before."""
+    room = max(0, min(_ROOM, call.budget - size(result.data) - COUNTS))
+    exposure = Exposure(call.hass, call.caller.assistant)  # What was hidden meanwhile is not told.
+    told = outcome_of(call.hass, exposure, call.recording.acts, room, is_described="entities" in result.data)
+    if not told or OUTCOME in result.data:
+        return result
+    data = copy(result.data)
+    data[OUTCOME] = told
+    return replace(result, data=data)
+
+
+def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
+    """Return a result as that of a call which did all that it was to do, where its tool and the entities say so."""
+    still_holds = partial(_is_seen, call.hass, call.caller.assistant, call.recording.acts)
+    if not (call.recording.is_complete and still_holds()):
+        return result
+    return DoneResult.of(result.data, still_holds, call.recording.due)
+
+
+def _is_seen(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act]) -> bool:
+    """Return whether the entities tell that all was done; what is hidden is not told, not even by what is made of it."""
+    exposure = Exposure(hass, assistant)
+    visible = [act for entity_id, act in acts.items() if exposure.is_exposed(entity_id)]
+    return bool(acts) == bool(visible) and all(act.is_seen(hass) for act in visible)
+
+
+def outcome_of(
+    hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], room: int = _ROOM, *, is_described: bool = False
+) -> JsonObjectType:
+    """Return the entities by what became of them: names where something is to be said, otherwise how many there are."""
+    ids_by_name: defaultdict[Status, dict[str, str]] = defaultdict(dict)
+    for entity_id, act in sorted(told_acts(hass, exposure, acts).items()):
+        name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
+        same = ids_by_name[act.status(hass)]
+        same[name if name not in same else entity_id] = entity_id
+    told: JsonObjectType = {}
+    for status in (Status.NOT_REACHED, Status.UNDER_WAY, Status.CANNOT_BE_KNOWN, Status.REACHED):
+        if not (entities := ids_by_name.get(status)):
+            continue
+        is_calm = status in (Status.REACHED, Status.CANNOT_BE_KNOWN)
+        if (is_calm and (is_described or len(entities) > _MAX_NAMED)) or room <= 0:
+            told[status.value] = len(entities)
+            continue
+        reports = {name: _as_it_is(hass, exposure, key, acts[key], status) for name, key in entities.items()}
+        named = fitting(reports, room)
+        room -= size(named)
+        told[status.value] = named | ({"more": len(entities) - len(named)} if len(named) < len(entities) else {})
+    return told
+
+
+def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) -> dict[str, Act]:
+    """Return the acts on exposed entities, without those on groups whose members are among them."""
+    return {
+        entity_id: act
+        for entity_id, act in acts.items()
+        if exposure.is_exposed(entity_id) and not _is_told_by_members(hass, exposure, acts, entity_id)
+    }
+
+
+def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], entity_id: str) -> bool:
+    """Return whether an entity is a group of which at least a member is told."""
+    return is_group(hass, entity_id) and any(
+        member in acts and exposure.is_exposed(member) for member in members_of(hass, entity_id)
+    )
+
+
+def _as_it_is(hass: HomeAssistant, exposure: Exposure, entity_id: str, act: Act, status: Status) -> str:
+    """Return how an entity is, with what was to be set of it."""
+    if (now := hass.states.get(entity_id)) is None:
+        return "removed"
+    visible = exposure.visible_attributes(now)
+    set_now = [
+        f"{name} {_short(visible[name])}"
+        for name in (act.wanted or {})
+        if name not in (STATE, _COLOR_MODE)
+        and visible.get(name) is not None
+        and is_fixed_attribute(hass, now, name, visible[name])
+    ]
+    if status is Status.UNDER_WAY and (measured := visible.get("current_temperature")) is not None:
+        set_now.append(f"measured {measured}")
+    return ", ".join([_state_text(hass, now), *set_now])
+
+
+def fitting(reports: Mapping[str, str], room: int) -> JsonObjectType:
+    """Return as many of the first reports as fit into a number of characters."""
+    kept: JsonObjectType = {}
+    for name, report in reports.items():
+        if (room := room - size({name: report})) < 0:
+            break
+        kept[name] = report
+    return kept
+
+
+def describe_change(
+    hass: HomeAssistant,
+    exposure: Exposure,
+    before: State | None,
+    after: State | None,
+    asked: Container[str] = frozenset(),
+) -> str:
+    """Return the old and the new values of an entity, such as 'off → on, brightness 128', first those that were asked for."""
+    if after is None:
+        return "removed"
+    was, now = _state_text(hass, before) if before else "nothing", _state_text(hass, after)
+    parts = [now if was == now and was != _FREE else f"{was} → {now}"]
+    old = before.attributes if before else {}
+    changed = [
+        (name, value)
+        for name, value in exposure.visible_attributes(after).items()
+        if old.get(name) != value
+        and value is not None
+        and (name in asked or (name != _COLOR_MODE and isinstance(value, str | int | float)))
+        and is_fixed_attribute(hass, after, name, value)
+    ]
+    changed.sort(key=lambda item: item[0] not in asked)
+    parts += [f"{name} {_short(value)}" for name, value in changed[:_MAX_ATTRIBUTES]]
+    return ", ".join(parts) + (", as before" if after is before else "")
+
+
+def _state_text(hass: HomeAssistant, state: State) -> str:
+    """Return a fixed state with its unit."""
+    if not is_fixed_state(hass, state):
+        return _FREE
+    unit = unit_of(state)
+    return f"{state.state if unit is None else shown(state.state, unit)} {unit or ''}".strip()
+
+
+def _short(value: Any) -> str:
+    """Return a value as a short text."""
+    text = str(value)
+    return text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"

@@ -1,0 +1,185 @@
+"""Pictures that were looked at, kept for a while in memory: never on the disk, never for anybody else, gone after a restart."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+from typing import Any, Final
+
+from homeassistant.core import CALLBACK_TYPE, HassJob, HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.helpers.event import async_call_later
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import JsonObjectType
+
+from ..calls.caller import Caller
+from ..const import DOMAIN
+from ..exposure.entities import Exposure
+from .resize import FittedPicture
+
+KEPT_FOR: Final = timedelta(hours=24)
+"""How long a picture can be compared with: since this morning, since yesterday at this time."""
+MAX_KEPT: Final = 60
+MAX_SIZE: Final = 16_000_000
+"""Characters of all pictures in base64: sixty of everyday ones."""
+MAX_OF_ONE: Final = 6
+"""Pictures of one camera for one person."""
+
+type Owner = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPicture:
+    """A picture that somebody looked at."""
+
+    picture_id: str
+    entity_id: str
+    owner: Owner
+    taken: datetime
+    kept: datetime
+    moment: datetime
+    """The time that it is found by: when somebody looked, or of a file, when that was made."""
+    picture: FittedPicture = field(repr=False)
+    is_of_file: bool = False
+    """Whether the home keeps it too: it can be read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureReference:
+    """A picture that belongs to a result."""
+
+    picture_id: str
+    label: str
+    """What stands before it: whose it is, and when it was taken."""
+    tokens: int
+    """What a model counts for it."""
+    size: int = 0
+    """Its characters in base64."""
+
+
+class LookResult(llm.ToolResult):
+    """A result to which pictures belong, held by what makes requests. Others cannot write one."""
+
+    pictures: tuple[PictureReference, ...] = ()
+    """No field, because Home Assistant writes the fields of results as JSON; the data names them."""
+
+    @classmethod
+    def of(cls, data: JsonObjectType, pictures: tuple[PictureReference, ...]) -> LookResult:
+        """Return a result with its pictures."""
+        result = cls(data=data)
+        result.pictures = pictures
+        return result
+
+
+def owner_of(caller: Caller) -> Owner:
+    """Return whose pictures a caller's are: the user's, or of where nobody is known, the device's or the conversation's."""
+    if caller.user_id:
+        return ("user", caller.user_id)
+    return ("device", caller.device_id) if caller.device_id else ("conversation", *caller.conversation_key)
+
+
+class KeptPictures:
+    """The pictures of this Home Assistant, oldest first."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Begin with none."""
+        self._hass = hass
+        self._pictures: dict[str, KeptPicture] = {}
+        self._size = 0
+        self._stop: CALLBACK_TYPE | None = None
+
+    @staticmethod
+    def of(hass: HomeAssistant) -> KeptPictures:
+        """Return the pictures of this Home Assistant."""
+        return hass.data.setdefault(_KEPT, KeptPictures(hass))
+
+    def __iter__(self) -> Iterator[KeptPicture]:
+        """Go through all of them."""
+        return iter([*self._pictures.values()])
+
+    @property
+    def size(self) -> int:
+        """Return how many characters they have."""
+        return self._size
+
+    @callback
+    def keep(
+        self, caller: Caller, entity_id: str, taken: datetime, picture: FittedPicture, *, moment: datetime | None = None
+    ) -> KeptPicture:
+        """Keep a picture that a caller looks at; moment is that of a file."""
+        now, is_of_file = dt_util.utcnow(), moment is not None
+        kept = KeptPicture(
+            token_urlsafe(12), entity_id, owner_of(caller), taken, now, moment or now, picture, is_of_file
+        )
+        if is_of_file and (there := next((one for one in self._like(kept) if one.moment == moment), None)):
+            return there
+        self._pictures[kept.picture_id] = kept
+        self._size += len(picture.data)
+        self._thin_out(kept)
+        while len(self._pictures) > MAX_KEPT or self._size > MAX_SIZE:
+            again = (one.picture_id for one in self if one.is_of_file and one is not kept)
+            self._drop(next(again, next(iter(self._pictures))))
+        self._forget_in_time()
+        return kept
+
+    @callback
+    def get(self, picture_id: str) -> KeptPicture | None:
+        """Return a picture that a result refers to, or None where it is gone."""
+        return self._pictures.get(picture_id)
+
+    @callback
+    def seen_by(self, caller: Caller, picture_id: str) -> KeptPicture | None:
+        """Return a picture that a result refers to, for a caller who goes on with its conversation.
+
+        None where it is gone, where somebody else looked, and where its camera is hidden meanwhile.
+        """
+        one = self.get(picture_id)
+        if one is None or one.owner != owner_of(caller):
+            return None
+        return one if Exposure(self._hass, caller.assistant).entity(one.entity_id) else None
+
+    @callback
+    def all_of(self, caller: Caller, entity_id: str) -> list[KeptPicture]:
+        """Return the pictures of a camera that a caller has seen, by the time at which they were taken."""
+        owner = owner_of(caller)
+        found = [one for one in self._pictures.values() if (one.owner, one.entity_id) == (owner, entity_id)]
+        return sorted(found, key=lambda one: one.taken)
+
+    @callback
+    def clear(self) -> None:
+        """Forget all."""
+        self._pictures, self._size = {}, 0
+        self._forget_in_time()
+
+    def _drop(self, picture_id: str) -> None:
+        """Forget a picture."""
+        self._size -= len(self._pictures.pop(picture_id).picture.data)
+
+    def _like(self, latest: KeptPicture) -> list[KeptPicture]:
+        """Return the pictures of a camera for one person, those of files or the others: neither takes the room of the other."""
+        kind = latest.owner, latest.entity_id, latest.is_of_file
+        return [one for one in self if (one.owner, one.entity_id, one.is_of_file) == kind]
+
+    def _thin_out(self, latest: KeptPicture) -> None:
+        """Keep the first and the last pictures of a camera, and of those between, what leaves the smallest gaps."""
+        same = self._like(latest)
+        if len(same) > MAX_OF_ONE:
+            _, index = min((same[index + 1].kept - same[index - 1].kept, index) for index in range(1, len(same) - 1))
+            self._drop(same[index].picture_id)
+
+    @callback
+    def _forget_in_time(self, *_: Any) -> None:
+        """Forget what is old, and wait for what becomes so next."""
+        if self._stop:
+            self._stop()
+            self._stop = None
+        limit = dt_util.utcnow() - KEPT_FOR
+        for old in [one.picture_id for one in self if one.kept <= limit]:
+            self._drop(old)
+        if oldest := next(iter(self), None):
+            job = HassJob(self._forget_in_time, "forget pictures", cancel_on_shutdown=True)
+            self._stop = async_call_later(self._hass, oldest.kept - limit, job)
+
+
+_KEPT: HassKey[KeptPictures] = HassKey(f"{DOMAIN}_kept_pictures")

@@ -1,0 +1,77 @@
+"""How our own agent asks the user, and does what they have agreed to."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from homeassistant.components import conversation
+from homeassistant.helpers import entity_registry as er
+
+from ..calls.activity import Happening, tell
+from ..calls.caller import Caller
+from ..confirmation.question import hearing_of, without_tools
+from ..confirmation.reply_parser import Reply
+from .output_filter import as_words
+from .turn import AgentTurn
+
+
+@contextmanager
+def heard(turn: AgentTurn) -> Iterator[None]:
+    """Hear what the message of a turn says to the last question, and take in what its calls ask."""
+    hass, conversation_id = turn.chat_log.hass, turn.chat_log.conversation_id
+    if (instance := turn.chat_log.llm_api) is None:
+        turn.hearing = without_tools(hass, conversation_id, turn.language)
+        yield
+        return
+    caller = Caller(instance.llm_context, turn.chat_log, conversation_id)
+    registered = er.async_get(hass).async_get(turn.agent_id)
+    with hearing_of(hass, caller, turn.language, registered.config_subentry_id if registered else None) as turn.hearing:
+        if turn.hearing.heard is Reply.NO:
+            for asked in turn.hearing.answered:
+                if asked.call is not None:
+                    tell(asked.call, Happening.REFUSED)
+        yield
+
+
+def told_of_answer(turn: AgentTurn) -> list[str]:
+    """Return the note for the model about a message that does not agree to what was asked."""
+    note = turn.hearing.note if turn.hearing else None
+    return [note] if note else []
+
+
+async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
+    """Make the calls that the user has agreed to; the model reads them and their results as if they were its own.
+
+    Returns whether the user was asked anew, because what would be done has changed or there is more to tell of it.
+    """
+    hearing = turn.hearing
+    if hearing is None or hearing.heard not in (Reply.YES, Reply.MORE):
+        return False
+    if hearing.heard is Reply.YES and (calls := hearing.agree(turn.chat_log.content)):
+        if (request.get("thinking") or {}).get("type") == "enabled":
+            # With manual thinking, the service goes on from calls only that the model has thought about.
+            request.pop("thinking")
+        await _async_add(turn, {"role": "assistant", "tool_calls": calls})
+    return await async_speak_question(turn)
+
+
+async def async_speak_question(turn: AgentTurn) -> bool:
+    """Say the question that the calls so far ask; return whether it was said, which ends the turn."""
+    hearing = turn.hearing
+    if hearing is None or not hearing.asked or turn.is_paused:
+        return False
+    hearing.sort(turn.chat_log.content)
+    if (words := hearing.next_words()) is None:
+        return False
+    await _async_add(turn, {"role": "assistant", "content": as_words(words)})
+    return True
+
+
+async def _async_add(turn: AgentTurn, delta: conversation.AssistantContentDeltaDict) -> None:
+    """Add a message to the chat log, as if the model had sent it."""
+
+    async def deltas() -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
+        yield delta
+
+    async for _ in turn.chat_log.async_add_delta_content_stream(turn.agent_id, deltas()):
+        pass

@@ -1,0 +1,201 @@
+"""What a model answered, as it is kept in a chat log, and which of it is sent again."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise, takewhile
+import json
+from typing import Any, Final
+
+from homeassistant.components import conversation
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_bytes
+from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
+
+from ..calls.call import failure
+from .thinking_blocks import THINKING
+
+type Block = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseBlocks:
+    """What a model answered, block by block, so that it can be sent back unchanged.
+
+    Signed thinking counts only for the model that wrote it.
+    """
+
+    model: str
+    blocks: list[Block]
+    tokens: int = 0
+    """What the server counted for the request, or 0 where that says nothing about its size."""
+    continues: bool = False
+    """Whether this is a further part of the response before it, which the result of a server's own tool came between."""
+    prefix: str = ""
+    """What the request held, as a number: while it is the same, thinking may go back."""
+    refused: bool = False
+    """Whether the server declined the turn, so that it must not be sent again."""
+
+
+def call_ids(content: Sequence[conversation.Content]) -> Iterator[str]:
+    """Yield the ids of all calls of a conversation."""
+    for item in content:
+        if isinstance(item, conversation.AssistantContent):
+            yield from (call.id for call in item.tool_calls or ())
+
+
+def without_refused(content: Sequence[conversation.Content], agent_id: str) -> list[conversation.Content]:
+    """Return a conversation without the turns that the server declined: it would decline whatever comes after them.
+
+    https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
+    """
+    if not any(isinstance(item, conversation.AssistantContent) and _is_refusal(item, agent_id) for item in content):
+        return list(content)
+    kept: list[conversation.Content] = []
+    start, is_refused = 0, False
+    for item in content:
+        if isinstance(item, conversation.UserContent):
+            start, is_refused = len(kept), False
+        if _is_refusal(item, agent_id):
+            is_refused = True
+            del kept[start:]
+        if not is_refused:
+            kept.append(item)
+    return kept
+
+
+def told_of_refusal(content: Sequence[conversation.Content], agent_id: str) -> str | None:
+    """Return the note for the model when the turns right before the last message were declined, or None."""
+    borders = [index for index, item in enumerate(content) if isinstance(item, conversation.UserContent)]
+    turns = [content[start:end] for start, end in pairwise(borders)]
+    # What was told of one declined turn with the message of another is not sent either.
+    declined = list(takewhile(lambda turn: any(_is_refusal(item, agent_id) for item in turn), reversed(turns)))
+    if not declined:
+        return None
+    results = [item for turn in reversed(declined) for item in turn if isinstance(item, conversation.ToolResultContent)]
+    called = dict.fromkeys(item.tool_name for item in results)
+    done = f" What these tools did meanwhile stands: {', '.join(called)}." if called else ""
+    if len(declined) == 1:
+        return f"(The message before this one was declined, and is left out.{done})"
+    return f"(The {len(declined)} messages before this one were declined, and are left out.{done})"
+
+
+def has_thinking(content: Sequence[conversation.Content], agent_id: str) -> bool:
+    """Return whether there is thinking of an agent in a conversation."""
+    return any(block["type"] in THINKING for native in _own(content, agent_id) for block in native.blocks)
+
+
+def where_thinking_begins(content: Sequence[conversation.Content], agent_id: str, start: int = 0) -> frozenset[int]:
+    """Return where in a conversation the responses of an agent begin in any part of which there is thinking."""
+    found: set[int] = set()
+    begin = start
+    for index, item in enumerate(islice(content, start, None), start):
+        if not isinstance(item, conversation.AssistantContent):
+            continue
+        native = own_native(item, agent_id)
+        begin = begin if native and native.continues else index
+        if native and any(block["type"] in THINKING for block in native.blocks):
+            found.add(begin)
+    return frozenset(found)
+
+
+def without_thinking(content: Sequence[conversation.Content], agent_id: str) -> None:
+    """Forget all thinking of an agent in a conversation, for good."""
+    for native in _own(content, agent_id):
+        native.blocks[:] = [block for block in native.blocks if block["type"] not in THINKING]
+
+
+def _own(content: Sequence[conversation.Content], agent_id: str) -> Iterator[ResponseBlocks]:
+    """Yield the responses of an agent in a conversation."""
+    for item in content:
+        if (native := own_native(item, agent_id)) is not None:
+            yield native
+
+
+def own_native(item: conversation.Content, agent_id: str) -> ResponseBlocks | None:
+    """Return the response of an agent that an item is, or None."""
+    if not isinstance(item, conversation.AssistantContent) or item.agent_id != agent_id:
+        return None
+    return item.native if isinstance(item.native, ResponseBlocks) else None
+
+
+def _is_refusal(item: conversation.Content, agent_id: str) -> bool:
+    """Return whether the server declined a turn with an item."""
+    native = own_native(item, agent_id)
+    return native is not None and native.refused
+
+
+UNFINISHED: Final = "{"
+"""Stands for the arguments of a call that was not finished, even if they look whole."""
+_CUT_OFF: Final = (
+    "The arguments were cut off before their end, so nothing was called. Call again with shorter arguments."
+)
+_NOT_AN_OBJECT: Final = "The arguments are not a JSON object, so nothing was called. Correct them and call again."
+_NOT_WRITABLE: Final = (
+    "The arguments hold half a character, a number of more than 64 bits or too many levels, so nothing was called. Correct them "
+    "and call again."
+)
+
+
+def is_writable(value: Any) -> bool:
+    """Return whether a value can be sent back: JSON may hold what no request can."""
+    try:
+        json_bytes(value)
+    except (*JSON_ENCODE_EXCEPTIONS, RecursionError):
+        return False
+    return True
+
+
+def read_arguments(text: str, given: dict[str, Any]) -> tuple[dict[str, Any], llm.ToolResult | None]:
+    """Return the arguments of a call, and why it cannot be made.
+
+    given are those that came with the beginning of the call; they hold where no text followed.
+    """
+    try:
+        arguments = json.loads(text) if text else given
+    except ValueError:
+        return {}, failure(_CUT_OFF)
+    except RecursionError:
+        return {}, failure(_NOT_WRITABLE)
+    if not isinstance(arguments, dict):
+        return {}, failure(_NOT_AN_OBJECT)
+    return (arguments, None) if is_writable(arguments) else ({}, failure(_NOT_WRITABLE))
+
+
+RESULT = "_tool_result"
+"""Ends the type of a block that holds a result."""
+_QUIET = "tool_search"
+"""Begins the names of tools that look among our own tools: nothing from outside the house, and nothing to show."""
+
+_UNSENT_KEYS = frozenset({"file_id"})
+"""What a citation has when it arrives and must not have when it is sent back."""
+
+
+def is_quiet(name: str) -> bool:
+    """Return whether a tool has no place in the chat log."""
+    return name.startswith(_QUIET)
+
+
+def citation(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a citation as it is sent back."""
+    return {key: part for key, part in value.items() if key not in _UNSENT_KEYS}
+
+
+def to_log(block: dict[str, Any]) -> llm.ToolResult:
+    """Return a result for the chat log: where it comes from; the text itself goes back to its server only."""
+    content = block.get("content")
+    if isinstance(content, dict) and content.get("error_code"):
+        return llm.ToolResult(data={"error": str(content["error_code"])}, error=True)
+    return llm.ToolResult(data={"pages": [{"title": title, "url": url} for url, title in pages_of(block).items()]})
+
+
+def pages_of(block: dict[str, Any]) -> dict[str, str]:
+    """Return the titles of the pages that a result holds, by address."""
+    content = block.get("content")
+    found = [item for item in (content if isinstance(content, list) else [content]) if isinstance(item, dict)]
+    return {str(page["url"]): str(_title(page) or page["url"]) for page in found if page.get("url")}
+
+
+def _title(page: dict[str, Any]) -> Any:
+    """Return the title of a page that was found, or of the document that was fetched."""
+    document = page.get("content")
+    return document.get("title") if isinstance(document, dict) else page.get("title")

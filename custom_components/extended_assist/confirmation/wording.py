@@ -1,0 +1,155 @@
+"""Actions in words that a person can hear: in English for a model, in the user's language for the user."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.translation import async_get_translations
+
+from ..calls.call import ToolCall
+from ..calls.plan import Frame, Plan, Step
+from ..calls.visible_text import name_shown, one_line, quoted
+from ..exposure.entities import Exposure
+from ..exposure.groups import is_group, members_of
+from .consequential import TRIGGER, leaves
+
+MAX_NAMED = 12
+"""Entities of one kind that are named one by one; of more, their number and kind are told."""
+_ALWAYS_NAMED = frozenset(
+    {"alarm_control_panel", "automation", "button", "cover", "lock", "scene", "script", "siren", "valve"}
+)
+"""Kinds of entities that are named however many there are."""
+_UNTOLD = "something that cannot be told"
+
+
+def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
+    """Return the words for an action that a person can hear."""
+    names = names_of(exposure, entity_ids)
+    verb = action.split(".")[1].replace("_", " ").capitalize()
+    parts = [f"{verb}: {spoken_list(names)} ({action})" if names else f"{verb} ({action})"]
+    parts += [_spoken(key, key.replace("_", " "), value) for key, value in data.items()]
+    return ", ".join(parts)
+
+
+def step_for(
+    call: ToolCall, action: str, entity_ids: Iterable[str], data: Mapping[str, Any], frame: Frame = ()
+) -> Step:
+    """Return an action on entities as a step, with what the groups among them move."""
+    hass, exposure = call.hass, call.exposure
+    moved: dict[str, None] = {}
+    for entity_id in entity_ids:
+        moved |= dict.fromkeys([entity_id, *(members_of(hass, entity_id) if is_group(hass, entity_id) else ())])
+    if action == TRIGGER:
+        frame = (*frame, *_triggered(call, moved, data))
+    return framed(exposure, Step(action, tuple(moved), data, describe(exposure, action, moved, data)), frame)
+
+
+def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any]) -> Frame:
+    """Return the words for automations that are triggered by hand: their actions, and that their conditions are skipped."""
+    done: dict[str, dict[str, None]] = {}
+    for action, entity_id, _ in leaves(call.hass, Step(TRIGGER, tuple(entity_ids), data)):
+        if action == TRIGGER and entity_id in entity_ids:
+            continue
+        entity = call.exposure.entity(entity_id) if entity_id else None
+        is_told = bool(action) and (entity is not None or not entity_id) and not call.exposure.names_hidden(action)
+        verb = action.partition(".")[2].replace("_", " ") if is_told else _UNTOLD
+        done.setdefault(verb, {}).update({name_shown(entity): None} if is_told and entity else {})
+    parts = [f"{verb} {spoken_list(list(names)[:MAX_NAMED])}".strip() for verb, names in done.items()]
+    frame: Frame = (("does", "; ".join(parts)),) if parts else ()
+    return frame if data.get("skip_condition") is False else (*frame, ("skips", ""))
+
+
+def framed(exposure: Exposure, step: Step, frame: Frame) -> Step:
+    """Return a step whose line says more, such as when it would be done."""
+    words = _framed(step.words, names_of(exposure, step.entity_ids), frame, words_for("en") or {})
+    return Step(step.action, step.entity_ids, step.data, words, frame)
+
+
+def names_of(exposure: Exposure, entity_ids: Iterable[str]) -> list[str]:
+    """Return the names of what is exposed among entities; many of one harmless kind are counted."""
+    exposed = [entity for entity_id in entity_ids if (entity := exposure.entity(entity_id))]
+    counts = Counter(entity.domain for entity in exposed)
+    many = {domain for domain, count in counts.items() if count > MAX_NAMED and domain not in _ALWAYS_NAMED}
+    named = [name_shown(entity) for entity in exposed if entity.domain not in many]
+    return [*named, *(f"{counts[domain]} of the kind {domain.replace('_', ' ')}" for domain in sorted(many))]
+
+
+def spoken_list(names: list[str]) -> str:
+    """Return names as a person says them."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+async def async_lines(
+    hass: HomeAssistant, exposure: Exposure, plan: Plan, language: str | None, *, is_read: bool = True
+) -> list[str]:
+    """Return a line for each step, in the user's language as far as Home Assistant names its action in it."""
+    if not plan.steps:
+        return [one_line(plan.sentence)]
+    known = known_language(language)
+    if known in (None, "en"):
+        lines = [step.written if is_read else one_line(step.words) for step in plan.steps]
+        return [line.replace(f" ({step.action})", "") for step, line in zip(plan.steps, lines, strict=True)]
+    domains = {step.action.split(".")[0] for step in plan.steps if step.action}
+    texts = await async_get_translations(hass, known, "services", domains & hass.config.components)
+    lines = [one_line(_line(exposure, step, texts, words_for(known) or {})) for step in plan.steps]
+    shown = [step.shown_lines if is_read else "" for step in plan.steps]
+    return ["\n".join(filter(None, both)) for both in zip(lines, shown, strict=True)]
+
+
+def _line(exposure: Exposure, step: Step, texts: Mapping[str, str], says: Mapping[str, str]) -> str:
+    """Return the line of a step in a language, or in English where its action has no name in it."""
+    key = f"component.{step.action.replace('.', '.services.')}"
+    if (verb := texts.get(f"{key}.name")) is None and not any(kind == "back" for kind, _ in step.frame):
+        return step.words
+    names = names_of(exposure, step.entity_ids)
+    told = [f"{verb}: {', '.join(names)}" if names else str(verb)]
+    told += [_spoken(name, texts.get(f"{key}.fields.{name}.name", name), value) for name, value in step.data.items()]
+    return _framed(", ".join(told), names, step.frame, says)
+
+
+def _framed(words: str, names: list[str], frame: Frame, says: Mapping[str, str]) -> str:
+    """Return words within a frame."""
+    for kind, value in reversed(frame):
+        words = says[kind].format(time=value, what=words, name=", ".join(names), values=value)
+    return words
+
+
+def _spoken(key: str, name: str, value: Any) -> str:
+    """Return one field of the data in words."""
+    text = quoted(value) if isinstance(value, str) else one_line(json_dumps(value))
+    if key.endswith("_pct"):
+        return f"{name.removesuffix(' pct')} {text} %"
+    return f"{name} {text}"
+
+
+_TEXTS: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = json.loads(
+    (Path(__file__).parent / "words.json").read_text(encoding="utf-8")
+)
+LANGUAGES: Final = frozenset(_TEXTS)
+"""The languages of the options. Replies are parsed in them, too."""
+ENGLISH: Final = "en"
+
+
+def known_language(language: str | None) -> str | None:
+    """Return the language, of those whose words are known, that a tag such as de-AT means, or None."""
+    wanted = (language or ENGLISH).replace("_", "-").casefold()
+    for known in _TEXTS:
+        if wanted == known.casefold() or wanted.split("-")[0] == known.split("-")[0].casefold():
+            return known
+    return None
+
+
+def words_for(language: str | None) -> Mapping[str, str] | None:
+    """Return the texts of a language; None where they are not known."""
+    if (known := known_language(language)) is None or (language or "").lower() in ("zh-hant", "zh-tw", "zh-hk"):
+        return None
+    return _TEXTS[known]["says"]
+
+
+def say(key: str, language: str | None, **values: str) -> str:
+    """Return the text of a key, in a language whose words are known, otherwise in English."""
+    return (words_for(language) or _TEXTS[ENGLISH]["says"])[key].format(**values)

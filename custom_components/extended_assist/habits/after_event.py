@@ -1,0 +1,215 @@
+"""What is done soon after something else, at any time or in the dark only."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from time import monotonic
+from typing import Final
+
+from .changes import BY_HAND, Changes, Series
+from .days import Days
+from .habit import AFTER, LEAST, MAY_BE_CHANCE, SHARE, Habit, at_least
+
+_LONGEST: Final = 900.0
+"""Seconds between something and what is done after it."""
+_WINDOWS: Final = (30.0, 60.0, 120.0, 180.0, 300.0, 600.0, _LONGEST)
+_NO_PERSON: Final = 1.5
+"""Seconds in which nobody comes from one thing to the other: what is linked does both."""
+_AGAIN: Final = 60.0
+"""Seconds in which the same thing once more is no other occasion."""
+_MOST_OCCASIONS: Final = 20
+"""How much more often something may happen than what is done after it, already so or in the light."""
+_RARE_IN_LIGHT: Final = 0.4
+_DAY: Final = 86_400.0
+_AWAKE_SHARE: Final = 1.5
+"""How much more often people do something while they are awake than all day."""
+
+
+@dataclass(slots=True)
+class _Occasion:
+    """Something happened after which something could be done."""
+
+    moment: float
+    delay: float | None
+    """Seconds until it was done; None where it was not."""
+    place: float
+    """Its second of the day."""
+
+
+class Followers:
+    """Looks for what is done after what."""
+
+    def __init__(
+        self, changes: Changes, days: Days, is_dark: Callable[[float], bool], leading: Mapping[str, str]
+    ) -> None:
+        """Take the changes, what may come before others, and of which devices it is; is_dark tells that of a moment."""
+        self._changes = changes
+        self._days = days
+        self._is_dark = is_dark
+        self._leading = leading
+        self._stops_at = 0.0
+        self.is_whole = True
+        """Whether there was time for everything."""
+        self._places: dict[Series, list[float]] = {}
+        self._waiting: dict[Series, tuple[list[float], float]] = {}
+
+    def find(self, settable: list[Series], limit: float) -> list[Habit]:
+        """Return the habits of doing one thing after another, as far as there is time in some seconds."""
+        self._stops_at = monotonic() + limit
+        wanted = {
+            series
+            for series in settable
+            if len(self._changes.by_hand(series)) >= LEAST
+            and len({self._days.place(moment)[0] for moment in self._changes.by_hand(series)}) >= LEAST
+        }
+        pairs = len(wanted) * max(len(self._changes.series), 1)
+        chance = MAY_BE_CHANCE / max(pairs * len(_WINDOWS) * 2, 1)
+        found = []
+        for (cause, done), count in self._together(wanted).items():
+            if self._is_late():
+                break
+            if count >= LEAST and len(self._changes.of(cause)) <= _MOST_OCCASIONS * count:
+                found += self._of_pair(cause, done, chance)
+        return found
+
+    def _together(self, wanted: set[Series]) -> Counter[tuple[Series, Series]]:
+        """Return how often each series came shortly before each that is wanted."""
+        changes = self._changes
+        moments, numbers = changes.moments, changes.numbers
+        may_lead = [one[0] in self._leading and one[0] not in changes.too_many for one in changes.series]
+        is_wanted = [one in wanted for one in changes.series]
+        found: Counter[tuple[int, int]] = Counter()
+        for index, (moment, number, by) in enumerate(zip(moments, numbers, changes.by, strict=True)):
+            if not is_wanted[number] or by not in BY_HAND:
+                continue
+            if self._is_late():
+                break
+            first = bisect_left(moments, moment - _LONGEST, 0, index)
+            for other in set(numbers[first:index]):
+                if may_lead[other]:
+                    found[other, number] += 1
+        series = changes.series
+        return Counter(
+            {
+                (series[cause], series[done]): count
+                for (cause, done), count in found.items()
+                if self._device(series[cause]) != self._device(series[done])
+            }
+        )
+
+    def _is_late(self) -> bool:
+        """Return whether there is no time left."""
+        self.is_whole = monotonic() <= self._stops_at
+        return not self.is_whole
+
+    def _device(self, series: Series) -> str:
+        """Return the device that an entity is of, or itself: what one device tells of itself is nothing that people do."""
+        return self._leading.get(series[0]) or series[0]
+
+    def _of_pair(self, cause: Series, done: Series, limit: float) -> list[Habit]:
+        """Return the habit of a pair, if there is one: at any time, or else in the dark."""
+        occasions = self._occasions(cause, done)
+        if habit := self._habit(cause, done, occasions, limit, dark=False):
+            return [habit]
+        if sum(one.delay is not None for one in occasions) < LEAST:
+            return []
+        in_dark = [self._is_dark(one.moment) for one in occasions]
+        dark = [one for one, is_dark in zip(occasions, in_dark, strict=True) if is_dark]
+        light = [one for one, is_dark in zip(occasions, in_dark, strict=True) if not is_dark]
+        followed = sum(one.delay is not None for one in light)
+        if light and followed / len(light) > _RARE_IN_LIGHT:
+            return []
+        habit = self._habit(cause, done, dark, limit, dark=True)
+        return [habit] if habit else []
+
+    def _occasions(self, cause: Series, done: Series) -> list[_Occasion]:
+        """Return when a cause came while the rest was not so already."""
+        changes, found = self._changes, []
+        by_hand = changes.by_hand(done)
+        busy = 0.0
+        for moment in changes.of(cause):
+            if moment < busy or changes.state_at(done[0], moment) == done[1]:
+                continue
+            index = bisect_right(by_hand, moment)
+            delay = by_hand[index] - moment if index < len(by_hand) else None
+            if delay is not None and delay > _LONGEST:
+                delay = None
+            busy = moment + _AGAIN if delay is None else moment + delay
+            found.append(_Occasion(moment, delay, self._second(moment)))
+        return found
+
+    def _second(self, moment: float) -> float:
+        """Return the second of the day of a moment, as clocks show it."""
+        return self._days.place(moment)[1] * 60 % _DAY
+
+    def _habit(
+        self, cause: Series, done: Series, occasions: list[_Occasion], limit: float, *, dark: bool
+    ) -> Habit | None:
+        """Return the window in which something is done, which is least likely by chance."""
+        best: tuple[float, float] | None = None
+        if len(occasions) < LEAST:
+            return None
+        for longest in _WINDOWS:
+            right = sum(one.delay is not None and one.delay <= longest for one in occasions)
+            if right < LEAST or right / len(occasions) < SHARE:
+                continue
+            chance = at_least(right, len(occasions), self._chance(done, occasions, longest))
+            if chance <= limit and (best is None or chance < best[0]):
+                best = chance, longest
+        if best is None:
+            return None
+        hits = [one for one in occasions if one.delay is not None and one.delay <= best[1]]
+        delays = sorted(one.delay for one in hits if one.delay is not None)
+        usual = median(delays)
+        if usual < _NO_PERSON or len({self._days.place(one.moment)[0] for one in hits}) < LEAST:
+            return None
+        return Habit(
+            what=AFTER,
+            does=done,
+            cause=cause,
+            right=len(hits),
+            of=len(occasions),
+            delay=usual,
+            window=(delays[0], best[1]),
+            dark=dark,
+            minute=_usual_minute([self._days.place(one.moment)[1] for one in hits]),
+            supports=[one.moment + (one.delay or 0) for one in hits],
+            exceptions=[one.moment for one in occasions if one.delay is None or one.delay > best[1]],
+            by=self._changes.users_and_devices(done),
+        )
+
+    def _chance(self, done: Series, occasions: list[_Occasion], longest: float) -> float:
+        """Return how likely it is done within some seconds anyway.
+
+        As on other days at the same time, or as at any moment at which it is not so already: what is on is off before long.
+        """
+        places = self._places.get(done)
+        if places is None:
+            places = self._places[done] = sorted(map(self._second, self._changes.by_hand(done)))
+        days = max(len(self._days.all) - 1, 1)
+        total = 0.0
+        waits, waited = self._waits(done)
+        anyway = _AWAKE_SHARE * sum(min(longest, wait) for wait in waits) / max(waited, 1.0)
+        for one in occasions:
+            count = bisect_right(places, one.place + longest) - bisect_right(places, one.place)
+            if one.place + longest > _DAY:
+                count += bisect_right(places, one.place + longest - _DAY)
+            own = one.delay is not None and one.delay <= longest
+            total += min((count - own) / days, 1.0)
+        return max(total / len(occasions), anyway)
+
+    def _waits(self, done: Series) -> tuple[list[float], float]:
+        """Return for how long it was otherwise before each time that it was done, and for how long in all."""
+        if (known := self._waiting.get(done)) is None:
+            known = self._waiting[done] = self._changes.waits(done)
+        return known
+
+
+def _usual_minute(minutes: list[float]) -> float | None:
+    """Return the minute of the day near which most of some are; None where they are spread over the day."""
+    ordered = array("d", sorted(minutes))
+    quarter = len(ordered) // 4
+    return median(ordered) if ordered[-1 - quarter] - ordered[quarter] <= 60 else None

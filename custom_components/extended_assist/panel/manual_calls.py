@@ -1,0 +1,197 @@
+"""Tools called by a person instead of a model: the same tools under the same rules, with a question where these ask one.
+
+Each call is a conversation of its own, in which the user's yes is the message that answers the question.
+"""
+
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any, ClassVar, Final
+
+from homeassistant.auth.models import User
+from homeassistant.components.conversation import AssistantContent, ChatLog, ToolResultContent, UserContent
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import llm
+from homeassistant.helpers.json import json_dumps
+from homeassistant.helpers.translation import async_get_translations
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.ulid import ulid_now
+
+from ..calls.call import RefusedResult, ToolCall
+from ..calls.caller import Caller, in_conversation
+from ..confirmation.question import ANSWER_TIME, Hearing, hearing_of
+from ..confirmation.reply_parser import Reply
+from ..const import DOMAIN
+from ..exposure.entities import Exposure
+from ..llm_tools.extended_tool import ExtendedTool
+from ..results import ToolError, size
+from ..scheduled.limits import LimitReachedError
+from ..scheduled.ownership import NotTheirsError
+from ..storage import NotStoredError
+
+MAX_WAITING: Final = 20
+"""Calls of one user that wait for an answer at the same time; the oldest go."""
+AGENT: Final = f"{DOMAIN}.by_hand"
+"""Who calls, in the conversations of such calls."""
+
+
+def for_reader(call: ToolCall, user: User) -> ToolCall:
+    """Return a call in which only that is exposed which its user may read in Home Assistant."""
+    exposure = Exposure(call.hass, call.caller.assistant, call.options.external_statistics, reader=user)
+    return replace(call, exposure=exposure)
+
+
+@dataclass(slots=True)
+class HandCall:
+    """A call that waits for the user's answer."""
+
+    tool: ExtendedTool
+    llm_context: llm.LLMContext
+    chat_log: ChatLog
+    language: str
+    question: str = ""
+    time: float = field(default_factory=monotonic)
+    id: str = ""
+    """The id of the question: another one each time that it is asked, so that a yes is to what was shown."""
+
+    @property
+    def caller(self) -> Caller:
+        """Return who calls."""
+        return Caller(self.llm_context, self.chat_log, self.chat_log.conversation_id)
+
+    @property
+    def user_id(self) -> str | None:
+        """Return who was asked."""
+        return self.llm_context.context.user_id if self.llm_context.context else None
+
+    @property
+    def seconds(self) -> float:
+        """Return for how long it can still be answered."""
+        return ANSWER_TIME - (monotonic() - self.time)
+
+
+_WAITING: HassKey[dict[str, HandCall]] = HassKey(f"{DOMAIN}_by_hand")
+
+
+@callback
+def context_of(context: Context, language: str, assistant: str | None = None) -> llm.LLMContext:
+    """Return the speaker that a user in the frontend is, to Assist unless another assistant is meant."""
+    return llm.LLMContext(
+        platform=DOMAIN, context=context, language=language, assistant=assistant or "conversation", device_id=None
+    )
+
+
+@callback
+def waiting_calls(hass: HomeAssistant, user_id: str) -> list[HandCall]:
+    """Return the calls that wait for a user's answer."""
+    waiting = hass.data.setdefault(_WAITING, {})
+    for old in [key for key, call in waiting.items() if call.seconds <= 0]:
+        del waiting[old]
+    return [call for call in waiting.values() if call.user_id == user_id]
+
+
+async def async_call_by_hand(
+    hass: HomeAssistant,
+    tool: ExtendedTool,
+    arguments: dict[str, Any],
+    context: Context,
+    language: str,
+    *,
+    assistant: str | None = None,
+) -> dict[str, Any]:
+    """Call a tool as a user; return its answer, or the question that it asks first."""
+    call = HandCall(tool, context_of(context, language, assistant), ChatLog(hass, ulid_now()), language)
+    call.chat_log.content.append(UserContent(content=tool.title or tool.name))
+    tool_input = llm.ToolInput(tool.name, arguments, id=f"toolu_{ulid_now()}")
+    with (
+        in_conversation(call.chat_log),
+        hearing_of(hass, call.caller, language) as hearing,
+    ):
+        return await _async_made(hass, call, hearing, tool_input)
+
+
+async def async_answer_by_hand(hass: HomeAssistant, wanted: str, user_id: str, *, agreed: bool) -> dict[str, Any]:
+    """Do, or drop, what a user was asked about; raises GoneError where they were not asked, or too long ago."""
+    call = next((call for call in waiting_calls(hass, user_id) if call.id == wanted), None)
+    if call is None:
+        raise GoneError
+    del hass.data[_WAITING][wanted]
+    call.chat_log.content.append(UserContent(content="yes" if agreed else "no"))
+    with (
+        in_conversation(call.chat_log),
+        hearing_of(hass, call.caller, call.language) as hearing,
+    ):
+        if hearing.heard is Reply.MORE:
+            return _asked(hass, call, hearing)
+        calls = hearing.agree(call.chat_log.content) if hearing.heard is Reply.YES else []
+        if not calls:
+            return {"done": False}
+        return await _async_made(hass, call, hearing, calls[0])
+
+
+async def _async_made(hass: HomeAssistant, call: HandCall, hearing: Hearing, made: llm.ToolInput) -> dict[str, Any]:
+    """Make a call within its conversation."""
+    call.chat_log.content.append(AssistantContent(agent_id=AGENT, content=None, tool_calls=[made]))
+    begun = monotonic()
+    result = await call.tool.async_call(hass, made, call.llm_context)
+    seconds = monotonic() - begun
+    call.chat_log.content.append(
+        ToolResultContent(agent_id=AGENT, tool_call_id=made.id, tool_name=made.tool_name, result=result)
+    )
+    if hearing.asked:
+        return _asked(hass, call, hearing)
+    if isinstance(result, RefusedResult) and (said := await async_said(hass, result.cause, call.language)):
+        return {"done": False, "speech": said}
+    return {
+        "done": not result.error,
+        "answer": json_dumps(result.data),
+        "characters": size(result.data),
+        "seconds": seconds,
+    }
+
+
+@callback
+def _asked(hass: HomeAssistant, call: HandCall, hearing: Hearing) -> dict[str, Any]:
+    """Keep a call until its question is answered, and return the question."""
+    lines = [line for asked in hearing.asked.values() for line in asked.lines]
+    # In a language whose words are not known, all of it at once and without any.
+    call.question, call.time, call.id = hearing.next_words() or "\n".join(lines), monotonic(), ulid_now()
+    hearing.is_told = True
+    waiting = hass.data.setdefault(_WAITING, {})
+    waiting[call.id] = call
+    for old in [one.id for one in waiting.values() if one.user_id == call.user_id][:-MAX_WAITING]:
+        del waiting[old]
+    return {"done": False, "question": {"id": call.id, "text": call.question, "seconds": call.seconds}}
+
+
+class PanelError(Exception):
+    """Something that a user is told; the class says which of the texts."""
+
+    key: ClassVar[str]
+
+
+class GoneError(PanelError):
+    """What was meant is not there any more, or never was this user's: from outside, the two look the same."""
+
+    key = "panel_gone"
+
+
+class NotReadyError(PanelError):
+    """No entry is loaded."""
+
+    key = "panel_not_ready"
+
+
+async def async_said(hass: HomeAssistant, error: ToolError, language: str) -> str | None:
+    """Return the sentence for an error in a user's language; None for one that only models are told."""
+    match error:
+        case NotStoredError():
+            key = "wish_not_stored"
+        case NotTheirsError():
+            key = "wish_not_allowed"
+        case LimitReachedError():
+            key = "wishes_full"
+        case _:
+            return None
+    texts = await async_get_translations(hass, language, "exceptions", {DOMAIN})
+    said = texts.get(f"component.{DOMAIN}.exceptions.{key}.message")
+    return said.format(limit=error.most) if said and isinstance(error, LimitReachedError) else said

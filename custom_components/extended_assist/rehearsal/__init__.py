@@ -1,1 +1,0 @@
-"""What an automation would have done: its triggers, conditions and steps over the recorded past."""

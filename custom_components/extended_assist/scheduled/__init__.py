@@ -1,0 +1,1 @@
+"""Scheduled tasks: reminders, timers, delayed actions, questions and camera checks for later."""

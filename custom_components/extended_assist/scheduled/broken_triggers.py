@@ -1,0 +1,106 @@
+"""Tasks that wait in vain: what would set them off is gone, or hidden from the one who wanted them."""
+
+from collections.abc import Callable
+from contextvars import Context as ContextVariables
+from typing import Any, Final
+
+from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.event import async_call_later
+
+from ..actions.sequences import SequenceWalker
+from ..exposure.safe_log import log_unexpected
+from ..results import ToolError
+from .execution import async_tell_in_vain
+from .lifecycle import waits_for_triggers
+from .scheduled_task import ScheduledTask
+from .store import ScheduledTaskStore
+from .tool_call import async_call
+
+SETTLE: Final = 2.0
+"""Seconds after which it is looked: people hide or remove several things in one go."""
+
+
+class InVain:
+    """Finds out which tasks wait in vain, and tells their owners once."""
+
+    def __init__(
+        self, hass: HomeAssistant, store: ScheduledTaskStore, is_fulfilled: Callable[[ScheduledTask], bool]
+    ) -> None:
+        """Take the tasks, and what says whether one of them is fulfilled at present."""
+        self._hass = hass
+        self._store = store
+        self._is_fulfilled = is_fulfilled
+        self._timer: CALLBACK_TYPE | None = None
+        self._at = 0.0
+        """When it is looked, by the event loop's clock; counts only while there is a timer."""
+        self._listening: set[str] = set()
+        hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._on_other, _is_other)
+
+    @callback
+    def async_follow(self, task: ScheduledTask) -> None:
+        """Hear of what is hidden from the assistant of a task."""
+        if (assistant := task.owner.assistant) not in self._listening:
+            self._listening.add(assistant)
+            async_listen_entity_updates(self._hass, assistant, self.async_look_later)
+
+    @callback
+    def _on_other(self, _: Any) -> None:
+        """Look whether something waits for what was removed, or is there again."""
+        self.async_look_later()
+
+    @callback
+    def async_look_later(self, after: float = SETTLE) -> None:
+        """Look soon, once for all that happens until then, and never before the time that was left to something else."""
+        now = self._hass.loop.time()
+        self._at = max(now + after, self._at if self._timer is not None else 0.0)
+        self.async_stop()
+        if any(map(self._is_meant, self._store.standing)):
+            self._timer = ContextVariables().run(async_call_later, self._hass, self._at - now, self._async_look)
+
+    @callback
+    def async_stop(self) -> None:
+        """Take back that it is looked."""
+        if self._timer is not None:
+            self._timer()
+            self._timer = None
+
+    def _is_meant(self, task: ScheduledTask) -> bool:
+        """Return whether a task waits for something that can be gone."""
+        return waits_for_triggers(task) and self._is_fulfilled(task)
+
+    async def async_is_vain(self, task: ScheduledTask) -> bool:
+        """Find out whether something that would set a task off is gone or hidden; as before where it may not be fulfilled."""
+        try:
+            call = await async_call(self._hass, task)
+        except ToolError:
+            return task.progress.in_vain
+        try:
+            await SequenceWalker(call, keep=True).async_triggers(task.when.triggers)
+        except ToolError:
+            task.progress.in_vain = True
+        else:
+            task.progress.in_vain = False
+        return task.progress.in_vain
+
+    async def _async_look(self, _: Any = None) -> None:
+        """Look at every task that waits; a change is stored before it is told."""
+        self._timer = None
+        for task in filter(self._is_meant, self._store.standing):
+            try:
+                before = task.progress.in_vain
+                if await self.async_is_vain(task) is before:
+                    continue
+                await self._store.async_save()
+                if task.progress.in_vain and task.is_standing:
+                    await async_tell_in_vain(self._hass, task)
+                    await self._store.async_save()
+            except Exception:  # noqa: BLE001 - nobody waits for it
+                log_unexpected("while the triggers of scheduled tasks were checked")
+
+
+@callback
+def _is_other(data: er.EventEntityRegistryUpdatedData) -> bool:
+    """Return whether an entity was added, removed, enabled or disabled."""
+    return data["action"] != "update" or "disabled_by" in data["changes"]

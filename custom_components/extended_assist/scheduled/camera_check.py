@@ -1,0 +1,74 @@
+"""One look for a watch: who may look, at what, and what is asked about it; and what looks cost."""
+
+from collections.abc import Awaitable, Callable
+from enum import Enum, auto
+from typing import Final
+
+from homeassistant.core import HomeAssistant, callback
+
+from ..calls.call import ToolCall
+from ..calls.options import CAMERAS
+from ..calls.policy import NotAllowedError
+from ..cameras.access import async_may_see, async_note_looks
+from ..cameras.resize import most_tokens
+from ..cameras.snapshot import TakenPicture, async_take
+from ..const import CONF_FAMILIES
+from .scheduled_task import ScheduledTask, Watch
+from .tool_call import NotDoneError, async_valid_call
+
+type Eyes = Callable[[list[TakenPicture], str], Awaitable[bool]]
+"""Tells whether something is to be seen in pictures; raises ToolError where that is not known."""
+type FindEyes = Callable[[ToolCall, str | None], Awaitable[Eyes | None]]
+"""Finds the model that looks, for an agent; None where there is none. Raises ToolError where it may not be asked now."""
+
+_WORDS: Final = 300
+"""Tokens of a look beside its pictures, with the answer and a short question: somewhat more than counted."""
+_SHORT: Final = 50
+"""Tokens of a short question."""
+
+
+class Look(Enum):
+    """What came of a look."""
+
+    SEEN = auto()
+    UNSEEN = auto()
+    NO_ANSWER = auto()
+    """It could not be looked, which may be otherwise the next time."""
+    NO_PICTURE = auto()
+    NO_EYES = auto()
+    """There is no model that can look."""
+    HIDDEN = auto()
+    """None of the cameras may be looked at any more."""
+
+
+@callback
+def tokens_of_look(cameras: int, words: str = "", thought: int = 0) -> int:
+    """Return the tokens of one look at so many cameras, at most, with the words asked and what the model thinks."""
+    # A token has two letters or more of plain Latin, and a byte or more of any other script.
+    latin = sum(map(str.isascii, words))
+    asked = latin // 2 + len(words.encode(errors="replace")) - latin
+    return cameras * most_tokens(cameras) + _WORDS + max(0, asked - _SHORT) + thought
+
+
+async def async_look(hass: HomeAssistant, task: ScheduledTask, watch: Watch, find_eyes: FindEyes) -> Look:
+    """Look once, with exposure, user and options as they are now; raises ToolError where it cannot be looked this time."""
+    call = await async_valid_call(hass, task)
+    entry = hass.config_entries.async_get_entry(task.owner.entry_id)
+    if entry is None or CAMERAS not in entry.options.get(CONF_FAMILIES, ()):
+        raise NotDoneError("looking is turned off in the options.")
+    if (eyes := await find_eyes(call, watch.agent)) is None:
+        return Look.NO_EYES
+    exposed = [entity for entity in map(call.exposure.entity, watch.entity_ids) if entity is not None]
+    if not exposed and any(map(call.exposure.is_awaited, watch.entity_ids)):
+        return Look.NO_PICTURE
+    try:
+        entities = await async_may_see(call, exposed)
+    except NotAllowedError:
+        return Look.HIDDEN
+    if not entities:
+        return Look.HIDDEN
+    taken = [one for one in await async_take(hass, entities) if isinstance(one, TakenPicture)]
+    if not taken:
+        return Look.NO_PICTURE
+    await async_note_looks(call, [one.entity for one in taken])
+    return Look.SEEN if await eyes(taken, watch.see) else Look.UNSEEN

@@ -1,0 +1,123 @@
+"""Watches: it is looked at the moments of each, one look at a time, and only what a watch came to is stored."""
+
+import asyncio
+from collections.abc import Iterable
+from contextvars import Context as ContextVariables
+
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.util import dt as dt_util
+
+from ..calls.call import ToolCall
+from ..const import DOMAIN
+from ..exposure.safe_log import log_unexpected
+from ..results import ToolError
+from ..worker.interruptible import ends_task
+from . import camera_check
+from .camera_check import Eyes, FindEyes, Look
+from .lifecycle import next_look, sighted, watching
+from .scheduled_task import ScheduledTask, Sighting, Watch
+from .store import ScheduledTaskStore
+
+MAX_BLIND = 5
+"""Looks in a row for which the cameras give no picture, after which a watch ends."""
+LONGEST = 180.0
+"""Seconds after which a look is given up."""
+
+_ENDS = {Look.SEEN: Sighting.SEEN, Look.HIDDEN: Sighting.HIDDEN, Look.NO_EYES: Sighting.BLIND}
+
+
+class Watching:
+    """Looks for the watches of started entries; what was missed is not caught up."""
+
+    def __init__(self, hass: HomeAssistant, store: ScheduledTaskStore, look_again: CALLBACK_TYPE) -> None:
+        """Take the tasks, and what is called after a look."""
+        self._hass = hass
+        self._store = store
+        self._look_again = look_again
+        self.find_eyes: FindEyes = _async_no_eyes
+        self._after: dict[str, float] = {}
+        """The moment after which each watch is looked for next."""
+        self._blind: dict[str, int] = {}
+        """For how many looks in a row there was no picture."""
+        self._looks: dict[str, asyncio.Task[None]] = {}
+
+    @callback
+    def async_set(self, tasks: Iterable[ScheduledTask], moment: float) -> list[float]:
+        """Look for these tasks where it is time to, and for no others; return in how many seconds the next looks are."""
+        watches = {task.id: (task, watch) for task in tasks if (watch := watching(task)) is not None}
+        for task_id in self._looks.keys() - watches.keys():
+            self._looks.pop(task_id).cancel()
+        for task_id in self._after.keys() - watches.keys():
+            del self._after[task_id]
+            self._blind.pop(task_id, None)
+        coming = []
+        for task_id, (task, watch) in watches.items():
+            after = self._after.setdefault(task_id, moment)
+            if task_id in self._looks or (following := next_look(watch, after)) is None:
+                continue
+            if following <= moment:
+                self._begin(task, watch)
+            else:
+                coming.append(following - moment)
+        return coming
+
+    def _begin(self, task: ScheduledTask, watch: Watch) -> None:
+        """Begin a look, outside of any conversation."""
+        self._looks[task.id] = ContextVariables().run(
+            self._hass.async_create_background_task, self._async_look(task, watch), f"{DOMAIN} looks", eager_start=False
+        )
+
+    async def _async_look(self, task: ScheduledTask, watch: Watch) -> None:
+        """Look once, unless this is ended meanwhile, and take in what came of it."""
+        begins = watch.begins
+        try:
+            async with asyncio.timeout(LONGEST):
+                look = await camera_check.async_look(self._hass, task, watch, self.find_eyes)
+        except ToolError, TimeoutError:
+            look = Look.NO_ANSWER
+        except (Exception, asyncio.CancelledError) as err:
+            if ends_task(err):
+                if self._take_off(task):
+                    self._after[task.id] = _now()
+                    self._look_again()
+                raise
+            log_unexpected("in a camera check of a scheduled task")
+            look = Look.NO_ANSWER
+        if not self._take_off(task):
+            return
+        moment = _now()
+        self._after[task.id] = moment
+        # What was put off, or is told already, came to nothing.
+        if watching(task) is watch and watch.begins == begins and self._takes_in(task, watch, look, moment):
+            await self._store.async_save()
+        else:
+            self._look_again()
+
+    def _take_off(self, task: ScheduledTask) -> bool:
+        """Take it that this task looks no more; return whether it was still to."""
+        if self._looks.get(task.id) is not asyncio.current_task():
+            return False
+        del self._looks[task.id]
+        return True
+
+    def _takes_in(self, task: ScheduledTask, watch: Watch, look: Look, moment: float) -> bool:
+        """Take in what came of a look; return whether it is to be stored."""
+        blind = self._blind[task.id] = self._blind.get(task.id, 0) + 1 if look is Look.NO_PICTURE else 0
+        if (sighting := Sighting.BLIND if blind >= MAX_BLIND else _ENDS.get(look)) is not None:
+            sighted(task, watch, sighting, moment)
+            return True
+        watch.answered += look is Look.UNSEEN
+        if look is Look.UNSEEN and watch.sighting is Sighting.OPEN:
+            watch.sighting = Sighting.UNSEEN
+            return True
+        return False
+
+
+def _now() -> float:
+    """Return the time as the clock has it, in seconds since the epoch."""
+    return dt_util.utcnow().timestamp()
+
+
+async def _async_no_eyes(_call: ToolCall, _agent: str | None) -> Eyes | None:
+    """Find no model: none was brought along."""
+    return None

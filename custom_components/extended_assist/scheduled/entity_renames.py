@@ -1,0 +1,40 @@
+"""The ids of entities in a task, exchanged where somebody gives an entity another one."""
+
+import re
+from typing import Any
+
+from homeassistant.helpers.template import is_template_string
+
+from .scheduled_task import ScheduledTask
+
+_NO_IDS = frozenset({"action", "service"})
+"""Keys under which a script's own action may look like the id of its entity; that action keeps its name."""
+
+
+def rename(task: ScheduledTask, old: str, new: str) -> bool:
+    """Exchange the id of an entity wherever a task names it; return whether it did."""
+    before = task.when.triggers, task.conditions, [part.actions for part in task.what.parts], task.audience.target
+    task.what.things = {new if key == old else key: thing for key, thing in task.what.things.items()}
+    after = _renamed(before, old, new)
+    task.when.triggers, task.conditions, actions, task.audience.target = after
+    for part, renamed in zip(task.what.parts, actions, strict=True):
+        part.actions = renamed
+    if (watch := task.when.watch) is not None and old in watch.entity_ids:
+        watch.entity_ids = _renamed(watch.entity_ids, old, new)
+        return True
+    return bool(after != before)
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """Return a value in which an entity has another id."""
+    if isinstance(value, dict):
+        return {
+            _renamed(key, old, new): item if key in _NO_IDS else _renamed(item, old, new) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(_renamed(item, old, new) for item in value)
+    if not isinstance(value, str) or old not in value:
+        return value
+    if is_template_string(value):
+        return re.sub(rf"(?<![\w.])(states\.)?{re.escape(old)}(?!\w)", lambda found: (found[1] or "") + new, value)
+    return ",".join(part.replace(old, new) if part.strip() == old else part for part in value.split(","))

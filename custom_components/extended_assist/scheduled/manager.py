@@ -1,0 +1,354 @@
+"""The standing tasks of a home: what is known of them, and every change that somebody makes to them."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from weakref import WeakValueDictionary
+
+from homeassistant.auth import EVENT_USER_REMOVED
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import EVENT_CORE_CONFIG_UPDATE
+from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.json import json_bytes
+from homeassistant.helpers.singleton import singleton
+from homeassistant.helpers.start import async_at_started
+from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import JSON_ENCODE_EXCEPTIONS
+
+from ..calls.caller import Caller
+from ..calls.journal import CANCELLED, FACT, SCHEDULED, WISH, WISH_CHANGED, async_get_journal, owner_id, removed_users
+from ..const import DOMAIN
+from ..results import ToolError
+from . import lifecycle
+from .camera_check import FindEyes
+from .delivery import async_dismiss, async_listen_answers, async_withdraw
+from .entity_renames import rename
+from .limits import check_room
+from .run import TaskRun
+from .run_actions import Performers
+from .scheduled_task import SEVERAL, ScheduledTask, change_with_restore
+from .scheduler import Fulfilling, HappenedListener, now
+from .store import Listener, ScheduledTaskStore
+
+_ANSWERED = "the answer to '{name}'; ask the question again"
+_GONE = "the user who wanted it was removed"
+_REMOVED = "the assistant's entry was removed"
+_OWNER_REMOVED = "The user who wants this was removed, so nothing is kept for later."
+_PAST = "Its time is over. Give a time that is still to come."
+_JOURNALED = frozenset({FACT, SCHEDULED, CANCELLED, WISH, WISH_CHANGED})
+"""The kinds of changes in the journal that hold a task."""
+
+
+class ScheduledTasks:
+    """The tasks of all entries."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Take where they are stored; load before use."""
+        self._hass = hass
+        self._store = ScheduledTaskStore(hass)
+        self._removed_users = removed_users(hass)
+        self._fulfilling = Fulfilling(hass, self._store)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def async_load(self) -> None:
+        """Read what was stored, and hear of what concerns it."""
+        await self._store.async_load()
+        users = {None, *(user.id for user in await self._hass.auth.async_get_users())}
+        await self._async_forget_users(lambda user_id: user_id not in users)
+        self._hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_on_new_id, _is_new_id)
+        self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_on_user_removed)
+        self._hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_on_core_config)
+        async_listen_answers(self._hass, self)
+
+    @property
+    def standing(self) -> list[ScheduledTask]:
+        """Return the tasks that have not ended, next first; those that wait for something to happen come last."""
+        return self._store.standing
+
+    @property
+    def ended(self) -> list[ScheduledTask]:
+        """Return the tasks that have ended, last first."""
+        return self._store.ended
+
+    @callback
+    def find(self, task_id: str) -> ScheduledTask | None:
+        """Return a task, standing or ended."""
+        return self._store.tasks.get(task_id)
+
+    @callback
+    def async_start(
+        self, entry: ConfigEntry, performers: Performers, find_eyes: FindEyes | None = None
+    ) -> CALLBACK_TYPE:
+        """Begin to fulfil the tasks of an entry, once Home Assistant has started; return what ends that."""
+
+        @callback
+        def begin(_: HomeAssistant) -> None:
+            self._fulfilling.async_start(entry.entry_id, performers, find_eyes)
+
+        cancel_start = async_at_started(self._hass, begin)
+
+        @callback
+        def stop() -> None:
+            cancel_start()
+            self._fulfilling.async_stop(entry.entry_id)
+
+        return stop
+
+    async def async_forget(self, entry_id: str) -> None:
+        """Drop the tasks of an entry that is removed."""
+        await self._async_drop(lambda task: task.owner.entry_id == entry_id, _REMOVED)
+        await self._store.async_cut_copies("entry_id", lambda one: one == entry_id)
+
+    async def async_add(self, task: ScheduledTask) -> None:
+        """Store a new task; raises ToolError where there are too many, nothing of it is to come, or it cannot be stored."""
+        check_room(task, self.standing)
+        try:
+            json_bytes(task.stored())
+        except JSON_ENCODE_EXCEPTIONS as err:
+            # Nothing at all could be stored beside it.
+            raise ToolError("It holds half a character, or what no file can hold. Write it anew.") from err
+        await self._async_put(task, lambda: None if task.progress.due else lifecycle.expect(task, now()))
+
+    async def async_end(self, task_id: str, result: str) -> ScheduledTask | None:
+        """End a task and the parts that are to follow it, and return it; None where nothing of it stands."""
+        ended = await self._async_change(task_id, lambda one: lifecycle.end(one, result, now()), withdraws=True)
+        while following := self.parts_of(task_id):
+            await self._async_change(following[0].id, lambda one: lifecycle.end(one, result, now()), withdraws=True)
+            ended = ended or self.find(task_id) or following[0]
+        return ended
+
+    @callback
+    def parts_of(self, task_id: str) -> list[ScheduledTask]:
+        """Return the later parts of a task that stand."""
+        return [task for task in self.standing if task.after == task_id]
+
+    @callback
+    def runs_of(self, task_id: str) -> list[TaskRun]:
+        """Return the runs of a task and of its later parts, which say what they have begun; none while nothing is done."""
+        ids = (task_id, *(part.id for part in self.parts_of(task_id)))
+        return [*filter(None, map(self._fulfilling.run_of, ids))]
+
+    async def async_done(self, task_id: str) -> ScheduledTask | None:
+        """Take it that somebody has done what they were told of: ends the occurrence of a rule, or else the task."""
+        return await self._async_change(task_id, lambda task: lifecycle.done(task, now()), withdraws=True)
+
+    async def async_snooze(self, task_id: str, seconds: float) -> ScheduledTask | None:
+        """Say again later what was said, also of a task that has ended; return it, or None where there is nothing to say."""
+        if (task := self.find(task_id)) is None:
+            return None
+        if not task.is_standing:
+            check_room(task, self.standing)
+        is_put_off = await self._async_confirm(task, lambda: lifecycle.snooze(task, seconds, now()), withdraws=True)
+        return task if is_put_off else None
+
+    async def async_rename(self, task_id: str, name: str, author: str | None = None) -> ScheduledTask | None:
+        """Give a standing task another name, in the words of a user, and return it; None where there is none."""
+
+        def rename_it(task: ScheduledTask) -> None:
+            task.name = name
+            if author != task.author:
+                task.owner.author = SEVERAL
+
+        return await self._async_change(task_id, rename_it)
+
+    async def async_restore(self, task: ScheduledTask) -> None:
+        """Let a task stand again as it was given; what has happened meanwhile does not happen again. Raises ToolError."""
+        before = task.progress
+        if (known := self.find(task.id)) is None:
+            task.progress.begun = None
+        elif known.is_standing:
+
+            def take_back() -> None:
+                lifecycle.take_back_snooze(known, task.when)
+                lifecycle.resume(known, before, now())
+
+            await self._async_confirm(known, take_back)
+            return
+        else:
+            task = known
+        check_room(task, self.standing)
+        await self._async_put(task, lambda: lifecycle.resume(task, before, now()))
+
+    @callback
+    def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
+        """Call a listener whenever anything has changed; return what ends that."""
+        return self._store.async_listen(listener)
+
+    @callback
+    def async_listen_happened(self, listener: HappenedListener) -> CALLBACK_TYPE:
+        """Call a listener when an occurrence has ended; return what ends that."""
+        self._fulfilling.happened.add(listener)
+        return lambda: self._fulfilling.happened.discard(listener)
+
+    @callback
+    def untold(self, caller: Caller) -> dict[tuple[str, str], str]:
+        """Return the messages that the caller could not be told so far, oldest first; an answer, which may repeat others, by its name.
+
+        The keys are for `async_told`. Of the values, those are for the model alone that it may hear: they name what
+        was visible when they were written.
+        """
+        waiting = [(task, text) for task in self._of(caller) if (text := task.progress.untold)]
+        return {
+            (task.id, text): text if task.what.ask is None else _ANSWERED.format(name=task.name)
+            for task, text in waiting
+        }
+
+    async def async_told(self, told: Iterable[tuple[str, str]]) -> None:
+        """Take it that the caller was told; what came up since then is kept."""
+        for task_id, text in told:
+            if (task := self.find(task_id)) is not None:
+                lifecycle.heard(task, text)
+                if task.progress.untold is None:
+                    async_dismiss(self._hass, task)
+        # On a full disk it is told once more after a restart, and stored as soon as it can be.
+        await self._store.async_save()
+
+    def _of(self, caller: Caller) -> list[ScheduledTask]:
+        """Return the tasks of a caller and of the household."""
+        found = (task for task in self._store.tasks.values() if task.owner.user_id in (None, caller.user_id))
+        return sorted(found, key=lambda task: task.progress.last or task.created)
+
+    def _lock(self, task: ScheduledTask) -> asyncio.Lock:
+        """Return the lock of the confirmed changes of a task."""
+        return self._locks.setdefault(task.id, asyncio.Lock())
+
+    async def _async_put(self, task: ScheduledTask, prepare: Callable[[], None]) -> None:
+        """Store a task that stands once it is prepared, or leave everything as it was and raise ToolError."""
+        async with self._lock(task):
+            if task.owner.user_id in self._removed_users:
+                raise ToolError(_OWNER_REMOVED)
+            known = self.find(task.id)
+            restore = change_with_restore(task, prepare)
+            if lifecycle.is_over(task, now()):
+                restore()
+                raise ToolError(_PAST)
+            self._store.tasks[task.id] = task
+
+            def take_back() -> None:
+                restore()
+                if known is None:
+                    self._store.tasks.pop(task.id, None)
+
+            await self._store.async_save_confirmed(take_back)
+
+    async def _async_change(
+        self, task_id: str, change: Callable[[ScheduledTask], None], *, withdraws: bool = False
+    ) -> ScheduledTask | None:
+        """Change a standing task and return it, None where there is none; what is shown of it may be withdrawn."""
+        if (task := self.find(task_id)) is None:
+            return None
+
+        def change_standing() -> bool:
+            if is_standing := task.is_standing:
+                change(task)
+            return is_standing
+
+        return task if await self._async_confirm(task, change_standing, withdraws=withdraws) else None
+
+    async def _async_confirm(
+        self, task: ScheduledTask, change: Callable[[], bool | None], *, withdraws: bool = False
+    ) -> bool:
+        """Change a task, store it, and then withdraw what is shown of it; return False where there is nothing to change.
+
+        Where it cannot be stored, leaves everything as it was and raises NotStoredError. Changes of one task are made one
+        after the other: a change that is based on another one could not be taken back alone.
+        """
+        async with self._lock(task):
+            return await self._async_confirm_alone(task, change, withdraws=withdraws)
+
+    async def _async_confirm_alone(
+        self, task: ScheduledTask, change: Callable[[], bool | None], *, withdraws: bool = False
+    ) -> bool:
+        """Change a task as `_async_confirm` does, while its lock is held."""
+        answers, is_changed = task.progress.answers, True
+
+        def change_all() -> None:
+            nonlocal is_changed
+            is_changed = change() is not False
+            if withdraws and is_changed:
+                task.progress.answers = {}  # What others press meanwhile is not done again.
+
+        restore = change_with_restore(task, change_all)
+        if not is_changed:
+            return False
+        run = None if task.is_standing else self._fulfilling.run_of(task.id)
+        if run is not None:
+            run.hold()
+        try:
+            await self._store.async_save_confirmed(restore)
+        finally:
+            if run is not None and task.is_standing:
+                run.release()
+            elif run is not None:
+                run.stop()
+                await run.async_over()
+        if withdraws:
+            async_withdraw(self._hass, task, answers)
+        return True
+
+    async def _async_drop(self, is_dropped: Callable[[ScheduledTask], bool], reason: str) -> None:
+        """End tasks and remove them, also from the disk, with what is shown of them."""
+        dropped = [*filter(is_dropped, self._store.tasks.values())]
+        for task in dropped:
+            # What is begun of it looks whether it still stands.
+            lifecycle.end(task, reason, now())
+            self._fulfilling.stop_run(task.id)
+            async_withdraw(self._hass, task, task.progress.answers)
+            task.progress.answers = {}
+            del self._store.tasks[task.id]
+        if dropped:
+            await self._store.async_save()
+
+    async def _async_forget_users(self, is_gone: Callable[[str | None], bool]) -> None:
+        """Remove the tasks of users who are gone, and what the journal holds of them."""
+        await self._async_drop(lambda task: is_gone(task.owner.user_id), _GONE)
+        journal = await async_get_journal(self._hass)
+        await journal.async_forget(
+            lambda change: change.kind in _JOURNALED and (is_gone(change.user_id) or is_gone(owner_id(change.details)))
+        )
+
+    async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+        """Exchange the id of an entity that was given another one."""
+        old, new = str(event.data.get("old_entity_id")), event.data["entity_id"]
+        renamed = [rename(task, old, new) for task in self._store.tasks.values()]
+        if any(renamed):
+            await self._store.async_save()
+
+    async def _async_on_user_removed(self, event: Event) -> None:
+        """Remove what a user kept for themselves when they are removed."""
+        user_id = event.data["user_id"]
+        await self._async_forget_users(lambda one: one == user_id)
+        await self._store.async_cut_copies("user_id", lambda one: one == user_id)
+
+    async def _async_on_core_config(self, event: Event) -> None:
+        """Take rules as they are in another time zone."""
+        if "time_zone" not in event.data:
+            return
+        for task in self.standing:
+            moment, due = now(), task.progress.due
+            is_due = due is not None and due <= moment
+            if task.when.rule is None or task.when.triggers or is_due:
+                continue
+            # A rule can take milliseconds, and there may be hundreds.
+            after = max(moment, task.progress.last or 0.0)
+            coming = await self._hass.async_add_executor_job(lifecycle.coming, task, after)
+            if task.is_standing and task.progress.due == due and task.progress.begun is None:
+                task.progress.due = coming
+        await self._store.async_save()
+
+
+@callback
+def _is_new_id(data: er.EventEntityRegistryUpdatedData) -> bool:
+    """Return whether an entity was given another id."""
+    return "old_entity_id" in data
+
+
+_TASKS: HassKey[ScheduledTasks] = HassKey(f"{DOMAIN}_wishes")
+
+
+@singleton(_TASKS, async_=True)
+async def async_get_scheduled_tasks(hass: HomeAssistant) -> ScheduledTasks:
+    """Return the tasks of this Home Assistant."""
+    tasks = ScheduledTasks(hass)
+    await tasks.async_load()
+    return tasks

@@ -1,0 +1,60 @@
+"""What the first release kept of actions for later, read as tasks."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..const import DOMAIN
+from ..storage import NUMBER, TEXT_OR_NONE, shape
+from .scheduled_task import Owner, Progress, ScheduledTask, What, When
+
+KEY: Final = f"{DOMAIN}.schedule"
+VERSION: Final = 1
+
+_OWNER: Final = ("entry_id", "platform", "assistant", "language", "device_id", "user_id", "conversation_id")
+_STEP: Final = ("action", "entity_ids", "data", "targeted")
+_SCHEDULED = shape(
+    {
+        "due": NUMBER,
+        "action": str,
+        "entity_ids": [str],
+        "data": dict,
+        "targeted": bool,
+        **dict.fromkeys(("entry_id", "platform", "assistant", "id"), str),
+        **dict.fromkeys(("language", "device_id", "user_id"), TEXT_OR_NONE),
+    },
+    {"conversation_id": TEXT_OR_NONE},
+)
+_STORED = shape({"waiting": [_SCHEDULED], "outcomes": [shape({"scheduled": _SCHEDULED, "result": str})]})
+
+
+def task_of(scheduled: Mapping[str, Any]) -> ScheduledTask:
+    """Return an action for later as a task; what is consequential in it was agreed to when it was made.
+
+    Raises vol.Invalid for what is no such action.
+    """
+    item = _SCHEDULED(scheduled)
+    return ScheduledTask(
+        name=item["action"].partition(".")[2].replace("_", " ").capitalize(),
+        owner=Owner(**{"conversation_id": None} | {key: item[key] for key in _OWNER if key in item}),
+        when=When(moment=item["due"]),
+        what=What(actions=[{key: item[key] for key in _STEP}]),
+        agreed=True,
+        progress=Progress(due=item["due"]),
+        id=item["id"],
+    )
+
+
+def read_scheduled(stored: Any) -> list[ScheduledTask]:
+    """Return the stored actions as tasks, with the outcomes of the rest; raises vol.Invalid."""
+    if stored is None:
+        return []
+    valid = _STORED(stored)
+    return [*map(task_of, valid["waiting"]), *(_ended(item["scheduled"], item["result"]) for item in valid["outcomes"])]
+
+
+def _ended(scheduled: Mapping[str, Any], result: str) -> ScheduledTask:
+    """Return an action that is over."""
+    task = task_of(scheduled)
+    due = scheduled["due"]
+    task.progress = Progress(last=due, times=1, result=result, ended=due)
+    return task

@@ -1,1 +1,0 @@
-"""The one way a tool is called."""

@@ -1,1 +1,0 @@
-"""Wishes for later: when something is to happen, what, for whom, and until when."""

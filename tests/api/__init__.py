@@ -1,0 +1,1 @@
+"""Tests of the LLM API: its tools, its prompt, and its tools inside Assist."""

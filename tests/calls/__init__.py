@@ -1,0 +1,1 @@
+"""Tests of one tool call: caller, options, policy, journal, outcome and activity."""

@@ -1,0 +1,1 @@
+"""Tests of when a call needs the user's word, how it is asked, and how the reply is read."""

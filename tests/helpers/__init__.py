@@ -1,0 +1,1 @@
+"""Helpers of the tests, such as fake devices and recorded pasts, and tests of these helpers."""

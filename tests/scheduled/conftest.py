@@ -1,0 +1,16 @@
+"""Fixtures of the tests of tasks."""
+
+import pytest
+
+from custom_components.extended_assist.scheduled import verification
+
+from .devices import add_phone, anna, ben, speakers
+
+__all__ = ["add_phone", "anna", "ben", "speakers"]
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for no device: where clocks stand still, nothing would end it."""
+    monkeypatch.setattr(verification, "PATIENCE", 0.0)
+    monkeypatch.setattr(verification, "LONGEST_WAY", 0.0)

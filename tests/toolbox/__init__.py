@@ -1,1 +1,0 @@
-"""Tests of the one way a tool is called."""

@@ -1,5 +1,0 @@
-"""Fixtures of the tests of the toolbox."""
-
-from tests.wishes.devices import add_phone, anna, ben, speakers
-
-__all__ = ["add_phone", "anna", "ben", "speakers"]
