@@ -58,6 +58,10 @@ class FreeTextError(ToolError):
     """A failure whose message holds text that somebody outside can have written."""
 
 
+MARK: Final = "words_of_others"
+"""The key of a result that holds text which somebody outside can have written."""
+
+
 class OverError(ToolError):
     """What can never be undone any more; the change before it is the last one then."""
 

@@ -12,7 +12,7 @@ from homeassistant.util import dt as dt_util
 
 from .calls.options import MEMORY, ToolboxOptions
 from .calls.policy import NotAllowedError
-from .confirmation.untrusted_text import MARK
+from .results import MARK
 from .const import CONF_FUNCTION, DOMAIN
 from .entity import shows
 from .functions.manager import (

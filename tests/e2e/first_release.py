@@ -105,14 +105,14 @@ def _git(*arguments: str) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def has_history() -> bool:
-    """Return whether the clone holds the commit."""
-    return _git("cat-file", "-e", f"{COMMIT}^{{commit}}") is not None
+def has_history(commit: str = COMMIT) -> bool:
+    """Return whether the clone holds the commit of a release."""
+    return _git("cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
-def prepare(config_dir: Path) -> None:
-    """Write a configuration with the first release installed in it."""
-    archive = _git("archive", COMMIT, PACKAGE)
+def prepare(config_dir: Path, commit: str = COMMIT) -> None:
+    """Write a configuration with a release, the first one by default, installed in it."""
+    archive = _git("archive", commit, PACKAGE)
     assert archive is not None, "this clone has no history"
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         files.extractall(config_dir, filter="data")

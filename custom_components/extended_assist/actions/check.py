@@ -15,7 +15,7 @@ from homeassistant.helpers import entity_registry as er, service as service_help
 from ..calls.call import ToolCall
 from ..exposure.entities import Exposure
 from ..exposure.groups import hidden_beside
-from ..results import ToolError, texts_in
+from ..results import FreeTextError, ToolError, texts_in
 from .data import CheckText, DataCheck, refuse_templates
 from .entity_actions import ACTIONS, OFFERED, ONLY_LISTED_KINDS, Kind, kind_of, offered_by
 from .rendered_data import RenderedPart, listed
@@ -280,7 +280,7 @@ class _Check:
         if (offered := offered_by([state.attributes for state in states], key)) is not None:
             if value not in offered:
                 known = ", ".join(sorted(offered))
-                raise ToolError(f"data.{key}: not offered. Choose of {OFFERED[key]}: {known}.")
+                raise FreeTextError(f"data.{key}: not offered. Choose of {OFFERED[key]}: {known}.")
         elif not isinstance(value, str) or not _WORDS.fullmatch(value):
             raise ToolError(f"data.{key}: only letters, digits and spaces can be given here. Choose another one.")
 

@@ -11,7 +11,7 @@ from ..calls.call import ToolCall
 from ..calls.outcome import describe_change, fitting
 from ..exposure.entities import Exposure
 from ..exposure.responses import safe_reason, visible_response
-from ..results import ToolError, size
+from ..results import FreeTextError, ToolError, size
 from ..worker.interruptible import async_pause
 from .check import ResolvedAction
 from .script_result import ENDING_DOMAINS, async_not_finished
@@ -78,4 +78,4 @@ async def _async_call(call: ToolCall, action: ResolvedAction, *, return_response
     except Unauthorized as err:
         raise ToolError(_NOT_ALLOWED) from err
     except (HomeAssistantError, NotImplementedError) as err:
-        raise ToolError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err
+        raise FreeTextError(f"{action.name} failed: {safe_reason(call.exposure, err)}") from err

@@ -113,14 +113,15 @@ class Overview:
     def put_into(self, assist_prompt: str, exposure: Exposure) -> str:
         """Return Assist's prompt with its list of entities said shortly, and what it says of acting put right.
 
-        Where the list is not exactly as expected, the prompt stays as it is: too long, but right. So does each sentence.
+        Where the list is not exactly as expected, the prompt stays as it is: too long, but right. So does each sentence. If
+        the home has a name that is not fixed, though, everything from the list on is left out, since it holds that name.
         """
         start, end, count = find_entity_list(assist_prompt)
-        if not count:
-            return assist_prompt
         entities = [entity for entity in exposure.entities.values() if entity.domain not in _OWN_TOOLS]
-        if count != len(entities):
-            return assist_prompt
+        if not count or count != len(entities):
+            if all(is_fixed_name(self.hass, entity.state) for entity in exposure.entities.values()):
+                return assist_prompt
+            return assist_prompt[: start if _HEADER in assist_prompt else 0] + self.describe(entities)
         return assist_prompt[:start] + self.describe(entities) + self._with_own_tools(assist_prompt[end:])
 
     def _with_own_tools(self, text: str) -> str:

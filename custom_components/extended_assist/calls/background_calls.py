@@ -14,7 +14,8 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..exposure.entities import Exposure
-from ..results import ToolError, format_time
+from ..exposure.fixed_values import is_fixed_name
+from ..results import MARK, ToolError, format_time
 from .call import ToolCall
 from .caller import Caller, outside_conversation
 from .journal import Speaking, is_same_speaker
@@ -64,13 +65,16 @@ class BegunCall:
         elif (result := self.task.result()).error:
             reason = str(result.data.get("error"))
             # This is told in a note, which no mark can be on: what a device said itself is left out.
-            is_ours = " failed: " not in reason and not exposure.names_hidden(reason)
+            is_ours = MARK not in result.data and " failed: " not in reason and not exposure.names_hidden(reason)
             about += f" failed: {reason}" if is_ours else " failed"
         elif isinstance(result, UnseenResult):
             about += f" was not over after {LONGEST:g} seconds; its end will not be told"
         else:
             about += " has ended"
-        if outcome := outcome_of(self.call.hass, exposure, self.call.recording.acts):
+        hass, acts = self.call.hass, self.call.recording.acts
+        states = (state for entity_id in acts if (state := hass.states.get(entity_id)) is not None)
+        # Nor are names that somebody outside can have given.
+        if all(is_fixed_name(hass, state) for state in states) and (outcome := outcome_of(hass, exposure, acts)):
             about += f"; {OUTCOME} {json_dumps(outcome)}"
         # Only what was recorded: what cannot be undone, or did nothing, is not promised.
         return f"{about}. What it changed can be undone." if self.call.recording.changes else f"{about}."

@@ -24,7 +24,7 @@ from ..calls.policy import Tier
 from ..confirmation.confirmation_reason import HOUSE
 from ..const import DOMAIN, LOGGER
 from ..exposure.responses import safe_reason
-from ..results import ToolError, texts_in
+from ..results import FreeTextError, ToolError, texts_in
 from ..templates.bound_template import TemplateRun
 from .base import DONE, FunctionRun, FunctionType
 from .yaml_source import PartError
@@ -86,11 +86,11 @@ class ScriptType(FunctionType):
             result, reason = task.result()
         except (vol.Invalid, HomeAssistantError, NotImplementedError) as err:
             why = script.failures(exposure) or [safe_reason(exposure, err)]
-            raise ToolError(f"The script of this function failed: {'; '.join(why)}") from err
+            raise FreeTextError(f"The script of this function failed: {'; '.join(why)}") from err
         if result is None:
             raise ToolError("Home Assistant is shutting down, so nothing was done.")
         if reason != _FINISHED and (failures := script.failures(exposure)):
-            raise ToolError(f"The script of this function failed: {'; '.join(failures)}")
+            raise FreeTextError(f"The script of this function failed: {'; '.join(failures)}")
         if RESULT in result.variables:
             return templates.told(result.variables[RESULT])
         if result.service_response is not None:

@@ -25,6 +25,7 @@ from ..confirmation.phone_approval import (
     pressed,
 )
 from ..confirmation.satellites import ANNOUNCES, CONVERSES, SATELLITE, async_call, async_get_locks, async_idle
+from ..confirmation.untrusted_text import async_are_others, async_note_own_start
 from ..const import CONF_QUIET_END, CONF_QUIET_START, DOMAIN, LOGGER
 from ..results import ToolError
 from .ownership import async_may_change
@@ -236,6 +237,9 @@ async def _async_say(hass: HomeAssistant, entity_id: str, task: ScheduledTask, w
         features = state.attributes.get(ATTR_SUPPORTED_FEATURES, 0)
         if answerable and features & CONVERSES:
             data = {"start_message": words, "extra_system_prompt": _PROMPT.format(id=task.id)}
+            # Nobody is logged in at a satellite.
+            if not task.what.ask and not await async_are_others(hass, None, [task.author]):
+                async_note_own_start(hass, words)
             if await async_call(hass, "start_conversation", entity_id, data, context):
                 return True
         return bool(features & ANNOUNCES) and await async_call(hass, "announce", entity_id, {"message": words}, context)

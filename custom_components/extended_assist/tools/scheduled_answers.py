@@ -95,7 +95,10 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
     asked = any(task.what.ask and task.progress.result for task in [*standing, *ended])
     # Whoever set a timer, what it is called is known of nobody.
     are_named = call.caller.user_id is not None and any("name" in timer for timer in timers)
-    return marked(answer, when=by_others or asked or are_named or any("failed" in result for result in said))
+    return marked(
+        answer,
+        when=by_others or asked or are_named or any("failed" in result or "not done" in result for result in said),
+    )
 
 
 async def _async_row(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
