@@ -12,7 +12,6 @@ from homeassistant.util import dt as dt_util
 
 from .calls.options import MEMORY, ToolboxOptions
 from .calls.policy import NotAllowedError
-from .results import MARK
 from .const import CONF_FUNCTION, DOMAIN
 from .entity import shows
 from .functions.manager import (
@@ -38,7 +37,7 @@ from .memory.editing import (
 from .memory.fact import Fact, now
 from .memory.ownership import Ears, Writer, async_known_user, async_writer_of
 from .memory.store import async_get_memory
-from .results import ToolError, format_time
+from .results import MARK, ToolError, format_time
 
 CALL_FUNCTION: Final = "call_function"
 _ARGUMENTS = "arguments"

@@ -11,6 +11,7 @@ from custom_components.extended_assist.actions.check import holds_address
 from custom_components.extended_assist.actions.entity_actions import ACTIONS
 from custom_components.extended_assist.actions.rules import is_never
 from custom_components.extended_assist.actions.targetless import async_may_be_listed
+from custom_components.extended_assist.confirmation import untrusted_text
 from custom_components.extended_assist.exposure.domains import WITH_ENTITIES
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant import loader
@@ -206,6 +207,9 @@ async def test_fields_that_reach_beyond(
     hass: HomeAssistant, house: None, call_tool: CallTool, action: str, target: dict[str, str], data: dict[str, Any]
 ) -> None:
     """Files, addresses and commands are refused, also where the action is one of the entity's own component."""
+    hass.data.pop(
+        untrusted_text._HEARD, None
+    )  # A refusal that lists sources is untrusted text; each case begins without.
     domain, name = action.split(".")
     entity_id = target["entity_id"]
     if hass.states.get(entity_id) is None:

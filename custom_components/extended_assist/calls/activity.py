@@ -1,7 +1,7 @@
-"""What assistants did and what became of it: one event of Home Assistant for all of it, bounded, in nobody's own words.
+"""Activity events: one bounded event for what assistants did, were refused or failed at, without anybody's words.
 
-Logbook, event entities, triggers and conditions say what this says. An act is told as it begins, as automations are, so that
-Home Assistant's logbook names the assistant as the cause of each change; what fails afterwards is told as well.
+Logbook, event entities, triggers and conditions follow it. An action is reported when it starts, as automations are, so
+that Home Assistant's logbook names the assistant as the cause of each change; a later failure is reported as well.
 """
 
 from collections import deque
@@ -27,7 +27,7 @@ from .call import ToolCall
 from .plan import Plan, Step
 
 EVENT_AGENT: Final = f"{DOMAIN}_agent_event"
-"""An assistant did something, or could not."""
+"""Fired when an assistant did something or could not do it."""
 
 ATTR_ACTIONS: Final = "actions"
 ATTR_AGENT: Final = "agent"
@@ -39,15 +39,16 @@ ATTR_TARGETS: Final = "targets"
 ATTR_TOOL: Final = "tool"
 
 MAX_NAMED: Final = 20
-"""Actions, and entities, that one event names."""
+"""The most actions and entities in one event."""
 MAX_A_MINUTE: Final = 20
-"""Events of one kind of one agent in a minute; further ones are counted, so that the recorder does not grow without a bound."""
+"""The most events of one kind per agent and minute. Further ones are only counted, so that the recorder stays bounded.
+"""
 MAX_CAUSES: Final = 512
-"""Contexts that are remembered as having come of what an assistant did."""
+"""The most contexts of an assistant's actions that are kept."""
 
 
 class Happening(StrEnum):
-    """What can happen."""
+    """The kinds of activity."""
 
     ACTED = "acted"
     ASKED = "asked"
@@ -59,19 +60,19 @@ class Happening(StrEnum):
 
 @dataclass(slots=True)
 class Activity:
-    """What is remembered of what happened."""
+    """Recent activity of all agents."""
 
     last: dict[str, dict[Happening, datetime]] = field(default_factory=dict)
-    """When each kind happened last, by agent."""
+    """The latest time of each kind, by agent."""
     told: dict[tuple[str, Happening], deque[float]] = field(default_factory=dict)
-    """When it was told in the last minute, by the loop's clock."""
+    """The times of events in the last minute, by the loop's clock."""
     left_out: dict[tuple[str, Happening], int] = field(default_factory=dict)
-    """How much was not told since."""
+    """The number of events that were not fired since the last one."""
     causes: dict[str, None] = field(default_factory=dict)
-    """Contexts of what happened, and of automations and scripts that came of it, oldest first."""
+    """Contexts of activity, and of the automations and scripts that it started, oldest first."""
 
     def has_room(self, agent: str, kind: Happening, now: float) -> bool:
-        """Return whether one event more may be told now, and count it in either case."""
+        """Return whether another event may be fired now; count it in either case."""
         told = self.told.setdefault((agent, kind), deque(maxlen=MAX_A_MINUTE))
         if len(told) == MAX_A_MINUTE and now - told[0] < 60:
             self.left_out[agent, kind] = self.left_out.get((agent, kind), 0) + 1
@@ -80,7 +81,7 @@ class Activity:
         return True
 
     def follow(self, context_id: str) -> None:
-        """Take it that a context came of what happened."""
+        """Note a context as caused by an assistant."""
         self.causes[context_id] = None
         if len(self.causes) > MAX_CAUSES:
             del self.causes[next(iter(self.causes))]
@@ -91,7 +92,7 @@ _ACTIVITY: HassKey[Activity] = HassKey(f"{DOMAIN}_happenings")
 
 @callback
 def async_get_activity(hass: HomeAssistant) -> Activity:
-    """Return the activity of the home, and follow from now on which automations and scripts come of it."""
+    """Return the activity of the home; from the first call on, follow the automations and scripts that it starts."""
     if (found := hass.data.get(_ACTIVITY)) is not None:
         return found
     activity = hass.data[_ACTIVITY] = Activity()
@@ -124,9 +125,9 @@ def async_happened(
     actions: Iterable[str] = (),
     targets: Iterable[str] = (),
 ) -> None:
-    """Tell what an agent did, in the context in which it did it; the agent is the id of its subentry.
+    """Fire the event for what an agent did, in the context of the action.
 
-    Without an agent of ours it is told of the entry, whose tools somebody else's agent used.
+    The agent is the id of its subentry. If another integration's agent used the tools, the event names the entry.
     """
     owner = _owner(hass, entry_id, agent)
     if owner is None:
@@ -160,7 +161,7 @@ def async_happened(
 
 @callback
 def _owner(hass: HomeAssistant, entry_id: str | None, agent: str | None) -> tuple[ConfigEntry, str] | None:
-    """Return the entry of an agent and the agent, or the entry whose tools were used; None where that is gone."""
+    """Return the entry and the subentry of an agent, or the entry whose tools were used; None if it was removed."""
     if agent is not None:
         for entry in hass.config_entries.async_entries(DOMAIN):
             if agent in entry.subentries:
@@ -171,7 +172,7 @@ def _owner(hass: HomeAssistant, entry_id: str | None, agent: str | None) -> tupl
 
 @callback
 def only_answers(hass: HomeAssistant, step: Step) -> bool:
-    """Return whether a step does nothing but answer."""
+    """Return whether a step only answers."""
     domain, _, service = step.action.partition(".")
     only = SupportsResponse.ONLY
     return hass.services.has_service(domain, service) and hass.services.supports_response(domain, service) is only
@@ -179,15 +180,15 @@ def only_answers(hass: HomeAssistant, step: Step) -> bool:
 
 @callback
 def only_tells(hass: HomeAssistant, plan: Plan) -> bool:
-    """Return whether a plan does nothing but answer."""
+    """Return whether a plan only answers."""
     return plan.is_whole and not plan.bound_to and all(only_answers(hass, step) for step in plan.steps)
 
 
 @callback
 def tell(call: ToolCall, kind: Happening) -> None:
-    """Tell what happens with a call: which actions on which entities were planned, as far as these are exposed.
+    """Fire the activity event of a call with the planned actions and entities, as far as these are exposed.
 
-    What is remembered, and what somebody wants for themselves later, is told nowhere.
+    Calls about memory and scheduled tasks are private and fire none.
     """
     hass, plan = call.hass, call.recording.plan
     if not call.recording.is_told or (

@@ -1,4 +1,4 @@
-"""Calls that act go on when nobody waits for them any more; what became of them is told with the next answer."""
+"""Acting calls that outlive their turn, and the report of their end with the next answer."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -22,25 +22,25 @@ from .journal import Speaking, is_same_speaker
 from .outcome import OUTCOME, outcome_of
 
 LONGEST = 300.0
-"""Seconds after which a call that does not end is watched no more."""
+"""Seconds after which a call that has not ended is no longer watched."""
 
 _CLEANING_UP = 1.0
-"""Seconds in which what was cancelled may put its things in order."""
+"""Seconds that a cancelled call has to clean up."""
 
 _MAX_UNHEARD = 20
 
 
 class UnseenResult(llm.ToolResult):
-    """The result of a call that goes on unseen."""
+    """The result of a call that continues without being watched."""
 
 
 @dataclass(slots=True, eq=False)
 class BegunCall:
-    """A call whose end nobody waits for any more."""
+    """A call that nobody waits for any more."""
 
     call: ToolCall
     name: str
-    """The tool's."""
+    """The name of the tool."""
     task: asyncio.Task[llm.ToolResult] = field(repr=False)
     begun: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
 
@@ -51,11 +51,11 @@ class BegunCall:
 
     @property
     def is_over(self) -> bool:
-        """Return whether it goes on no more."""
+        """Return whether the call has ended."""
         return self.task.done()
 
     def told(self, exposure: Exposure) -> str:
-        """Return the outcome, as far as it may be told by now."""
+        """Return a sentence on the outcome, without names and texts that the caller may not see now."""
         what = exposure.visible_value(self.call.recording.what) or self.name
         about = f"{what}, begun at {format_time(self.begun)},"
         if not self.task.done():
@@ -82,11 +82,11 @@ class BegunCall:
 
 @dataclass(slots=True, eq=False)
 class CutOffCall:
-    """A call that Home Assistant's end or a failure cut off, and that was looked after since."""
+    """A call that a restart or a failure interrupted and that was completed or reverted since."""
 
     caller: Speaking
     told: Callable[[Exposure], str]
-    """Says what became of it, as far as that may be told."""
+    """Returns a sentence on the outcome, without names that the caller may not see now."""
     is_over: bool = True
 
 
@@ -102,9 +102,10 @@ async def async_finish(
     *,
     reads_conversation: bool = False,
 ) -> llm.ToolResult:
-    """Return the result of a call that acts, or after the deadline that it goes on; once begun, it is not cut off.
+    """Return the result of an acting call, or after the deadline a note that it continues; it is never cancelled.
 
-    What an act sets off, such as an automation that talks, is no part of the conversation, unless its tool reads that by itself.
+    The work runs outside the conversation, so that an automation which it starts and which talks is no part of it,
+    unless the tool reads the conversation itself.
     """
     begin = call.hass.async_create_background_task
     what = f"{DOMAIN} call"
@@ -141,7 +142,7 @@ async def async_finish(
 
 @callback
 def abandon(hass: HomeAssistant, conversation_id: str) -> None:
-    """Note that nobody hears what comes of the calls of a turn that was cancelled, although they go on."""
+    """Keep the running calls of a cancelled turn, so that their outcomes are reported with the next answer."""
     for begun in hass.data.get(_RUNNING, ()):
         if begun.caller.conversation_id == conversation_id:
             _keep(begun)
@@ -149,9 +150,9 @@ def abandon(hass: HomeAssistant, conversation_id: str) -> None:
 
 @callback
 def unheard(hass: HomeAssistant, caller: Caller, *, ended: bool = False) -> list[str]:
-    """Return the outcomes of a caller's calls that they have not heard the end of; one that has ended is told once.
+    """Return the outcomes that were not reported to a caller yet; a call that has ended is reported once.
 
-    With ended, what still goes on is left for later.
+    With `ended`, calls that still run are left for later.
     """
     begun = hass.data.get(_UNHEARD, [])
     mine = [one for one in begun if is_same_speaker(one.caller, caller) and (one.is_over or not ended)]
@@ -162,7 +163,10 @@ def unheard(hass: HomeAssistant, caller: Caller, *, ended: bool = False) -> list
 
 @callback
 def check_nothing_goes_on(hass: HomeAssistant, caller: Caller) -> None:
-    """Raise ToolError while a call of the caller goes on: what it will have changed comes before what is older."""
+    """Raise ToolError while a call of the caller runs.
+
+    Undo takes the latest change first, and that call may still make one.
+    """
     for one in hass.data.get(_UNHEARD, ()):
         if is_same_speaker(one.caller, caller) and not one.is_over:
             raise ToolError(f"{one.told(Exposure(hass, caller.assistant))} It can be undone when it has ended.")
@@ -170,24 +174,27 @@ def check_nothing_goes_on(hass: HomeAssistant, caller: Caller) -> None:
 
 @callback
 def tell_later(hass: HomeAssistant, caller: Speaking, told: Callable[[Exposure], str]) -> None:
-    """Tell a caller with the next answer what became of a call that was cut off."""
+    """Report the outcome of an interrupted call with the caller's next answer."""
     _add(hass, CutOffCall(caller, told))
 
 
 def _keep(begun: BegunCall) -> None:
-    """Keep a call until its end was told."""
+    """Keep a call until its end is reported."""
     if begun not in begun.call.hass.data.get(_UNHEARD, ()):
         _add(begun.call.hass, begun)
 
 
 @callback
 def _add(hass: HomeAssistant, one: BegunCall | CutOffCall) -> None:
-    """Add a call whose end is to be told; the oldest go."""
+    """Add a call whose end is to be reported; drop the oldest beyond the limit."""
     hass.data[_UNHEARD] = [*hass.data.get(_UNHEARD, ()), one][-_MAX_UNHEARD:]
 
 
 async def async_watched(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult]) -> llm.ToolResult:
-    """Return the result of what acts, or after LONGEST that it goes on unseen; a script of the user's is not cut in two."""
+    """Return the result of acting work, or an UnseenResult after LONGEST.
+
+    The work, such as a script, is never cancelled in the middle.
+    """
     task = _begun(hass, work)
     try:
         done, _ = await asyncio.wait({task}, timeout=LONGEST)
@@ -200,7 +207,7 @@ async def async_watched(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolR
 async def async_cut_off(
     hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult], deadline: float
 ) -> llm.ToolResult | None:
-    """Return the result of what reads, or None after the deadline, whatever it does when it is cancelled."""
+    """Return the result of reading work, or None after the deadline, even if the work ignores its cancellation."""
     if (task := _begun(hass, work)).done():  # Most read what is there, and wait for nothing.
         return task.result()
     try:
@@ -214,7 +221,7 @@ async def async_cut_off(
 
 
 def _begun(hass: HomeAssistant, work: Coroutine[Any, Any, llm.ToolResult]) -> asyncio.Task[llm.ToolResult]:
-    """Return the task of a call; what nobody waits for any more may fail."""
+    """Start a call as a task, whose error is not logged if nobody waits for it any more."""
     task = hass.async_create_background_task(work, f"{DOMAIN} call")
     if not task.done():
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())

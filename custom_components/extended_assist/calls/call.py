@@ -1,4 +1,4 @@
-"""What a tool is given for one call."""
+"""The data of one tool call."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +14,12 @@ from .options import ToolboxOptions
 from .policy import Tier
 
 MAX_ERROR = 1_000
-"""Characters of an error: enough for what went wrong and what to do next."""
+"""The most characters of an error: enough for the cause and the next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """All that a tool is given for one call."""
+    """One tool call: its arguments, caller, options and recording."""
 
     hass: HomeAssistant
     arguments: dict[str, Any]
@@ -28,21 +28,21 @@ class ToolCall:
     caller: Caller
     options: ToolboxOptions
     tool_input: llm.ToolInput | None = None
-    """The call as it came, for tools that others wrote."""
+    """The original call, for tools of other integrations."""
     tier: Tier = Tier.READ
-    """How far the tool reaches."""
+    """The tier of the tool."""
     is_open: bool = False
     """Whether the tool reaches beyond the home."""
     sends: bool = False
-    """Whether the tool sends its arguments out of the house."""
+    """Whether the tool sends its arguments to a server on the internet."""
     asks_first: bool = False
-    """Whether the options want the user's word before it."""
+    """Whether the options require the user's word before the call."""
     family: str | None = None
-    """The family of tools that must be on for the call; None for a call that depends on none."""
+    """The family of tools that must be on; None if the call depends on no family."""
     agent: str | None = None
-    """The agent of ours that calls, by its subentry; None for anybody else's."""
+    """The subentry id of our agent that calls; None for other agents."""
     recording: Recording = field(default_factory=Recording)
-    """Takes what the call does, so that it can be looked at and undone."""
+    """Records what the call does, for its outcome and for undo."""
 
     @property
     def llm_context(self) -> llm.LLMContext:
@@ -51,12 +51,12 @@ class ToolCall:
 
     @property
     def budget(self) -> int:
-        """Return how many characters the result may have."""
+        """Return the most characters of the result."""
         return self.options.budget
 
 
 class RefusedResult(llm.ToolResult):
-    """The result of a call that was refused, with the error that refused it, for who tells it to a person."""
+    """The result of a refused call, with its error for code that shows it to a person."""
 
     cause: ToolError
     """No field, because Home Assistant writes the fields of results as JSON."""

@@ -1,4 +1,4 @@
-"""Who speaks, from where, in which conversation."""
+"""The caller of a tool: user, device and conversation."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -19,16 +19,16 @@ from ..const import DOMAIN
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever a tool is called for: the speaker, the device, and the conversation if there is one."""
+    """The user, the device and the conversation of a tool call."""
 
     llm_context: llm.LLMContext
     chat_log: ChatLog | None = None
-    """The conversation's log; None where there is no conversation, such as over MCP."""
+    """The chat log; None without a conversation, such as over MCP."""
     conversation_id: str | None = None
 
     @classmethod
     def of(cls, llm_context: llm.LLMContext) -> Self:
-        """Return the caller of a tool that is being called, in the conversation that calls it."""
+        """Return the caller of the tool call that runs now."""
         chat_log = current_chat_log.get()
         return cls(llm_context, chat_log, chat_log.conversation_id if chat_log else None)
 
@@ -39,7 +39,7 @@ class Caller:
 
     @property
     def context(self) -> Context | None:
-        """Return the context in which states change for this caller."""
+        """Return the context of state changes that this caller causes."""
         return self.llm_context.context
 
     @property
@@ -60,7 +60,7 @@ class Caller:
 
     @property
     def conversation_key(self) -> tuple[str | None, ...]:
-        """Return a key of the conversation; where there is none, of the speaker and the device."""
+        """Return a key of the conversation, or of the user and device if there is none."""
         if self.conversation_id is not None:
             return (self.conversation_id,)
         return (self.llm_context.platform, self.assistant, self.user_id, self.device_id)
@@ -72,7 +72,7 @@ class Caller:
 
 @contextmanager
 def in_conversation(chat_log: ChatLog) -> Iterator[None]:
-    """Let what is called meanwhile be called in a conversation."""
+    """Run the block as part of a conversation."""
     token = current_chat_log.set(chat_log)
     try:
         yield
@@ -81,7 +81,7 @@ def in_conversation(chat_log: ChatLog) -> Iterator[None]:
 
 
 def outside_conversation[**P, R](begin: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Begin something as if outside any conversation, and return it: what was said in one does not count."""
+    """Call a function outside any conversation and return its result."""
     context = copy_context()
     for variable in (current_chat_log, current_session):
         context.run(variable.set, None)
@@ -89,12 +89,12 @@ def outside_conversation[**P, R](begin: Callable[P, R], *args: P.args, **kwargs:
 
 
 async def async_outside_conversation[T](hass: HomeAssistant, work: Coroutine[Any, Any, T]) -> T:
-    """Await work as if it had been begun outside any conversation; whoever stops waiting ends it."""
+    """Await work that starts outside any conversation; cancelling the wait cancels the work."""
     return await outside_conversation(hass.loop.create_task, work)
 
 
 def in_context_of_its_own(llm_context: llm.LLMContext) -> llm.LLMContext:
-    """Return a speaker's context for one call: what happens in it was done by this call and by nothing else."""
+    """Return the caller with a new context for one call, so that its changes are attributed to this call alone."""
     outer = llm_context.context
     own = Context(user_id=outer.user_id, parent_id=outer.id) if outer else Context()
     return replace(llm_context, context=own)

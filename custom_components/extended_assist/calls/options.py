@@ -1,4 +1,4 @@
-"""What the options of an entry say to its tools."""
+"""The options of an entry, as its tools use them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,10 +37,10 @@ CAMERAS = "cameras"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolboxOptions:
-    """What the options of an entry say to its tools."""
+    """The options of an entry, as its tools use them."""
 
     budget: int = DEFAULT_BUDGET
-    """Characters that a result may have."""
+    """The most characters of a result."""
     external_statistics: frozenset[str] = frozenset()
     """Statistics without an entity that the user made visible by naming them."""
     targetless_actions: frozenset[str] = frozenset()
@@ -56,30 +56,30 @@ class ToolboxOptions:
     families: frozenset[str] | None = None
     """The families of tools that are on; None where they were never chosen."""
     rehearses: bool = False
-    """Whether the tool that rehearses automations is on."""
+    """Whether the tool that simulates automations is on."""
     has_memory: bool = True
-    """Whether the tools for memory are on: what they were told before must not work on."""
+    """Whether the tools for memory are on; if not, stored facts are not used."""
     memory_guests: int = 0
-    """Facts that may be remembered from where nobody is logged in."""
+    """The most facts from speakers who are not logged in."""
     memory_automations: bool = False
-    """Whether automations and tasks may have something remembered."""
+    """Whether automations and tasks may store facts."""
     memory_elsewhere: bool = False
-    """Whether facts are told in tasks and over MCP."""
+    """Whether facts may be read in tasks and over MCP."""
     who_may_look: Speaker = Speaker.USER
-    """The least known speaker who may look at all exposed cameras."""
+    """The least trusted speaker who may look through all exposed cameras."""
     open_cameras: frozenset[str] = frozenset()
-    """Cameras and images at which anyone may look, where nobody is logged in too."""
+    """Cameras and images that anyone may see, without being logged in."""
     look_folders: tuple[str, ...] = ()
-    """Cameras, each with a folder of the local media in which the home keeps pictures of it by itself."""
+    """Cameras, each with a folder of local media where the home stores its pictures."""
     look_task: str | None = None
-    """The AI Task entity that tells in words what is in a picture, for those who cannot see it."""
+    """The AI Task entity that describes a picture for agents that cannot see it."""
     policy: Policy = field(default_factory=Policy)
     entry_id: str | None = None
-    """The entry whose options these are, so that what happens later happens under the options of that time."""
+    """The entry of these options; scheduled tasks read its options again when they are due."""
     is_fixed: bool = False
-    """Whether they hold as they are, made for one call, whatever the entry says."""
+    """Whether these options were made for one call and do not follow the entry."""
     is_told: bool = True
-    """Whether others may know of what is done under them."""
+    """Whether activity events report the calls."""
 
     @callback
     def as_of_now(self, hass: HomeAssistant) -> ToolboxOptions:

@@ -1,4 +1,4 @@
-"""What became of the entities that a call acted on: looked at, and told shortly."""
+"""Outcomes: the states of the entities that a call acted on, compared with the desired states and described shortly."""
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Mapping
@@ -22,39 +22,42 @@ from .settable_attributes import STATE
 
 OUTCOME = "outcome"
 COUNTS = 100
-"""Characters that an outcome takes at least: how many entities there are of each kind."""
+"""The least characters of an outcome: the number of entities of each kind."""
 
 _MAX_NAMED = 4
-"""Entities that are named although they are as wanted."""
+"""The most entities that are named although they reached their desired state."""
 _ROOM = 600
-"""Characters that the names of one outcome may take."""
+"""The most characters of names in one outcome."""
 _COLOR_MODE = "color_mode"
-"""Says no more than the colour beside it."""
+"""This attribute adds nothing to the colour beside it."""
 _MAX_ATTRIBUTES = 6
 _MAX_VALUE = 60
 _FREE = "a text"
-"""Stands for a state that somebody outside can have written."""
+"""Replaces a state that somebody outside can have written."""
 
 
 class DoneResult(llm.ToolResult):
-    """The result of a call that is seen to have done all that it was to do. Others cannot write one."""
+    """The result of a call whose full success was verified. Only our code makes one."""
 
     still_holds: Callable[[], bool]
-    """Tells whether that can still be seen; no field, because Home Assistant writes the fields of results as JSON."""
+    """Returns whether the success can still be verified.
+
+    No field, because Home Assistant writes fields of results as JSON.
+    """
 
     due: Due | None
     """The next time of the scheduled task that the call made; None if it made none."""
 
     @classmethod
     def of(cls, data: JsonObjectType, still_holds: Callable[[], bool], due: Due | None = None) -> DoneResult:
-        """Return the result of a call that is done, for as long as it holds."""
+        """Return a result that counts as done while `holds` returns true."""
         result = cls(data=data)
         result.still_holds, result.due = still_holds, due
         return result
 
 
 def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
-    """Return a result that tells what became of the entities, its data of the same type as before."""
+    """Return a result with the outcome in its data, which keep their type."""
     room = max(0, min(_ROOM, call.budget - size(result.data) - COUNTS))
     exposure = Exposure(call.hass, call.caller.assistant)  # What was hidden meanwhile is not told.
     told = outcome_of(call.hass, exposure, call.recording.acts, room, is_described="entities" in result.data)
@@ -66,7 +69,7 @@ def with_outcome(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
 
 
 def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
-    """Return a result as that of a call which did all that it was to do, where its tool and the entities say so."""
+    """Return a DoneResult if the tool and the entities show full success, else the result unchanged."""
     still_holds = partial(_is_seen, call.hass, call.caller.assistant, call.recording.acts)
     if not (call.recording.is_complete and still_holds()):
         return result
@@ -74,7 +77,7 @@ def as_seen(call: ToolCall, result: llm.ToolResult) -> llm.ToolResult:
 
 
 def _is_seen(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act]) -> bool:
-    """Return whether the entities tell that all was done; what is hidden is not told, not even by what is made of it."""
+    """Return whether the entities show full success; entities that are no longer exposed count as not verified."""
     exposure = Exposure(hass, assistant)
     visible = [act for entity_id, act in acts.items() if exposure.is_exposed(entity_id)]
     return bool(acts) == bool(visible) and all(act.is_seen(hass) for act in visible)
@@ -83,7 +86,7 @@ def _is_seen(hass: HomeAssistant, assistant: str, acts: Mapping[str, Act]) -> bo
 def outcome_of(
     hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], room: int = _ROOM, *, is_described: bool = False
 ) -> JsonObjectType:
-    """Return the entities by what became of them: names where something is to be said, otherwise how many there are."""
+    """Return the entities by outcome: names where there is something to say, otherwise counts."""
     ids_by_name: defaultdict[Status, dict[str, str]] = defaultdict(dict)
     for entity_id, act in sorted(told_acts(hass, exposure, acts).items()):
         name = entity.name if (entity := exposure.entity(entity_id)) else entity_id
@@ -105,7 +108,7 @@ def outcome_of(
 
 
 def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) -> dict[str, Act]:
-    """Return the acts on exposed entities, without those on groups whose members are among them."""
+    """Return the acts on exposed entities, without groups of which a member is among them."""
     return {
         entity_id: act
         for entity_id, act in acts.items()
@@ -114,14 +117,14 @@ def told_acts(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act]) 
 
 
 def _is_told_by_members(hass: HomeAssistant, exposure: Exposure, acts: Mapping[str, Act], entity_id: str) -> bool:
-    """Return whether an entity is a group of which at least a member is told."""
+    """Return whether an entity is a group of which at least one member is reported."""
     return is_group(hass, entity_id) and any(
         member in acts and exposure.is_exposed(member) for member in members_of(hass, entity_id)
     )
 
 
 def _as_it_is(hass: HomeAssistant, exposure: Exposure, entity_id: str, act: Act, status: Status) -> str:
-    """Return how an entity is, with what was to be set of it."""
+    """Return the state of an entity with the attributes that were to be set."""
     if (now := hass.states.get(entity_id)) is None:
         return "removed"
     visible = exposure.visible_attributes(now)

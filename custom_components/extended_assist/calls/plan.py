@@ -1,4 +1,4 @@
-"""What a call would do, resolved: what is told, asked about, and then done."""
+"""Plans: the resolved steps of a call, which are described, asked about and then run."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from .visible_text import one_line, seen
 
 type Remark = Callable[[str | None], Awaitable[str]]
 type Frame = tuple[tuple[str, str], ...]
-"""What a line is framed with, outermost first: which words, and their value, such as when it would be done."""
+"""The conditions of a line, outermost first: a kind such as a delay, and its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,63 +22,64 @@ class Part:
 
     words: str
     acts: tuple[Step, ...] = ()
-    """What it would do by itself."""
+    """The steps that this part runs by itself."""
     says_when: bool = False
-    """Whether it says when those after it are done, or whether they are."""
+    """Whether the part says when, or whether, the parts after it run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that would be done."""
+    """One action of a plan."""
 
     action: str
-    """The action, such as "lock.unlock"; what only a tool of ours does is named after it; empty where it cannot be known."""
+    """The action, such as "lock.unlock"; our tool's own name for what only it does; empty if it cannot be determined.
+    """
     entity_ids: tuple[str, ...] = ()
-    """The entities, groups included as they are moved."""
+    """The entities; groups are not expanded."""
     data: Mapping[str, Any] = field(default_factory=dict)
     words: str = ""
     """One complete line for a person, in English."""
     frame: Frame = ()
     title: str = ""
-    """What it is in one short sentence, where it has parts."""
+    """A short sentence for a step that has parts."""
     parts: tuple[Part, ...] = ()
-    """What its words say, one by one, so that they can be told in portions."""
+    """The parts of the words, so that a long question can be split."""
     shown: str = ""
-    """What is shown with its words where they can be read, such as the lines that change."""
+    """Text that is shown where the question can be read, such as changed lines."""
 
     @property
     def written(self) -> str:
-        """Return its words on one line, with what is shown."""
+        """Return the words on one line, with the shown text."""
         return "\n".join(filter(None, (one_line(self.words), self.shown_lines)))
 
     @property
     def shown_lines(self) -> str:
-        """Return the lines that are shown, each as far indented as it is."""
+        """Return the lines of the shown text with their indentation."""
         return "\n".join(map(seen, self.shown.split("\n")))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a call would do."""
+    """All steps of a call before it runs."""
 
     steps: tuple[Step, ...]
     sentence: str
-    """What it would do in one sentence, in English, short enough to be heard."""
+    """The plan in one English sentence, short enough to be spoken."""
     is_whole: bool = True
-    """Whether the steps are all there is; what cannot be read counts as consequential."""
+    """Whether the steps are complete; an incomplete plan counts as consequential."""
 
     bound_to: str = ""
-    """What else it is about, beside its steps, such as the very change that is undone."""
+    """What the plan concerns beside its steps, such as the id of the change that it undoes."""
     things: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """The identity of each entity when it was planned, as `identity.py` reads it."""
+    """The identity of each entity when the plan was made, as `identity_of` returns it."""
     remark: Remark | None = field(default=None, compare=False)
-    """Returns one more sentence for a question, in a language; it is no part of what is agreed to."""
+    """Returns one more sentence for the question, in a language; the user does not agree to it."""
     has_free_text: bool = field(default=False, compare=False)
-    """True if its words are in part those of somebody who is text from outside for the user who is asked."""
+    """True if another user, whose words are untrusted for the user who is asked, wrote a part of the words."""
 
     @property
     def words(self) -> str:
-        """Return all that is to be told: one sentence first, then each step that it does not say itself."""
+        """Return the whole question: the sentence, then each step that the sentence does not name."""
         lines = [step.written for step in self.steps]
         sentence = one_line(self.sentence)
         if len(lines) == 1 and lines[0].startswith(sentence):
@@ -87,11 +88,14 @@ class Plan:
 
     @property
     def size(self) -> int:
-        """Return how many entities its steps name."""
+        """Return the number of entities in the steps."""
         return sum(len(step.entity_ids) for step in self.steps)
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of the steps and of the things that they are about: what was told is what is done."""
+        """Return the SHA-256 of the steps and entities.
+
+        It proves that the plan that runs is the one that was asked about.
+        """
         steps = [[step.action, step.entity_ids, step.data, step.written] for step in self.steps]
         return hashlib.sha256(
             json.dumps([self.bound_to, self.is_whole, self.things, steps], sort_keys=True, default=str).encode()

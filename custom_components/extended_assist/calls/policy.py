@@ -1,4 +1,4 @@
-"""Who may do what: tiers, speakers, and what the options say of the user's own word."""
+"""The policy: which speakers may use which tiers, and when the options require the user's word."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ DEFAULT_ASK_FIRST = ("add_automation", "update_automation", "remove_automation",
 
 
 class Tier(IntEnum):
-    """How far a tool reaches; a higher tier asks for a more trusted speaker."""
+    """How far a tool reaches; a higher tier requires a more trusted speaker."""
 
     READ = 1
     CONTROL = 2
@@ -33,7 +33,7 @@ class Tier(IntEnum):
 
 
 class Speaker(IntEnum):
-    """How far somebody is known; a satellite without a user stands for anyone in the room."""
+    """How well the speaker is known; a satellite without a user is anyone in the room."""
 
     ANYONE = 1
     USER = 2
@@ -54,15 +54,15 @@ class NotAllowedError(ToolError):
 
 
 class NotHereError(NotAllowedError):
-    """The speaker may not use a tool, or nobody here can agree to it; somebody else may, and can be asked elsewhere."""
+    """The speaker may not use the tool, or cannot confirm it; another user may, and can be asked on their phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the options of an entry allow."""
+    """The policy of an entry."""
 
     who_may: Mapping[Tier, Speaker] = field(default_factory=lambda: dict(DEFAULT_WHO_MAY))
-    """The least known speaker who may use tools of a tier."""
+    """The least trusted speaker who may use tools of a tier."""
     ask_first: frozenset[str] = frozenset(DEFAULT_ASK_FIRST)
     """Tools, without their prefix, that ask first."""
     never_ask: frozenset[str] = frozenset()
@@ -70,9 +70,9 @@ class Policy:
     always_ask: frozenset[str] = frozenset()
     """Other actions, domains and entities that count as consequential; stronger than never_ask."""
     allow_without_chat: bool = False
-    """Whether what asks first may be done where nobody can be asked, such as in a task or over MCP."""
+    """Whether calls that ask first may run where nobody can be asked, such as in a task or over MCP."""
     ask_on_phones: frozenset[str] = frozenset()
-    """Users who are asked on their phones about what a speaker may not do, or where nobody can be asked."""
+    """Users who are asked on their phones when the speaker may not make a call or cannot be asked."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -94,12 +94,12 @@ class Policy:
 
 @callback
 def may_control(user: User) -> bool:
-    """Return whether a user may control anything in Home Assistant, rather than only read."""
+    """Return whether a user may control at least one entity, rather than only read."""
     return user.is_admin or any(_grants_control(group.policy.get(CAT_ENTITIES)) for group in user.groups)
 
 
 def _grants_control(entities: Any) -> bool:
-    """Return whether the part of a group's policy that is about entities lets its users control one."""
+    """Return whether the entity part of a group's policy grants control of at least one entity."""
     if not isinstance(entities, Mapping):
         return entities is True
     for kind, named in entities.items():

@@ -1,4 +1,4 @@
-"""Names and values in questions: each is one line that can be seen whole, and cannot pass for words of the question itself."""
+"""Names and values in questions: each is one fully visible line that cannot pass for the question's own words."""
 
 from functools import lru_cache
 import re
@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 
 def seen(text: str) -> str:
-    """Return a text without characters that cannot be seen or that move others, such as from right to left."""
+    """Return a text without invisible characters and without those that change the direction of writing."""
     if text.isascii() and text.isprintable():
         return text
     shown: list[str] = []
@@ -48,7 +48,7 @@ def seen(text: str) -> str:
 
 @lru_cache(_MAX_NAMES)
 def quoted(text: str) -> str:
-    """Return a text as one line, in quotation marks where it has them, was more than that or reads like more than one sentence."""
+    """Return a text as one line, in quotation marks if it had some, had several lines, or reads like several sentences."""
     line = one_line(text)
     if len(line) > 1 and line[0] == line[-1] == '"':
         line = line[1:-1]
@@ -58,10 +58,10 @@ def quoted(text: str) -> str:
 
 
 def name_shown(entity: ExposedEntity) -> str:
-    """Return the name of an entity as it is told in questions; its id where the name cannot be seen."""
+    """Return the name of an entity for a question, or its id if the name is invisible."""
     return quoted(entity.name if one_line(entity.name) else entity.entity_id)
 
 
 def _in_place_of(char: str) -> str:
-    """Return nothing for a character that only formats, and a space for one that ends a word or a line."""
+    """Return an empty text for a formatting character, and a space for one that ends a word or a line."""
     return "" if unicodedata.category(char) == "Cf" else " "

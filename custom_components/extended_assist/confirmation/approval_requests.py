@@ -1,7 +1,7 @@
-"""Calls that somebody else is asked about: what a speaker may not do by itself, or where nobody can agree to it.
+"""Ask an authorised user on their phone to approve a call that the speaker may not make or cannot confirm.
 
-The asker hears at once who was asked. A yes releases exactly the plan that was shown, once, with the context of the user who said
-it; nothing is kept over a restart.
+The speaker learns at once who was asked. A yes runs exactly the plan that was shown, once, with the permissions of the
+user who gave it. A restart drops open requests.
 """
 
 import asyncio
@@ -42,10 +42,10 @@ from .untrusted_text import MEMORY, OwnResult
 from .wording import async_lines, names_of, say, spoken_list
 
 WATCHED: Final = 10.0
-"""Seconds after which the asker is told of what was agreed to, though it still goes on."""
+"""Seconds after which the speaker is notified although the approved call still runs."""
 
 _MAX_NAMED: Final = 5
-"""Actions of a call that are named when its outcome is told."""
+"""The most actions that the report of an outcome names."""
 _MAX_REFUSED: Final = 100
 _ASKED: Final = (
     "Nothing was done yet. Asked on the phone: {names}. It is done by itself once they agree, within three minutes, and the "
@@ -58,13 +58,13 @@ _CHANGED: Final = "It is not as it was asked any more."
 
 
 class AskingTool(Protocol):
-    """A tool that asks somebody elsewhere."""
+    """A tool whose calls other users can approve."""
 
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return all that a call would do, as of now."""
+        """Return the current plan of a call."""
 
     def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
-        """Return the options of now; raises ToolError where the tool is not served any more."""
+        """Return the current options; raises ToolError if the entry no longer serves the tool."""
 
 
 type Act = Callable[[ToolCall], Coroutine[None, None, llm.ToolResult]]
@@ -72,7 +72,7 @@ type Act = Callable[[ToolCall], Coroutine[None, None, llm.ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """What somebody said no to, and in which conversation."""
+    """A call that a user declined, and its conversation."""
 
     conversation: tuple[str | None, ...]
     plan: Plan
@@ -80,14 +80,14 @@ class _Refused:
 
 
 _OPEN: HassKey[dict[tuple[str | None, ...], str]] = HassKey(f"{DOMAIN}_open_calls")
-"""Who was asked about each call that waits."""
+"""The users who were asked about each open call."""
 _REFUSED: HassKey[deque[_Refused]] = HassKey(f"{DOMAIN}_refused_calls")
 
 
 async def async_ask_others(call: ToolCall, refusal: NotHereError, tool: AskingTool, act: Act) -> llm.ToolResult:
-    """Ask those whom the options name about a call that acts, and return at once whom; what comes of it is told later.
+    """Ask the users named in the options to approve an acting call; return at once who was asked.
 
-    Raises the refusal where none of them may agree or can be asked.
+    The outcome is reported later. Raises the given refusal if none of these users may approve the call or can be asked.
     """
     hass, caller = call.hass, call.caller
     may_hear = await _async_may(call, Tier.READ, caller)
@@ -126,7 +126,7 @@ async def async_ask_others(call: ToolCall, refusal: NotHereError, tool: AskingTo
 
 
 async def async_approvers(call: ToolCall) -> list[User]:
-    """Return the users named in the options who may make a call by themselves, and have a phone."""
+    """Return the users named in the options who may make the call themselves and have a phone."""
     users = [await call.hass.auth.async_get_user(user_id) for user_id in sorted(call.options.policy.ask_on_phones)]
     return [
         user
@@ -138,9 +138,9 @@ async def async_approvers(call: ToolCall) -> list[User]:
 
 
 async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
-    """Return a call as that of a user who agreed to it: in a context of its own, under the options and exposure of now.
+    """Return a call on behalf of the user who approved it, in a new context, under the current options and exposure.
 
-    Raises ToolError where the entry is not loaded any more, or they may not make it, or not agree to what others want.
+    Raises ToolError if the entry is not loaded, or if the user may not make the call or approve those of others.
     """
     options = current_options(call.hass, call.options, call.family)
     await async_check_user(call.hass, call.caller)
@@ -155,14 +155,14 @@ async def async_agreed(call: ToolCall, user_id: str) -> ToolCall:
 
 
 def _as_user(caller: Caller, user_id: str) -> Caller:
-    """Return a caller as if a user had spoken, outside of the conversation."""
+    """Return a caller for a user, outside the conversation."""
     outer = caller.context
     context = Context(user_id=user_id, parent_id=(outer.parent_id or outer.id) if outer else None)
     return Caller(replace(caller.llm_context, context=context), None, caller.conversation_id)
 
 
 async def async_question(call: ToolCall, plan: Plan, language: str | None, *, names_asker: bool = True) -> str:
-    """Return the question for a plan: who wants it, and every step, word for word; consequential ones come first."""
+    """Return the question for a plan: the asking user, then every step in full, consequential ones first."""
     lines = await async_lines(call.hass, call.exposure, plan, language)
     if len(plan.steps) > 1:
         # Nothing is pushed out of sight by what stands before it.
@@ -174,7 +174,7 @@ async def async_question(call: ToolCall, plan: Plan, language: str | None, *, na
 
 
 async def _async_asker(call: ToolCall) -> str:
-    """Return who wants something, in words: the user, and the device that was spoken to with its area."""
+    """Return a phrase for the asking user and the device they spoke to, with its area."""
     hass, caller = call.hass, call.caller
     user = await caller.async_user(hass)
     who = [user.name if user is not None else None]
@@ -186,7 +186,7 @@ async def _async_asker(call: ToolCall) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A call that waits for somebody's answer."""
+    """A call that waits for approval."""
 
     call: ToolCall
     plan: Plan
@@ -194,15 +194,15 @@ class _Asked:
     tool: AskingTool
     key: tuple[str | None, ...]
     may_hear: bool
-    """Whether the asker may be told of the home."""
+    """Whether the speaker may receive information about the home."""
     digest: str
-    """The digest of the plan as it was when somebody was asked."""
+    """The digest of the plan when the users were asked."""
     apis: frozenset[str]
-    """The APIs that the agent had which called."""
+    """The APIs of the calling agent when the users were asked."""
 
 
 async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
-    """Wait for an answer, do what was agreed to, and tell the asker."""
+    """Wait for an answer, run the approved plan, and report the outcome to the speaker."""
     hass, language = asked.call.hass, asked.call.llm_context.language
     name = say("somebody", language)
     begun: BegunCall | None = None
@@ -220,7 +220,10 @@ async def _async_wait(asked: _Asked, users: list[User], question: str) -> None:
 
 
 async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[str, BegunCall | None, str]:
-    """Do what an answer agrees to; return the key of what is said of it, what was begun, and why nothing was."""
+    """Run the plan if the answer approves it.
+
+    Return the key of the report, the started call, and the reason if nothing started.
+    """
     call = asked.call
     if answer is None:
         return "silent", None, ""
@@ -245,7 +248,7 @@ async def _async_answered(asked: _Asked, answer: PhoneAnswer | None) -> tuple[st
 
 
 async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
-    """Return a call as that of the user who agreed; raises ToolError where it may not be made any more as it was asked."""
+    """Return the call on behalf of the approving user; raises ToolError if it may no longer run as it was asked."""
     hass = asked.call.hass
     asked.tool.current_options(hass)
     check_apis(hass, asked.call.agent, asked.apis)
@@ -257,7 +260,7 @@ async def _async_released(asked: _Asked, user_id: str) -> ToolCall:
 
 
 async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall | None, reason: str) -> None:
-    """Tell the asker what became of it: on the satellite that asked, or else with their next message."""
+    """Report the outcome on the satellite that asked, or with the speaker's next message."""
     call, caller = asked.call, asked.call.caller
     if await async_announce(call.hass, caller.device_id, spoken, Context(user_id=caller.user_id)):
         return
@@ -275,7 +278,7 @@ async def _async_tell(asked: _Asked, spoken: str, words: str, begun: BegunCall |
 
 
 async def _async_may(call: ToolCall, tier: Tier, caller: Caller) -> bool:
-    """Return whether somebody may use tools of a tier by themselves."""
+    """Return whether a user may use tools of a tier."""
     try:
         await async_check_speaker(call.hass, call.options.policy, tier, caller)
     except NotAllowedError:
@@ -285,7 +288,7 @@ async def _async_may(call: ToolCall, tier: Tier, caller: Caller) -> bool:
 
 @callback
 def _was_refused(call: ToolCall, plan: Plan) -> bool:
-    """Return whether somebody said no to this in the same conversation, or to a part of it."""
+    """Return whether somebody declined this plan, or a part of it, in the same conversation."""
     refused = call.hass.data.get(_REFUSED, ())
     return any(
         one.conversation == call.caller.conversation_key

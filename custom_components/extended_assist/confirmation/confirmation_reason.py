@@ -1,4 +1,4 @@
-"""Why a call needs the user's own word, and what becomes of it where nobody can give it."""
+"""The reason why a call needs the user's word, and its refusal where nobody can give it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,23 +25,26 @@ from .untrusted_text import marks, was_heard
 from .wording import names_of, say, spoken_list
 
 ASK_LATER: Final = f"{DOMAIN}.ask_later"
-"""Asking the assistant later, which may reach outside: nothing in that conversation tells who has chosen the words."""
+"""The action of a question for later.
+
+It may reach outside, because nothing in the later conversation shows who chose its words.
+"""
 _TASKS: Final = "ai_task"
 _GUARDS: Final = CONSEQUENTIAL_DOMAINS - {"cover", "valve"}
-"""Domains of which undoing is consequential; what opens an entrance is that by itself."""
+"""Domains for which an undo is consequential; opening an entrance always is."""
 _OUTWARD: Final = frozenset({"conversation", "image", "mail", "notify", "stt"})
-"""Domains of entities whose actions tell something to somebody outside."""
+"""Domains of entities whose actions send something to somebody outside."""
 HOUSE: Final = (WITH_ENTITIES - _OUTWARD) | {"homeassistant", "intent", "persistent_notification", DOMAIN}
-"""Domains whose actions stay in the house."""
+"""Domains whose actions stay in the home."""
 
 _WRITE_LISTS: Final = frozenset(
     {"calendar.create_event", "intent.HassListAddItem", "todo.add_item", "todo.update_item"}
 )
 _WRITTEN_WORDS: Final = frozenset({"description", "item", "location", "rename", "summary"})
 _LOCAL_LISTS: Final = frozenset({"local_calendar", "local_todo", "shopping_list"})
-"""Integrations whose lists and calendars stay in the house."""
+"""Integrations whose lists and calendars stay in the home."""
 _READING: Final = frozenset({"calendar.get_events", "schedule.get_schedule", "todo.get_items", "weather.get_forecasts"})
-"""Actions that only answer, and ask nobody outside anything that they are given."""
+"""Actions that only return a response and send nothing outside."""
 
 _NO_CHAT: Final = (
     "This needs the user's own word, and there is no conversation in which to give it. It can be done by asking a "
@@ -67,15 +70,15 @@ class ReasonKey(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a call asks."""
+    """The reason for a question."""
 
     key: ReasonKey
 
 
 async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
-    """Return why a call needs the user's word, or None where it needs none.
+    """Return the reason why a call needs the user's word, or None if it does not.
 
-    Raises NotHereError where it does and nobody can be asked, unless the options allow it.
+    Raises NotHereError if it does and nobody can be asked, unless the options allow the call.
     """
     caller = call.caller
     is_consequential, is_outward = _is_consequential(call, plan), goes_out(call, plan)
@@ -101,12 +104,12 @@ async def async_reason_to_ask(call: ToolCall, plan: Plan) -> Reason | None:
 
 
 def _moving(plan: Plan) -> Plan:
-    """Return a plan without the steps that only read."""
+    """Return the plan without steps that only read."""
     return replace(plan, steps=tuple(step for step in plan.steps if step.action not in _READING))
 
 
 def can_be_asked(caller: Caller) -> bool:
-    """Return whether somebody can answer: not in a task, nor where an automation says one thing and goes its way."""
+    """Return whether somebody can answer: nobody can in a task, or when an automation sends a single message."""
     if (chat_log := caller.chat_log) is None or caller.assistant == _TASKS:
         return False
     if caller.user_id is not None or caller.device_id is not None:
@@ -118,7 +121,7 @@ def can_be_asked(caller: Caller) -> bool:
 
 @callback
 def goes_out(call: ToolCall, plan: Plan) -> bool:
-    """Return whether a plan tells something to somebody outside: messages, requests, and what others' tools do."""
+    """Return whether a plan sends something outside: messages, requests, and the work of other integrations' tools."""
     if plan.steps and not any(step.action for step in plan.steps):
         return call.is_open
     if could_tell(call):
@@ -141,20 +144,20 @@ def goes_out(call: ToolCall, plan: Plan) -> bool:
 
 @callback
 def _is_shared(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether others outside the house may read a list or calendar."""
+    """Return whether people outside the home may read a list or calendar."""
     entry = er.async_get(hass).async_get(entity_id)
     return entry is None or entry.platform not in _LOCAL_LISTS
 
 
 @callback
 def _says(chat_log: ChatLog | None, written: Mapping[str, Any]) -> bool:
-    """Return whether the user said the words that would be written, and no text from outside can have chosen them."""
+    """Return whether the user said the written words, or no untrusted text can have chosen them."""
     return chat_log is None or not marks(chat_log) or is_said(chat_log, written)
 
 
 @callback
 def could_tell(call: ToolCall) -> bool:
-    """Return whether arguments go out that a stranger's text may have chosen: such text was read, and the user said others."""
+    """Return whether untrusted text may have chosen arguments that the tool sends outside."""
     if not call.sends or call.options.is_fixed:
         return False
     caller = call.caller
@@ -165,7 +168,7 @@ def could_tell(call: ToolCall) -> bool:
 
 @callback
 def _is_consequential(call: ToolCall, plan: Plan) -> bool:
-    """Return whether a plan does anything consequential, as the options widen and narrow it."""
+    """Return whether a plan is consequential by the table and the options."""
     tool = _tool_name(call)
     if tool in call.options.policy.always_ask or any(_does_so(call, step, plan) for step in plan.steps):
         return True
@@ -175,7 +178,7 @@ def _is_consequential(call: ToolCall, plan: Plan) -> bool:
 
 @callback
 def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
-    """Return all that a plan does, one by one, each with whether it must be told before a yes."""
+    """Return the parts of a plan, each with whether the user must know of it before they can agree."""
     # While text from outside is in the conversation, it may have chosen any of it.
     all_matters = marks(call.caller.chat_log)
     items = [] if plan.steps else [Item(plan.sentence, matters=True)]
@@ -192,12 +195,15 @@ def items_of(call: ToolCall, plan: Plan, lines: list[str]) -> list[Item]:
 
 
 def matters(call: ToolCall, step: Step, plan: Plan) -> bool:
-    """Return whether the user must have heard of a step before they can agree to a plan: it is consequential, or may be."""
+    """Return whether the user must know of a step before they can agree: it is consequential, or cannot be read."""
     return not step.action or _does_so(call, step, plan)
 
 
 async def async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bool = True) -> str:
-    """Return the sentences before a question: the plan's own, and where it can be read the option for covers without a kind."""
+    """Return the sentences before a question.
+
+    The plan's remark and, in text, the option for covers without a device class.
+    """
     remarks = [await plan.remark(language)] if plan.remark else []
     if is_read and (covers := covers_without_kind(call, plan)):
         remarks.append(say("without_kind", language, names=spoken_list(names_of(call.exposure, covers))))
@@ -205,7 +211,7 @@ async def async_remark(call: ToolCall, plan: Plan, language: str, *, is_read: bo
 
 
 def covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
-    """Return the covers about which a plan asks only because nobody has set their kind, so that the options can end it."""
+    """Return the covers about which a plan asks only because they have no device class."""
     if call.asks_first or _is_wary(call):
         return []
     listed = call.options.policy.always_ask
@@ -215,13 +221,13 @@ def covers_without_kind(call: ToolCall, plan: Plan) -> list[str]:
 
 
 def _is_wary(call: ToolCall) -> bool:
-    """Return whether text from outside may have chosen what is called: it is in the conversation, or was read a while ago."""
+    """Return whether untrusted text may have chosen the call: it is in the conversation, or was read a short while ago."""
     chat_log = call.caller.chat_log
     return was_heard(call.hass, call.caller) if chat_log is None else marks(chat_log)
 
 
 def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
-    """Return whether a step of a plan does anything consequential, as the options widen and narrow it."""
+    """Return whether a step is consequential by the table and the options."""
     never, always = call.options.policy.never_ask, call.options.policy.always_ask
     for one in [replace(step, entity_ids=(entity_id,)) for entity_id in step.entity_ids] or [step]:
         names = _names(one)
@@ -243,7 +249,8 @@ def _does_so(call: ToolCall, step: Step, plan: Plan) -> bool:
 def _counts(call: ToolCall, leaf: Leaf, step: Step) -> bool:
     """Return whether one action of a step is consequential.
 
-    A shutter may be before a garage: text from outside must not open it, unless this message of the user is about covers.
+    A shutter may close a garage: while untrusted text is in the conversation it asks, unless the user's message is
+    about covers.
     """
     trusts_shutters = True
     if leaf[1].startswith("cover.") and _is_wary(call):
@@ -252,16 +259,16 @@ def _counts(call: ToolCall, leaf: Leaf, step: Step) -> bool:
 
 
 def _names(step: Step) -> set[str]:
-    """Return the names that the options may have for a step."""
+    """Return the names by which the options can list a step."""
     places = {entity_id.partition(".")[0] for entity_id in step.entity_ids}
     return {step.action, step.action.partition(".")[0], *step.entity_ids, *places} - {"", "homeassistant"}
 
 
 def _call_name(call: ToolCall) -> str:
-    """Return the name under which a tool was called."""
+    """Return the name of the called tool."""
     return call.tool_input.tool_name if call.tool_input else ""
 
 
 def _tool_name(call: ToolCall) -> str:
-    """Return the name of a tool as the options have it."""
+    """Return the name of the tool without its prefix, as the options have it."""
     return _call_name(call).removeprefix(f"{DOMAIN}__")

@@ -1,4 +1,4 @@
-"""Which actions are consequential: one reviewed table, and what scripts, scenes and automations lead to as far as it is plain."""
+"""Consequential actions: one reviewed table, applied to scripts, scenes and automations as far as these can be read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
@@ -19,53 +19,54 @@ from ..exposure.groups import is_group, members_of
 
 type Values = Mapping[str, Any]
 type Leaf = tuple[str, str, Values]
-"""An action, the one entity that it moves, and its values; empty texts for what there is none of or what cannot be read."""
+"""An action, the entity that it acts on, and its data.
+
+An empty text stands for no entity, or for an action that cannot be read.
+"""
 
 TRIGGER: Final = "automation.trigger"
-"""Triggering by hand, which does what an automation does whether or not its conditions hold, unless told otherwise."""
+"""Triggering an automation by hand, which skips its conditions by default."""
 _SAYS_MORE: Final = frozenset({"back", "does", "skips"})
-"""Frames of a line that say nothing of when it is done."""
+"""Frames of a line that do not change when the step runs."""
 
 _SHUTTER: Final = "shutter"
 _NO_ENTRANCES: Final = frozenset({"awning", "blind", "curtain", "damper", "shade", _SHUTTER, "window"})
-"""Kinds of covers through which nobody comes in. Any other kind may close an entrance, and so may a cover without a kind."""
+"""Device classes of covers that close no entrance. Covers of any other class, or of none, may close one."""
 _TILTING_ENTRANCES: Final = frozenset({"door", "garage", "gate"})
-"""Kinds of covers that are entrances for certain. One without a kind that tilts is a blind."""
+"""Device classes of covers that are entrances for certain. A cover without a class that tilts is a blind."""
 _MAX_DEPTH: Final = 8
-"""Scripts that run scripts; what lies deeper counts as what cannot be read."""
+"""The most scripts inside scripts that are read; deeper ones count as unreadable."""
 _LEADS_ANYWHERE: Final = frozenset({"conversation", "python_script"})
 """Domains whose actions may do anything."""
 _PAST_ENTITIES: Final = frozenset(
-    {
-        *(
-            "deconz",
-            "hassio",
-            "insteon",
-            "isy994",
-            "knx",
-            "modbus",
-            "mqtt",
-            "pyscript",
-            "rest_command",
-            "shell_command",
-        ),
-        *("velbus", "zha", "zwave_js"),
-    }
+    [
+        "deconz",
+        "hassio",
+        "insteon",
+        "isy994",
+        "knx",
+        "modbus",
+        "mqtt",
+        "pyscript",
+        "rest_command",
+        "shell_command",
+        "velbus",
+        "zha",
+        "zwave_js",
+    ]
 )
-"""Domains whose actions, in a script, may do anything: commands, and messages to devices past their entities."""
-
-
+"""Domains whose actions in a script may do anything: commands, and messages that go to devices directly."""
 _WHOLLY_OPEN: Final = 100
-"""Percent of the position of a cover."""
+"""The position of a fully open cover, in percent."""
 
 
 def _always(_state: State | None, _data: Values) -> bool:
-    """What is consequential whatever the entity is now."""
+    """Return true: the action is consequential in every state."""
     return True
 
 
 def _is_entrance(state: State | None) -> bool:
-    """Return whether a cover may close an entrance; one that is not there counts as one."""
+    """Return whether a cover may close an entrance; a missing cover counts as one."""
     return state is None or state.attributes.get(ATTR_DEVICE_CLASS) not in _NO_ENTRANCES
 
 
@@ -74,7 +75,7 @@ def _opens(state: State | None, _data: Values) -> bool:
 
 
 def _opens_by_toggle(state: State | None, _data: Values) -> bool:
-    """Return whether toggling may open: what was stopped halfway, Home Assistant opens wholly after it was last closed."""
+    """Return whether toggling may open a cover. Home Assistant may open one that was stopped halfway."""
     if not _is_entrance(state) or state is None:
         return state is None
     is_wholly_open = state.state == "open" and state.attributes.get("current_position") == _WHOLLY_OPEN
@@ -82,7 +83,7 @@ def _opens_by_toggle(state: State | None, _data: Values) -> bool:
 
 
 def _opens_by_position(state: State | None, data: Values) -> bool:
-    """Return whether a position is further open than now, or may be."""
+    """Return whether a position is, or may be, further open than the current one."""
     if not _is_entrance(state):
         return False
     now, wanted = state and state.attributes.get("current_position"), data.get("position")
@@ -92,12 +93,12 @@ def _opens_by_position(state: State | None, data: Values) -> bool:
 
 
 def _tilts(state: State | None, _data: Values) -> bool:
-    """Return whether a cover that tilts is a door or a gate: it stands open by that much."""
+    """Return whether a cover that tilts is a door or a gate, which tilting opens."""
     return state is None or state.attributes.get(ATTR_DEVICE_CLASS) in _TILTING_ENTRANCES
 
 
 def _may_be_gas(state: State | None, _data: Values) -> bool:
-    """Return whether gas may flow through a valve: its kind is gas, or not known."""
+    """Return whether a valve may be for gas: any valve that is not for water."""
     return state is None or state.attributes.get(ATTR_DEVICE_CLASS) != "water"
 
 
@@ -122,7 +123,7 @@ _TABLE: Final[Mapping[str, Callable[[State | None, Values], bool]]] = {
     "valve.set_valve_position": _may_be_gas,
     "valve.toggle": _may_be_gas,
 }
-"""What a household expects to be asked about."""
+"""Actions that a household expects to be asked about, each with a check of the entity's state and the data."""
 CONSEQUENTIAL_ACTIONS: Final = tuple(_TABLE)
 CONSEQUENTIAL_DOMAINS: Final = frozenset(action.partition(".")[0] for action in _TABLE)
 _MOVE_OTHERS: Final = frozenset({"group", "homeassistant", "scene", "script"})
@@ -140,7 +141,7 @@ _STATES: Final = {
     "siren": {"off": "siren.turn_off"},
     "valve": dict.fromkeys(("open", "opening"), "valve.open_valve"),
 }
-"""Actions that bring an entity to a state, as scenes and undoing do."""
+"""Actions that bring an entity to a state, for scenes and undo."""
 _ANY_DOMAIN: Final = {
     "cover": {"turn_on": "open_cover", "turn_off": "close_cover"},
     "lock": {"turn_on": "lock", "turn_off": "unlock"},
@@ -153,12 +154,12 @@ _DEVICE_ACTIONS: Final = {
 
 @callback
 def is_consequential(hass: HomeAssistant, step: Step) -> bool:
-    """Return whether a step is consequential, or leads to what is, or to what cannot be read."""
+    """Return whether a step runs anything that is consequential or cannot be read."""
     return any(counts(hass, leaf, is_later=is_later(step)) for leaf in leaves(hass, step))
 
 
 def is_later(step: Step) -> bool:
-    """Return whether a step is for later, or follows others: what the entities are now says nothing of then."""
+    """Return whether a step runs later or after others, so that current states say nothing about it."""
     return any(kind not in _SAYS_MORE for kind, _ in step.frame)
 
 
@@ -166,7 +167,7 @@ def is_later(step: Step) -> bool:
 def counts(hass: HomeAssistant, leaf: Leaf, *, is_later: bool = False, trusts_shutters: bool = True) -> bool:
     """Return whether one action on one entity is consequential by the table, or cannot be read.
 
-    Most shutters are before windows, some before garages: where they are not trusted, they count as entrances.
+    Most shutters close windows, some close garages: with `trusts_shutters` false they count as entrances.
     """
     action, entity_id, data = leaf
     check, state = _TABLE.get(action), hass.states.get(entity_id)
@@ -180,7 +181,7 @@ def counts(hass: HomeAssistant, leaf: Leaf, *, is_later: bool = False, trusts_sh
 
 @callback
 def consequential_acts(hass: HomeAssistant, plan: Plan) -> frozenset[str]:
-    """Return the consequential actions that a plan leads to, each with its entity, whatever the entity is now."""
+    """Return the consequential actions of a plan, each with its entity, whatever the current states are."""
     return frozenset(
         f"{action} {entity_id}"
         for step in plan.steps
@@ -191,7 +192,7 @@ def consequential_acts(hass: HomeAssistant, plan: Plan) -> frozenset[str]:
 
 @callback
 def without_kind(hass: HomeAssistant, step: Step) -> list[str]:
-    """Return the covers that a step opens and that ask only because nobody has said what kind they are."""
+    """Return the covers that a step opens and that ask only because they have no device class."""
     found = [leaf for leaf in leaves(hass, step) if leaf[1].startswith("cover.")]
     return [
         entity_id
@@ -204,10 +205,10 @@ def without_kind(hass: HomeAssistant, step: Step) -> list[str]:
 
 @callback
 def are_alike(hass: HomeAssistant, plan: Plan, other: Plan) -> bool:
-    """Return whether who said no to one plan said it to the other: both do the same, or both are consequential for an entity.
+    """Return whether a no to one plan covers the other: both do the same, or both are consequential for an entity.
 
-    Which way a toggle goes is not known. Every cover counts as an entrance here and every valve as one for gas: who does not
-    want it opened does not want it half open.
+    The direction of a toggle is unknown. Every cover counts as an entrance here and every valve as one for gas: who
+    does not want it opened does not want it half open.
     """
     some, others = _known(hass, plan), _known(hass, other)
     toggled = {entity_id for action, entity_id in (*some, *others) if entity_id and action.endswith(".toggle")}
@@ -217,31 +218,31 @@ def are_alike(hass: HomeAssistant, plan: Plan, other: Plan) -> bool:
 
 
 def _known(hass: HomeAssistant, plan: Plan) -> set[tuple[str, str]]:
-    """Return the actions of a plan with their entities, through scripts, scenes and groups as well."""
+    """Return the actions of a plan with their entities, with those in scripts, scenes and groups."""
     return {(action, entity_id) for step in plan.steps for action, entity_id, _ in leaves(hass, step) if action}
 
 
 def _guarded(hass: HomeAssistant, plan: Plan) -> set[str]:
-    """Return the entities for which a plan is consequential, or would be if nothing were known of them."""
+    """Return the entities for which a plan is, or in some state would be, consequential."""
     found = (leaf for step in plan.steps for leaf in leaves(hass, step) if leaf[0] in _TABLE)
     return {entity_id for action, entity_id, data in found if entity_id and _TABLE[action](None, data)}
 
 
 @callback
 def leaves(hass: HomeAssistant, step: Step) -> Iterator[Leaf]:
-    """Yield all that a step does by itself and through scripts, scenes and groups."""
+    """Yield the actions of a step, with those in scripts, scenes and groups."""
     yield from _acts(hass, step.action, step.entity_ids, step.data, 0)
 
 
 @callback
 def acts_of(hass: HomeAssistant, steps: Any) -> Iterator[Step]:
-    """Yield the acts of the steps of an automation or a script, in every branch, as steps that may be done later."""
+    """Yield the actions of an automation's or script's steps, in every branch, as steps that may run later."""
     for action, entity_id, data in _steps(hass, steps, 0):
         yield Step(action, (entity_id,) if entity_id else (), data, frame=(("maybe", ""),))
 
 
 def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: Values, depth: int) -> Iterator[Leaf]:
-    """Yield the effects of an action on each entity."""
+    """Yield the leaves of an action on entities."""
     domain, _, service = action.partition(".")
     if action == "scene.apply":
         yield from _brought(hass, data.get("entities"))
@@ -266,14 +267,14 @@ def _acts(hass: HomeAssistant, action: str, entity_ids: tuple[str, ...], data: V
 
 
 def _moved(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str]:
-    """Yield entities, with the members of groups in place of these; a scene is what it brings about."""
+    """Yield entities, and the members of groups in place of the groups; scenes are not expanded here."""
     for entity_id in entity_ids:
         stands_for_others = not entity_id.startswith("scene.") and is_group(hass, entity_id)
         yield from members_of(hass, entity_id) if stands_for_others else (entity_id,)
 
 
 def _own_action(entity_id: str, action: str) -> str:
-    """Return the entity's own action that an action for any domain comes to."""
+    """Return the entity's own action for a `homeassistant` or `group` action."""
     domain, _, service = action.partition(".")
     if domain not in ("homeassistant", "group"):
         return action
@@ -305,7 +306,7 @@ def _brought(hass: HomeAssistant, entities: Any) -> Iterator[Leaf]:
 
 
 def _number(value: Any) -> float:
-    """Return a value as a number, as Home Assistant takes a text that is one; 0 for none, and for what is no number the greatest."""
+    """Return a value, or a numeric text, as a number; 0 for none and infinity for anything else."""
     try:
         return float(value or 0)
     except TypeError, ValueError:
@@ -313,7 +314,10 @@ def _number(value: Any) -> float:
 
 
 def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
-    """Yield the effects of a scene; one of an integration, whose effects are unknown, counts by the kinds of its members."""
+    """Yield the leaves of a scene.
+
+    The effects of an integration's scene are unknown, so the domains of its members decide.
+    """
     platform: EntityPlatform | None = hass.data.get(DATA_PLATFORM)
     scene = platform.entities.get(entity_id) if platform else None
     if isinstance(scene, HomeAssistantScene):
@@ -330,7 +334,7 @@ def _scene(hass: HomeAssistant, entity_id: str) -> Iterator[Leaf]:
 
 
 def _run(hass: HomeAssistant, entity_id: str, attribute: str, depth: int) -> Iterator[Leaf]:
-    """Yield the effects of a script's or an automation's steps, in every branch."""
+    """Yield the leaves of a script's or an automation's steps, in every branch."""
     component: EntityComponent[Any] | None = hass.data.get(entity_id.partition(".")[0])
     script = getattr(component.get_entity(entity_id), attribute, None) if component else None
     if script is None or depth == _MAX_DEPTH:
@@ -340,7 +344,7 @@ def _run(hass: HomeAssistant, entity_id: str, attribute: str, depth: int) -> Ite
 
 
 def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
-    """Yield the effects of steps, however deep they lie in branches and loops."""
+    """Yield the leaves of steps, in every branch and loop."""
     if isinstance(value, list | tuple):
         for item in value:
             yield from _steps(hass, item, depth)
@@ -361,7 +365,7 @@ def _steps(hass: HomeAssistant, value: Any, depth: int) -> Iterator[Leaf]:
 
 
 def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterator[Leaf]:
-    """Yield the effects of one action of a script; those that a template leads to are not known beforehand."""
+    """Yield the leaves of one action of a script; a template cannot be read."""
     action = action if isinstance(action, Template) else action.strip().lower()  # As Home Assistant takes it.
     data, older, given = (step.get(key) or {} for key in ("data", "data_template", "target"))
     parts = [part for part in (data, older, given, step) if isinstance(part, Mapping)]
@@ -391,7 +395,7 @@ def _step(hass: HomeAssistant, action: Any, step: Values, depth: int) -> Iterato
 
 
 def _is_template(value: Any) -> bool:
-    """Return whether a value, or one of a list, is made by a template."""
+    """Return whether a value, or an item of a list, is a template."""
     values = value if isinstance(value, list | tuple) else [value]
     return any(isinstance(one, Template) or is_template_string(str(one)) for one in values)
 

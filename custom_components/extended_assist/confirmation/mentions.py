@@ -1,4 +1,4 @@
-"""Whether the user's own words name what a call would move: its entities, their area, or their kind."""
+"""Mentions: whether the user's own words name the entities of a plan, their areas or their kinds."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
@@ -25,7 +25,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     kind: tuple(words.split())
     for kind, words in json.loads((Path(__file__).parent / "kinds.json").read_text(encoding="utf-8")).items()
 }
-"""How people call kinds of things, in ten languages: beginnings of words, without accents; after ~ any part of a word."""
+"""Words for kinds of things in ten languages: beginnings of words without accents, or after ~ any part of a word."""
 _MORE_KINDS: Final = {
     "blind": ("cover",),
     "curtain": ("cover",),
@@ -48,7 +48,7 @@ _MORE_KINDS: Final = {
 }
 _ENDS: Final = frozenset({"turn_off", "close_cover", "lock", "media_pause", "media_stop", "stop_cover"})
 _AT_NIGHT: Final = frozenset({"cover", "fan", "light", "lock", "media_player"})
-"""Domains of what is ended where a good night is wished."""
+"""Domains that "good night" names."""
 _EVERYWHERE: Final = frozenset(
     {
         *("the", "and", "for", "with", "room", "home", "house", "main", "device", "smart", "news", "today", "zimmer"),
@@ -56,18 +56,18 @@ _EVERYWHERE: Final = frozenset(
         *("you", "your", "du", "dir", "dich", "dein", "deine", "vous", "votre", "usted", "tuo", "tua", "jij", "jouw"),
     }
 )
-"""Words of names that say too little, and those for the one who is spoken to, who said "I"."""
+"""Words of names that say too little, and words for the person who says "I"."""
 _ENDINGS: Final = ("", "s", "es", "ed", "d", "ing", "n", "en", "e")
-"""The forms of short words."""
+"""Endings of short words."""
 _PROTECTING: Final = frozenset({"alarm_control_panel", "automation", "siren"})
-"""Domains that are not meant by a part of their names."""
+"""Domains that a part of a name does not mention."""
 _SAY_LATER: Final = f"{DOMAIN}.say_later"
 _MAX_READ: Final = 2_500
-"""Characters at each end of a long message that are read for names."""
+"""Characters at each end of a long message in which names are searched."""
 _MAX_LITTLE: Final = 20_000
-"""Characters of an answer that tells of little."""
+"""The most characters of a short answer."""
 _MAX_TOLD: Final = 5
-"""Entities that an answer tells of, at most, for each to be what the user then means by it."""
+"""The most entities in an answer that counts as mentioning each of them."""
 _LETTERS = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i"})
 _UNSPACED = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]+")
@@ -75,18 +75,18 @@ _CAMEL = re.compile(r"[A-Z]?[a-z]+")
 
 
 def _folded(text: str) -> str:
-    """Return words without case, accents and marks, with one space around each."""
+    """Return the words without case, accents and punctuation, with one space around each."""
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
     bare = unicodedata.normalize("NFC", "".join(char for char in plain if not unicodedata.combining(char)))
     return f" {' '.join(re.findall(r'[^\W_]+', bare))} "
 
 
 folded = lru_cache(maxsize=5_000)(_folded)
-"""The same of what is looked at often, such as names."""
+"""A cached `_folded` for texts that are read often, such as names."""
 
 
 class Said:
-    """What the user said in one message."""
+    """One message of the user."""
 
     def __init__(self, message: str) -> None:
         """Read the message."""
@@ -99,11 +99,11 @@ class Said:
         """Whether it names an entity of a domain by itself, as far as that was looked at."""
 
     def has_kind(self, *kinds: str) -> bool:
-        """Return whether a kind of things was said."""
+        """Return whether the message has a word for a kind of things."""
         return any(map(self._has_beginning, (word for kind in kinds for word in KINDS.get(kind, ()))))
 
     def has_word(self, word: str) -> bool:
-        """Return whether a word of a name was said, in any of its forms and as a part of compounds."""
+        """Return whether the message has a word of a name, in any form or inside a compound."""
         if _UNSPACED.search(word):
             return word in self._unspaced
         if len(word) < 5:
@@ -112,16 +112,16 @@ class Said:
         return any(said.startswith(stem) or word in said or (len(said) >= 5 and said in word) for said in self._words)
 
     def has_form(self, word: str) -> bool:
-        """Return whether a word was said by itself, in any of its forms."""
+        """Return whether the message has a word by itself, in any form."""
         return any(f"{word}{end}" in self._words for end in _ENDINGS)
 
     def has_name(self, name: str) -> bool:
-        """Return whether a whole name was said."""
+        """Return whether the message has a whole name."""
         words = [word for word in folded(name).split() if word not in _EVERYWHERE] or folded(name).split()
         return bool(words) and (all(map(self.has_word, words)) or "".join(words) in self._unspaced)
 
     def has_words_of(self, names: Iterable[str], but: Iterable[str]) -> bool:
-        """Return whether a telling word of one of some names was said, other than words of other names."""
+        """Return whether the message has a distinctive word of one of some names that belongs to no other name."""
         left_out = {*_EVERYWHERE, *(word for name in but for word in folded(name).split())}
         words = {word for name in names for whole in folded(name).split() for word in _parts(whole)} - left_out
         return any(
@@ -141,21 +141,21 @@ class Said:
 
 
 def _parts(word: str) -> Iterable[str]:
-    """Return a word of a name; of Chinese ones, which have no spaces, also their ends, which name the thing itself."""
+    """Return a word of a name and, in Chinese, the ends of the word, which name the thing itself."""
     return [word[at:] for at in range(len(word) - 1)] if len(word) > 1 and _CHINESE.fullmatch(word) else [word]
 
 
 @lru_cache(maxsize=2_000)
 def _is_kind(word: str) -> bool:
-    """Return whether a word of a name only says what kind of thing it is; that is heard as such."""
+    """Return whether a word of a name is only a word for a kind of things."""
     return any(map(Said(word).has_kind, KINDS))
 
 
 def is_named(call: ToolCall, plan: Plan) -> bool:
-    """Return whether the user named all that a plan would move, in this message or before in the conversation.
+    """Return whether the user named everything that a plan would change, in this conversation.
 
-    What was acted on before counts, because that was named or asked; and so does what an earlier answer told of, or was asked
-    about, if that was little, and before any text from outside could have chosen it.
+    Entities of earlier actions count, because the user named or confirmed them. So do entities of an earlier short
+    answer or question that came before any untrusted text.
     """
     if (chat_log := call.caller.chat_log) is None:
         return False
@@ -165,7 +165,7 @@ def is_named(call: ToolCall, plan: Plan) -> bool:
 
 
 def is_said(chat_log: ChatLog, value: Any) -> bool:
-    """Return whether the user said all that a value holds, in their own words."""
+    """Return whether the user said everything that a value holds."""
     if isinstance(value, Mapping):
         return all(is_said(chat_log, item) for item in value.values())
     if isinstance(value, list | tuple):
@@ -192,14 +192,14 @@ def _is_step_named(call: ToolCall, told: Callable[[], list[str]], messages: list
 
 
 def _ends_all(said: Said, domain: str) -> bool:
-    """Return whether a message means that all of a domain is to end: everything off, or a good night."""
+    """Return whether a message means to turn off all of a domain: everything off, or good night."""
     return (said.has_kind("all") and said.has_kind("off")) or (domain in _AT_NIGHT and said.has_kind("bedtime"))
 
 
 def _is_tool_named(call: ToolCall, said: Said, step: Step) -> bool:
-    """Return whether the user named what moves no entity: the kind of the tool, such as a timer, or what it is given.
+    """Return whether the user named a step without entities, by the tool's kind, such as a timer, or by its arguments.
 
-    The words of a reminder are the user's own from then on, so these must be said.
+    The words of a reminder count as the user's from then on, so the user must have said them.
     """
     domain = step.action.partition(".")[0]
     name = call.tool_input.tool_name if call.tool_input and step.action != _SAY_LATER else ""
@@ -213,7 +213,7 @@ def _is_tool_named(call: ToolCall, said: Said, step: Step) -> bool:
 
 
 def _is_entity_named(call: ToolCall, said: Said, entity: ExposedEntity) -> bool:
-    """Return whether a message names an entity; its kind does so where it names no other thing of that kind."""
+    """Return whether a message names an entity; a kind does so if the message names no other entity of that kind."""
     if _is_itself_named(call.hass, said, entity):
         return True
     if not said.has_kind(*_kinds(entity)):
@@ -227,7 +227,7 @@ def _is_entity_named(call: ToolCall, said: Said, entity: ExposedEntity) -> bool:
 
 
 def _is_itself_named(hass: HomeAssistant, said: Said, entity: ExposedEntity) -> bool:
-    """Return whether a message names an entity by its name, or a part of it, or by where it is."""
+    """Return whether a message names an entity by its name, a part of it, or its area or floor."""
     places = entity.area_names + _floor_names(hass, entity.area)
     if any(map(said.has_name, (*entity.names, *places))):
         return True
@@ -235,7 +235,7 @@ def _is_itself_named(hass: HomeAssistant, said: Said, entity: ExposedEntity) -> 
 
 
 def _kinds(entity: ExposedEntity) -> set[str]:
-    """Return the kinds of things that an entity is one of."""
+    """Return the kinds of things that an entity belongs to."""
     kind = str(entity.state.attributes.get("device_class", ""))
     return {entity.domain, kind, *_MORE_KINDS.get(entity.domain, ()), *_MORE_KINDS.get(kind, ())}
 
@@ -247,14 +247,14 @@ def _floor_names(hass: HomeAssistant, area_name: str) -> tuple[str, ...]:
 
 
 def _was_told(told: list[str], entity: ExposedEntity) -> bool:
-    """Return whether an entity is in what was told."""
+    """Return whether an earlier answer had an entity."""
     names = (name.casefold() for name in (entity.entity_id, *entity.names) if name)
     whole = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names]
     return any(name.search(text) for text in told for name in whole)
 
 
 def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
-    """Return the entities that earlier turns acted on, and those they told of or asked about where these were few."""
+    """Return the entities of earlier actions, and of earlier answers and questions if these were short."""
     found: list[str] = []
     last = max((at for at, one in enumerate(chat_log.content) if isinstance(one, UserContent)), default=0)
     mark = first_mark(chat_log)
@@ -284,7 +284,7 @@ def _told_before(chat_log: ChatLog, call: ToolCall) -> list[str]:
 
 
 def _is_little(call: ToolCall, told: str) -> bool:
-    """Return whether an answer tells of few entities."""
+    """Return whether an answer has few entities."""
     if len(told) > _MAX_LITTLE or told.count("names: ") > _MAX_TOLD:
         return False
     return sum(one in told for one in call.exposure.ids) <= _MAX_TOLD

@@ -1,6 +1,6 @@
-"""Asking a user from afar: a question on their phones, which their own yes answers once, within minutes.
+"""Approval by phone: a notification with a question, which the asked user's own yes answers once, within minutes.
 
-What somebody else says, or says elsewhere, later or again, counts for nothing; neither does silence.
+Answers of other users, on other devices, late or repeated ones, and silence count for nothing.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ from .wording import say
 VALID: Final = 180.0
 """Seconds in which a question can be answered."""
 MAX_QUESTION: Final = 2_000
-"""Bytes of a question: what a push message surely carries. Nobody agrees to what was cut off."""
+"""The most bytes of a question that a push message carries for certain. A longer question is never cut."""
 MAX_OPEN: Final = 3
-"""Questions that wait for one user's answer at the same time."""
+"""The most open questions of one user."""
 
 _OPEN: HassKey[Counter[str]] = HassKey(f"{DOMAIN}_open_questions")
-"""How many questions wait for each user's answer."""
+"""The number of open questions of each user."""
 _WAITING: HassKey[set[asyncio.Future[None]]] = HassKey(f"{DOMAIN}_waiting_questions")
 """What wants to be asked, and waits until a question is over."""
 
 
 class NoRoomError(Exception):
-    """Nobody was asked: too many questions wait for the answers of all who could be."""
+    """Nobody was asked: all users who could be asked have too many open questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PhoneAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PhoneQuestion:
-    """A question that is shown on phones and not answered yet."""
+    """An open question on phones."""
 
     id: str
     text: str
@@ -63,13 +63,13 @@ _SHOWN: HassKey[dict[str, PhoneQuestion]] = HassKey(f"{DOMAIN}_shown_questions")
 
 @callback
 def phone_questions(hass: HomeAssistant, user_id: str) -> list[PhoneQuestion]:
-    """Return the questions that wait for a user's answer on their phones."""
+    """Return the open questions on a user's phones."""
     return [one for one in hass.data.get(_SHOWN, {}).values() if user_id in one.user_ids and not one.answered.done()]
 
 
 @callback
 def answer_phone_question(hass: HomeAssistant, wanted: str, user_id: str, *, agreed: bool) -> bool:
-    """Answer such a question as one of those who were asked, logged in elsewhere; return whether it still waited."""
+    """Answer an open question for one of the asked users from the panel; return whether it was still open."""
     found = next((one for one in phone_questions(hass, user_id) if one.id == wanted), None)
     if found is None or dt_util.utcnow().timestamp() >= found.expires:
         return False
@@ -78,20 +78,20 @@ def answer_phone_question(hass: HomeAssistant, wanted: str, user_id: str, *, agr
 
 
 async def async_can_ask(hass: HomeAssistant, user_id: str | None) -> bool:
-    """Return whether a user has a phone on which they can be asked."""
+    """Return whether a user has a phone for questions."""
     return bool(user_id and await async_phones(hass, {user_id}))
 
 
 @callback
 def has_room(hass: HomeAssistant, user_id: str) -> bool:
-    """Return whether a user can be asked one thing more: who is asked too much reads none of it."""
+    """Return whether a user can get another question: who gets too many reads none."""
     return hass.data.get(_OPEN, Counter())[user_id] < MAX_OPEN
 
 
 async def async_ask_from_afar(
     hass: HomeAssistant, user_id: str | None, question: str, *, valid: float = VALID, language: str | None = None
 ) -> bool:
-    """Ask a user on their phones and return whether they said yes in time; False at once where they have none."""
+    """Ask a user on their phones and return whether they said yes in time; return false at once if they have no phone."""
     answer = await async_first_answer(hass, [user_id] if user_id else [], question, valid=valid, language=language)
     return answer is not None and answer.agreed
 
@@ -105,9 +105,9 @@ async def async_first_answer(
     patience: float = 0.0,
     language: str | None = None,
 ) -> PhoneAnswer | None:
-    """Ask users on their phones and return what the first of them says in time; None at once where none can be asked.
+    """Ask users on their phones and return the first answer in time; return None at once if nobody can be asked.
 
-    With patience, in seconds, it waits that long until one of them can be asked one thing more; raises NoRoomError after that.
+    With `patience`, in seconds, wait that long for room for another question; raises NoRoomError after that.
     """
     asked = await _async_with_room(hass, [*user_ids], patience)
     open_questions = hass.data.setdefault(_OPEN, Counter())

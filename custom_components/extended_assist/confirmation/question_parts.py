@@ -1,6 +1,6 @@
-"""A question that is too long to be heard at once is told in portions: what is consequential first.
+"""Long questions, split into parts with consequential steps first.
 
-Nothing can be agreed to before all that is consequential was told, however long that takes.
+The user cannot agree before they got all consequential steps, however long that takes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,33 +12,33 @@ import unicodedata
 from ..calls.visible_text import one_line
 
 MAX_HEARD: Final = 400
-"""Characters that a speaker says at once: half a minute, after which nobody knows any more how it began."""
+"""The most characters that a speaker says at once: half a minute."""
 MAX_READ: Final = 4_000
-"""Characters that are shown at once: two screens of a phone, which can be scrolled back."""
+"""The most characters that are shown at once: two screens of a phone."""
 _DENSE: Final = 3
-"""Characters that one of Chinese, Japanese or Korean counts for: it takes as long to say."""
+"""Characters that one Chinese, Japanese or Korean character counts for, since it takes as long to say."""
 _SHARE: Final = 4
-"""The part of a portion, one in so many, that a title may take, and what was different before."""
+"""A title, and the previous plan, may each take one in so many characters of a part."""
 _LEAST: Final = 120
-"""Characters that a portion always has for what is told in it."""
+"""Characters that every part has at least for its steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that is told."""
+    """One step or part of a step in a question."""
 
     words: str
     matters: bool
-    """Whether it must have been told before anything can be agreed to."""
+    """Whether the user must know of it before they can agree."""
 
 
 @dataclass(frozen=True, slots=True)
 class PortionedQuestion:
-    """A question in as many portions as it takes."""
+    """A question in one or more parts."""
 
     portions: tuple[str, ...]
     needed: int
-    """How many portions must have been told before a yes agrees."""
+    """The number of parts that the user must get before a yes counts."""
 
 
 def question_of(
@@ -51,9 +51,9 @@ def question_of(
     room: int,
     remark: str = "",
 ) -> PortionedQuestion:
-    """Return the question whether all of this is to be done: told whole where it has room, otherwise in portions.
+    """Return the question whether to do all items.
 
-    A remark is said right before it is asked whether to do it.
+    In one part if it fits, else in several. The remark comes before the final question.
     """
     whole, title = _whole(says, before, lines, remark), one_line(title)
     items = [replace(item, words=one_line(item.words)) for item in items]
@@ -84,12 +84,12 @@ def question_of(
 
 
 def length(text: str) -> int:
-    """Return how long a text is to be heard, in characters of an alphabet."""
+    """Return how long a text takes to say, in characters of an alphabet."""
     return sum(_DENSE if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _whole(says: Mapping[str, str], before: Sequence[str], lines: Sequence[str], remark: str) -> str:
-    """Return the question in one."""
+    """Return the question in one part."""
     told = list(lines)
     parts = [says["changed"].format(before="; ".join(before))] if before else []
     if len(told) > 1:
@@ -101,7 +101,7 @@ def _whole(says: Mapping[str, str], before: Sequence[str], lines: Sequence[str],
 
 
 def _packed(items: Sequence[Item], first: int, room: int) -> Iterator[list[tuple[str, Item, bool]]]:
-    """Yield the portions: pieces of items, each with whether it is the last piece of it."""
+    """Yield the parts: pieces of items, each with whether it is the last piece of its item."""
     portion: list[tuple[str, Item, bool]] = []
     free = first
     for item in items:

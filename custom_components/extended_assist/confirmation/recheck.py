@@ -1,6 +1,6 @@
-"""The conditions of a call, checked when it is made and again when somebody's yes arrives.
+"""The conditions of a call, checked when it is made and again when a yes arrives.
 
-Every way in which a yes arrives uses these functions: the conversation, the panel, phones, other agents and scheduled calls.
+The conversation, the panel, phones, other agents and scheduled tasks all use these functions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ _TAKEN = "The tools that the agent had were taken from it meanwhile. Nothing was
 
 @callback
 def current_options(hass: HomeAssistant, options: ToolboxOptions, family: str | None = None) -> ToolboxOptions:
-    """Return the options of an entry as they are now; raise ToolError where it does not serve a family of tools any more."""
+    """Return the current options of an entry; raises ToolError if it no longer serves a family of tools."""
     options = options.as_of_now(hass)
     if options.entry_id is None or options.is_fixed:
         return options
@@ -45,7 +45,7 @@ def current_options(hass: HomeAssistant, options: ToolboxOptions, family: str | 
 
 
 async def async_check_user(hass: HomeAssistant, caller: Caller) -> None:
-    """Raise NotAllowedError where the user of a caller was deactivated or removed."""
+    """Raise NotAllowedError if the caller's user was deactivated or removed."""
     if caller.user_id is None:
         return
     user = await caller.async_user(hass)
@@ -55,7 +55,7 @@ async def async_check_user(hass: HomeAssistant, caller: Caller) -> None:
 
 @callback
 def selected_apis(hass: HomeAssistant, agent: str | None) -> frozenset[str]:
-    """Return the ids of the APIs that an agent of ours was given, by its subentry; none for any other agent."""
+    """Return the ids of the APIs of one of our agents, by its subentry; none for any other agent."""
     for entry in hass.config_entries.async_entries(DOMAIN):
         if agent is not None and agent in entry.subentries:
             selected = entry.subentries[agent].data.get(CONF_LLM_HASS_API) or ()
@@ -65,17 +65,16 @@ def selected_apis(hass: HomeAssistant, agent: str | None) -> frozenset[str]:
 
 @callback
 def check_apis(hass: HomeAssistant, agent: str | None, before: frozenset[str]) -> None:
-    """Raise ToolError where an agent of ours does not have all APIs any more that it had before."""
+    """Raise ToolError if one of our agents lost an API since the question."""
     if not before <= selected_apis(hass, agent):
         raise ToolError(_TAKEN)
 
 
 @callback
 def digest(hass: HomeAssistant, plan: Plan) -> str:
-    """Return the SHA-256 of a plan and of all that it leads to.
+    """Return the SHA-256 of a plan and all that it leads to.
 
-    It differs where the plan does, where an entity id belongs to another entity, and where a script, a scene, a group or an
-    automation of the plan was changed.
+    It changes with the plan, with the identity of an entity, and with a script, scene, group or automation of the plan.
     """
     led = [list(leaf) for step in plan.steps for leaf in leaves(hass, step)]
     whole_plan = bound(hass, plan)
@@ -84,13 +83,13 @@ def digest(hass: HomeAssistant, plan: Plan) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Return a value as a text that stays the same as long as the value does."""
+    """Return a value as a text that changes only with the value."""
     # The text of a template itself counts how often it was rendered.
     return value.template if isinstance(value, Template) else str(value)
 
 
 def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield scripts and automations with their configuration."""
+    """Yield the scripts and automations of a plan with their configuration."""
     for entity_id in ids:
         domain = entity_id.partition(".")[0]
         if domain in ("automation", "script"):
@@ -101,7 +100,7 @@ def _written(hass: HomeAssistant, ids: Iterable[str]) -> Iterator[tuple[str, Any
 
 @callback
 def things_of(hass: HomeAssistant, plan: Plan) -> dict[str, str]:
-    """Return the identities of all entities of a plan, with those in its data and those that its scripts, scenes and groups move."""
+    """Return the identities of all entities of a plan, with those in its data and in its scripts, scenes and groups."""
     named = {entity_id for step in plan.steps for entity_id in step.entity_ids}
     moved = {entity_id for step in plan.steps for _, entity_id, _ in leaves(hass, step) if entity_id}
     given = {text for step in plan.steps for text, _ in texts_in(step.data) if hass.states.get(text)}
@@ -110,5 +109,5 @@ def things_of(hass: HomeAssistant, plan: Plan) -> dict[str, str]:
 
 @callback
 def bound(hass: HomeAssistant, plan: Plan) -> Plan:
-    """Return a plan whose fingerprint changes where one of its entities becomes another thing."""
+    """Return the plan with the identities of its entities, so that its fingerprint changes if an entity id is reused."""
     return replace(plan, things=tuple(things_of(hass, plan).items()))

@@ -1,4 +1,4 @@
-"""Satellites that say something by themselves: once they are idle, and one thing after the other."""
+"""Announcements on satellites: once a satellite is idle, one after the other."""
 
 import asyncio
 from collections import defaultdict
@@ -15,9 +15,9 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN, LOGGER
 
 MAX_BUSY: Final = 30.0
-"""Seconds that are waited for a satellite that speaks or listens."""
+"""Seconds to wait for a busy satellite."""
 MAX_SPOKEN: Final = 120.0
-"""Seconds that a satellite has for saying something."""
+"""Seconds that a satellite may take to say something."""
 SATELLITE: Final = "assist_satellite"
 ANNOUNCES: Final = 1
 CONVERSES: Final = 2
@@ -27,7 +27,7 @@ _IDLE = "idle"
 
 
 async def async_announce(hass: HomeAssistant, device_id: str | None, words: str, context: Context) -> bool:
-    """Say words on the satellite that is a device; return whether it said them."""
+    """Say words on the satellite of a device; return whether it said them."""
     entries = er.async_entries_for_device(er.async_get(hass), device_id) if device_id else []
     for entity_id in [entry.entity_id for entry in entries if entry.domain == SATELLITE]:
         async with async_get_locks(hass)[entity_id]:
@@ -38,7 +38,7 @@ async def async_announce(hass: HomeAssistant, device_id: str | None, words: str,
 
 
 async def async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
-    """Return the state of a satellite once it neither listens nor speaks; None where it is gone, or busy for too long."""
+    """Return the state of a satellite once it is idle; None if it is gone, or busy for too long."""
     changed = asyncio.Event()
 
     @callback
@@ -63,7 +63,7 @@ async def async_idle(hass: HomeAssistant, entity_id: str) -> State | None:
 async def async_call(
     hass: HomeAssistant, action: str, entity_id: str, data: Mapping[str, Any], context: Context
 ) -> bool:
-    """Let a satellite do something; return whether it came to its end."""
+    """Perform an action of a satellite; return whether it completed."""
     try:
         async with asyncio.timeout(MAX_SPOKEN):
             await hass.services.async_call(

@@ -1,4 +1,4 @@
-"""Actions in words that a person can hear: in English for a model, in the user's language for the user."""
+"""Wording of actions for people: English for a model, the user's language for the user."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,16 +18,16 @@ from ..exposure.groups import is_group, members_of
 from .consequential import TRIGGER, leaves
 
 MAX_NAMED = 12
-"""Entities of one kind that are named one by one; of more, their number and kind are told."""
+"""The most entities of one kind that are named; of more, the text gives the number and the kind."""
 _ALWAYS_NAMED = frozenset(
     {"alarm_control_panel", "automation", "button", "cover", "lock", "scene", "script", "siren", "valve"}
 )
-"""Kinds of entities that are named however many there are."""
+"""Domains whose entities are always named."""
 _UNTOLD = "something that cannot be told"
 
 
 def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: Mapping[str, Any]) -> str:
-    """Return the words for an action that a person can hear."""
+    """Return a spoken description of an action."""
     names = names_of(exposure, entity_ids)
     verb = action.split(".")[1].replace("_", " ").capitalize()
     parts = [f"{verb}: {spoken_list(names)} ({action})" if names else f"{verb} ({action})"]
@@ -38,7 +38,7 @@ def describe(exposure: Exposure, action: str, entity_ids: Iterable[str], data: M
 def step_for(
     call: ToolCall, action: str, entity_ids: Iterable[str], data: Mapping[str, Any], frame: Frame = ()
 ) -> Step:
-    """Return an action on entities as a step, with what the groups among them move."""
+    """Return the step of an action on entities, with the members of groups."""
     hass, exposure = call.hass, call.exposure
     moved: dict[str, None] = {}
     for entity_id in entity_ids:
@@ -49,7 +49,7 @@ def step_for(
 
 
 def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any]) -> Frame:
-    """Return the words for automations that are triggered by hand: their actions, and that their conditions are skipped."""
+    """Return the description of automations that are triggered by hand: their actions, and that conditions are skipped."""
     done: dict[str, dict[str, None]] = {}
     for action, entity_id, _ in leaves(call.hass, Step(TRIGGER, tuple(entity_ids), data)):
         if action == TRIGGER and entity_id in entity_ids:
@@ -64,13 +64,13 @@ def _triggered(call: ToolCall, entity_ids: Iterable[str], data: Mapping[str, Any
 
 
 def framed(exposure: Exposure, step: Step, frame: Frame) -> Step:
-    """Return a step whose line says more, such as when it would be done."""
+    """Return a step with a frame, such as the time at which it runs."""
     words = _framed(step.words, names_of(exposure, step.entity_ids), frame, words_for("en") or {})
     return Step(step.action, step.entity_ids, step.data, words, frame)
 
 
 def names_of(exposure: Exposure, entity_ids: Iterable[str]) -> list[str]:
-    """Return the names of what is exposed among entities; many of one harmless kind are counted."""
+    """Return the names of the exposed entities; many entities of a harmless kind are counted."""
     exposed = [entity for entity_id in entity_ids if (entity := exposure.entity(entity_id))]
     counts = Counter(entity.domain for entity in exposed)
     many = {domain for domain, count in counts.items() if count > MAX_NAMED and domain not in _ALWAYS_NAMED}
@@ -79,14 +79,14 @@ def names_of(exposure: Exposure, entity_ids: Iterable[str]) -> list[str]:
 
 
 def spoken_list(names: list[str]) -> str:
-    """Return names as a person says them."""
+    """Return names as a spoken list."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 async def async_lines(
     hass: HomeAssistant, exposure: Exposure, plan: Plan, language: str | None, *, is_read: bool = True
 ) -> list[str]:
-    """Return a line for each step, in the user's language as far as Home Assistant names its action in it."""
+    """Return a line for each step, in the user's language where Home Assistant translates its action."""
     if not plan.steps:
         return [one_line(plan.sentence)]
     known = known_language(language)
@@ -101,7 +101,7 @@ async def async_lines(
 
 
 def _line(exposure: Exposure, step: Step, texts: Mapping[str, str], says: Mapping[str, str]) -> str:
-    """Return the line of a step in a language, or in English where its action has no name in it."""
+    """Return the line of a step in a language, or in English if its action has no translation."""
     key = f"component.{step.action.replace('.', '.services.')}"
     if (verb := texts.get(f"{key}.name")) is None and not any(kind == "back" for kind, _ in step.frame):
         return step.words
@@ -112,14 +112,14 @@ def _line(exposure: Exposure, step: Step, texts: Mapping[str, str], says: Mappin
 
 
 def _framed(words: str, names: list[str], frame: Frame, says: Mapping[str, str]) -> str:
-    """Return words within a frame."""
+    """Return words with their frame."""
     for kind, value in reversed(frame):
         words = says[kind].format(time=value, what=words, name=", ".join(names), values=value)
     return words
 
 
 def _spoken(key: str, name: str, value: Any) -> str:
-    """Return one field of the data in words."""
+    """Return one field of the data as spoken words."""
     text = quoted(value) if isinstance(value, str) else one_line(json_dumps(value))
     if key.endswith("_pct"):
         return f"{name.removesuffix(' pct')} {text} %"
@@ -130,12 +130,12 @@ _TEXTS: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = json.loads(
     (Path(__file__).parent / "words.json").read_text(encoding="utf-8")
 )
 LANGUAGES: Final = frozenset(_TEXTS)
-"""The languages of the options. Replies are parsed in them, too."""
+"""The languages of the options, in which replies are parsed too."""
 ENGLISH: Final = "en"
 
 
 def known_language(language: str | None) -> str | None:
-    """Return the language, of those whose words are known, that a tag such as de-AT means, or None."""
+    """Return the supported language of a tag such as de-AT, or None."""
     wanted = (language or ENGLISH).replace("_", "-").casefold()
     for known in _TEXTS:
         if wanted == known.casefold() or wanted.split("-")[0] == known.split("-")[0].casefold():
@@ -144,12 +144,12 @@ def known_language(language: str | None) -> str | None:
 
 
 def words_for(language: str | None) -> Mapping[str, str] | None:
-    """Return the texts of a language; None where they are not known."""
+    """Return the texts of a language, or None if it is not supported."""
     if (known := known_language(language)) is None or (language or "").lower() in ("zh-hant", "zh-tw", "zh-hk"):
         return None
     return _TEXTS[known]["says"]
 
 
 def say(key: str, language: str | None, **values: str) -> str:
-    """Return the text of a key, in a language whose words are known, otherwise in English."""
+    """Return the text of a key in a supported language, else in English."""
     return (words_for(language) or _TEXTS[ENGLISH]["says"])[key].format(**values)

@@ -1,4 +1,4 @@
-"""The one way a tool is called: ours, and anybody's."""
+"""The base classes of tools: `ExtendedTool` for ours, `PolicedTool` for those of Assist and of other integrations."""
 
 from abc import abstractmethod
 import asyncio
@@ -54,86 +54,86 @@ READ_ONLY = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=Tr
 
 
 class ExtendedTool(llm.Tool):
-    """A tool that carries the rules with it, whichever API or agent calls it.
+    """A tool that checks its own rules, whichever API or agent calls it.
 
-    A family declares it and says in async_run what it does.
+    A subclass declares its name, schema and tier, and implements `async_run`.
     """
 
     integration = DOMAIN
     family: ClassVar[str]
     tier: Tier
     deadline: float = DEADLINE
-    """Seconds after which a call that reads is ended, and one that acts goes on by itself."""
+    """Seconds after which a reading call is cancelled and an acting call continues in the background."""
     brings_outside_text: bool = False
-    """Whether results hold text that strangers wrote, which must not move the house."""
+    """Whether results can hold text from outside the household, which must not cause actions."""
     sends: bool = False
-    """Whether arguments go out of the house, where they could tell a stranger what he wants to know."""
+    """Whether the tool sends its arguments to a server on the internet."""
     can_be_undone: ClassVar[bool] = True
-    """Whether the states that a call changes are recorded; never those of a tool that only reads."""
+    """Whether the states that a call changes are recorded for undo; always false for reading tools."""
     asks_others: ClassVar[bool] = True
-    """Whether those whom the options name may be asked, and shown, what the speaker may not do by themselves."""
+    """Whether the users named in the options are asked to approve a call that the speaker may not make."""
     shows_success: bool = False
-    """Whether a call can be seen to have done all that it was to do, by whoever does not read its result."""
+    """Whether code can verify the outcome of a call without the model."""
     needs_family: ClassVar[bool] = True
     """True if calls are refused while its family is off in the options."""
     reads_conversation: bool = False
-    """Whether it looks at Home Assistant's current conversation by itself, as tools of other integrations may."""
+    """Whether the tool reads Home Assistant's current chat log itself, as tools of other integrations may."""
     happens: ClassVar[Happening] = Happening.ACTED
-    """What is told of a call that acts."""
+    """The activity event that an acting call fires."""
     title: str
     description: str
     annotations: llm.ToolAnnotations
 
     def __init__(self, options: ToolboxOptions | None = None) -> None:
-        """Take what the options of the entry say; each call asks anew."""
+        """Store the entry's options; each call reads their current values."""
         self._options = options or ToolboxOptions()
 
     @override
     def __eq__(self, other: object) -> bool:
-        """Return whether another tool is the same one under the same rules: merged APIs keep one of equal tools."""
+        """Return whether another tool is the same tool under the same options: merged APIs keep one of equal tools."""
         if not isinstance(other, ExtendedTool) or type(other) is not type(self) or other.name != self.name:
             return False
         return other.parameters is self.parameters and other._options == self._options
 
     @override
     def __hash__(self) -> int:
-        """Return a hash that equal tools share."""
+        """Return a hash that is the same for equal tools."""
         return hash(self.name)
 
     @property
     def is_told(self) -> bool:
-        """Whether others may know of its calls: not of what is remembered, nor of what is for later."""
+        """Whether activity events report calls; memory and scheduled tasks are private."""
         return self.family not in (MEMORY, WISHES)
 
     @property
     def checked_within(self) -> float:
-        """The seconds that the checks before a call may take; to plan a call can take as long as to make it."""
+        """Seconds that the checks before a call may take; planning a call can take as long as making it."""
         return max(self.deadline, DEADLINE)
 
     @classmethod
     async def async_available(cls, hass: HomeAssistant) -> bool:
-        """Return whether this home has what the tool is about; otherwise it is not offered."""
+        """Return whether this home has what the tool needs; otherwise the tool is not offered."""
         return True
 
     def current_options(self, hass: HomeAssistant) -> ToolboxOptions:
-        """Return the options of now, under which it is called; raises ToolError where it is not served any more."""
+        """Return the current options; raises ToolError if the entry no longer serves the tool."""
         return current_options(hass, self._options, self.family if self.needs_family else None)
 
     @abstractmethod
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Answer a call; raise ToolError with a sentence that teaches."""
+        """Return the data of the result; raise ToolError with a sentence that tells the model what to change."""
 
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return all that a call would do, resolved as of now; raises ToolError when it cannot be done."""
+        """Return the plan of a call with its entities resolved; raises ToolError if the call cannot be made."""
         words = f"{self.title}: {json_dumps(call.arguments)}"
         return Plan((Step(self.name.replace("__", ".", 1), (), call.arguments, words),), words)
 
     def asks_first(self, call: ToolCall) -> bool:
-        """Return whether the options want the user's word before a call."""
+        """Return whether the options require the user's word before each call."""
         return self.name.removeprefix(f"{DOMAIN}__") in call.options.policy.ask_first
 
     async def async_may(self, hass: HomeAssistant, caller: Caller) -> bool:
-        """Return whether a caller may call the tool now, without being asked first by name."""
+        """Return whether a caller may call the tool now without a question that the options require."""
         try:
             policy = self._options.as_of_now(hass).policy
             await async_check_speaker(hass, policy, self.tier, caller)
@@ -142,7 +142,7 @@ class ExtendedTool(llm.Tool):
         return self.name.removeprefix(f"{DOMAIN}__") not in policy.ask_first
 
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return arguments as the schema makes them; raises vol.Invalid."""
+        """Return the arguments as validated by the schema; raises vol.Invalid."""
         valid: dict[str, Any] = self.parameters(arguments)
         return valid
 
@@ -156,7 +156,7 @@ class ExtendedTool(llm.Tool):
     async def async_call(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
-        """Validate, ask the policy, run under the deadline and record what changes; failures become results."""
+        """Validate the arguments, check the policy, run under the deadline and record changes; failures become results."""
         acts = self.tier > Tier.READ
         caller = Caller.of(in_context_of_its_own(llm_context) if acts else llm_context)
         result = await self._async_guarded(self._async_checked(hass, tool_input, caller, acts=acts))
@@ -167,7 +167,7 @@ class ExtendedTool(llm.Tool):
     async def _async_checked(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, caller: Caller, *, acts: bool
     ) -> llm.ToolResult:
-        """Answer a call that is allowed."""
+        """Check and run a call that the options allow."""
         options = self.current_options(hass)
         check_arguments(tool_input.tool_args)
         arguments = self.validated(tool_input.tool_args)
@@ -203,7 +203,7 @@ class ExtendedTool(llm.Tool):
         return result
 
     async def _async_asked(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
-        """Return the result of a call that waits for somebody's word, or None where it may be made; both are told."""
+        """Return the question that must be answered first, or None; fire an activity event for a question or refusal."""
         try:
             asked = await self._async_question(call, acts=acts)
         except NotAllowedError:
@@ -214,7 +214,7 @@ class ExtendedTool(llm.Tool):
         return asked
 
     async def _async_question(self, call: ToolCall, *, acts: bool) -> llm.ToolResult | None:
-        """Return the result of a call that waits for somebody's word, or None where it may be made."""
+        """Return the question that must be answered first, or None if the call may run."""
         try:
             await async_check_speaker(call.hass, call.options.policy, self.tier, call.caller)
             if self.asks_first(call):
@@ -233,7 +233,7 @@ class ExtendedTool(llm.Tool):
         return None
 
     async def _async_guarded(self, work: Awaitable[llm.ToolResult]) -> llm.ToolResult:
-        """Return a result, or the result that tells what went wrong."""
+        """Return the result of the work, or an error result for whatever it raised."""
         try:
             return await work
         except vol.Invalid as err:
@@ -255,7 +255,7 @@ class ExtendedTool(llm.Tool):
             return failure(f"{self.name} failed unexpectedly; the details are in Home Assistant's log.")
 
     async def _async_begun(self, call: ToolCall) -> llm.ToolResult:
-        """Do what was planned, and tell that it begins, and that it failed."""
+        """Run the planned call and fire activity events for its start and failure."""
         tell(call, self.happens)
         result = await self._async_guarded(self._async_act(call))
         if result.error:
@@ -263,7 +263,7 @@ class ExtendedTool(llm.Tool):
         return result
 
     async def _async_act(self, call: ToolCall) -> llm.ToolResult:
-        """Run, record what is changed so that it can be undone, and look at what became of it."""
+        """Run the call, record its changes for undo, and add the outcome."""
         if not self.can_be_undone:
             return await self.async_result(call)
         journal = await async_get_journal(call.hass)
@@ -282,15 +282,15 @@ class ExtendedTool(llm.Tool):
 
 
 class PolicedTool(ExtendedTool):
-    """Anybody's tool, such as Assist's, under our rules; what others read of it, and of its results, stays as it is."""
+    """A tool of Assist or another integration under our rules; its schema, annotations and results stay its own."""
 
     family = "others"
     needs_family = False
     deadline = LONGEST - 60
-    """What others do, such as asking a model, can take minutes, and its answer is waited for while it is watched."""
+    """Tools of others, such as those that ask a model, can take minutes."""
 
     def __init__(self, tool: llm.Tool, options: ToolboxOptions | None = None) -> None:
-        """Take a tool as it declares itself."""
+        """Copy what the tool declares."""
         super().__init__(options)
         self.tool = tool
         self.name = tool.name
@@ -309,7 +309,7 @@ class PolicedTool(ExtendedTool):
 
     @override
     def __eq__(self, other: object) -> bool:
-        """Return whether another tool is the same one under the same rules."""
+        """Return whether another tool wraps the same tool under the same options."""
         return type(other) is type(self) and self.tool == other.tool and self._options == other._options
 
     __hash__ = ExtendedTool.__hash__
@@ -317,17 +317,17 @@ class PolicedTool(ExtendedTool):
     @property
     @override
     def checked_within(self) -> float:
-        """The seconds that the checks before a call may take; nothing of the tool itself is asked."""
+        """Seconds that the checks before a call may take; the tool itself is not called for them."""
         return DEADLINE
 
     @override
     def validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments as they came: the tool validates them by itself."""
+        """Return the arguments unchanged: the wrapped tool validates them."""
         return arguments
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of a call, as far as it can be known."""
+        """Return the plan of a call, as far as it can be determined."""
         return plan_of(call, unwrapped(self.tool), self.title)
 
     @override
@@ -337,7 +337,7 @@ class PolicedTool(ExtendedTool):
 
     @override
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
-        """Return the tool's own result, whose type others look at; its failures become results."""
+        """Return the wrapped tool's own result object, since agents check its type; failures become results."""
         tool_input = call.tool_input or llm.ToolInput(self.name, call.arguments)
         if call.recording.plan and len(actions := {step.action for step in call.recording.plan.steps}) == 1:
             call.recording.what = next(iter(actions)) or self.name
@@ -361,7 +361,7 @@ class PolicedTool(ExtendedTool):
 
 @dataclass
 class ToolboxInstance(llm.APIInstance):
-    """An API instance in which a call of an unknown tool becomes a result that the model can act on."""
+    """An API instance that answers a call of an unknown tool with an error that names similar tools."""
 
     @override
     async def async_call_tool(self, tool_input: llm.ToolInput) -> llm.ToolResult:
@@ -373,7 +373,7 @@ class ToolboxInstance(llm.APIInstance):
 
 
 def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> ToolboxInstance:
-    """Return an instance of any API in which every tool carries rules: its own, or those of the options."""
+    """Return an instance of any API whose tools all check rules: their own, or those of the options."""
     return ToolboxInstance(
         api=instance.api,
         api_prompt=instance.api_prompt,
@@ -384,7 +384,7 @@ def policed_instance(instance: llm.APIInstance, options: ToolboxOptions) -> Tool
 
 
 def policed(hass: HomeAssistant, tools: Iterable[llm.Tool], options: ToolboxOptions) -> list[llm.Tool]:
-    """Return tools, with those that carry no rules of ours wrapped, and without names that others gave in their schemas."""
+    """Wrap tools that check no rules of ours, and remove names that are not fixed from their schemas."""
     found = [tool if isinstance(unwrapped(tool), ExtendedTool) else PolicedTool(tool, options) for tool in tools]
     for tool in found:
         if isinstance(tool, PolicedTool):

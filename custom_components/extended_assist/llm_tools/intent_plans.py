@@ -1,4 +1,4 @@
-"""What tools of others would do, Assist's intents among them: the same entities that the intent would find."""
+"""Plans of other integrations' tools: an intent of Assist is planned with the entities that it would match."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..calls.plan import Plan, Step
 from ..confirmation.wording import step_for
 
 _OWN = "homeassistant."
-"""Where the intents come from that do what they say; what the user wrote as one may do anything."""
+"""The module of intents whose effect is known; an intent that a user defined may do anything."""
 _WRITTEN = "homeassistant.components.intent_script"
 _ACTION_DONE = "action_done"
 """The type of a response that says so; Home Assistant has renamed where it is listed."""
@@ -25,7 +25,7 @@ _ENDED_WHEN_DONE = frozenset(
         *("HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"),
     }
 )
-"""Intents that change no entity, and return when what they are for is done, or fail."""
+"""Intents that change no entity and return after their work is done or has failed."""
 _PLAY = "media_player__play_media"
 _TURN_ON = "turn_on"
 # What turning on and off means where Assist has another action for it.
@@ -39,7 +39,7 @@ _ON_OFF = {
 
 
 def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
-    """Return the plan of a call of anybody's tool, as far as that can be known."""
+    """Return the plan of a call of another integration's tool, as far as it can be determined."""
     said = f"{title}: {json_dumps(call.arguments)}"
     if isinstance(tool, llm.IntentTool):
         handler = _handler(call, tool)
@@ -63,7 +63,7 @@ def plan_of(call: ToolCall, tool: llm.Tool, title: str) -> Plan:
 
 
 def is_complete(call: ToolCall, tool: llm.Tool, result: llm.ToolResult) -> bool:
-    """Return whether a tool is an intent of Home Assistant's own that says to have done all of what it is for."""
+    """Return whether the tool is an intent of Home Assistant that reports full success."""
     if result.error or not isinstance(tool, llm.IntentTool) or not isinstance(result.data, llm.IntentResponseDict):
         return False
     told = result.data
@@ -84,7 +84,7 @@ def _is_own(handler: intent.IntentHandler | None) -> bool:
 
 
 def _meant(call: ToolCall, prefix: str = "", domain: str | None = None) -> tuple[str, ...]:
-    """Return the entities that the name, area and floor among the arguments mean; none where none is given."""
+    """Return the entities that the name, area and floor arguments match; none if no such argument is given."""
     name, area, floor = (call.arguments.get(f"{prefix}{key}") or None for key in ("name", "area", "floor"))
     if not (name or area or floor):
         return ()
@@ -105,7 +105,7 @@ def _meant(call: ToolCall, prefix: str = "", domain: str | None = None) -> tuple
 def _plan_of_intent(
     call: ToolCall, tool: llm.IntentTool, handler: intent.DynamicServiceIntentHandler, said: str
 ) -> Plan:
-    """Return the actions that an intent calls; none where it finds nothing, which it says itself."""
+    """Return the actions that an intent calls; none if it matches nothing, which the intent itself reports."""
     slots = {key: {"value": value} for key, value in call.arguments.items() if not intent.is_blank_slot_value(value)}
     try:
         slots = handler.async_validate_slots(slots)
