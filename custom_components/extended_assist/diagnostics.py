@@ -21,9 +21,8 @@ from .claude.usage import async_get_meters
 from .const import CONF_BASE_URL, CONF_FALLBACK_AGENT, CONF_FUNCTION, DOMAIN, LOGGER, SUBENTRY_FUNCTION
 from .exposure.entities import Exposure
 from .flows.redaction import OPTION_RULES, SUBENTRY_RULES, describe_server, redacted, redacted_model
-from .functions.definition import Definition, read_definition
+from .functions.definition import FUNCTION_TYPES, Definition, read_definition
 from .functions.manager import function_subentries, loaded_functions
-from .functions.types import FUNCTION_TYPES
 from .functions.yaml_source import FunctionError
 from .memory.store import async_get_memory
 from .repair_issues.agents import SUBENTRY_ISSUES

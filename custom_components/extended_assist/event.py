@@ -30,8 +30,8 @@ from .calls.options import WISHES as LATER
 from .claude.coordinator import ExtendedAssistConfigEntry
 from .const import ATTR_KIND, ATTR_RESULT, EVENT_HAPPENED
 from .entity import ScheduledTaskEntity, agent_device, entry_device, hidden_at_first, shows
+from .scheduled.lifecycle import Ending
 from .scheduled.manager import async_get_scheduled_tasks
-from .scheduled.outcome import Ending
 from .scheduled.scheduled_task import ScheduledTask
 
 PARALLEL_UPDATES = 0

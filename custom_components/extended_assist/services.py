@@ -21,7 +21,6 @@ from .functions.manager import (
     loaded_functions,
     trusted_options,
 )
-from .memory.action_errors import refusal, translated
 from .memory.editing import (
     HOUSEHOLD,
     ME,
@@ -29,9 +28,11 @@ from .memory.editing import (
     async_read_file,
     async_record,
     find_own,
+    refusal,
     rewrite,
     to_change,
     to_yaml,
+    translated,
     write,
 )
 from .memory.fact import Fact, now

@@ -18,8 +18,7 @@ from .calls.options import MEMORY, WISHES, ToolboxOptions
 from .claude.coordinator import ExtendedAssistConfigEntry
 from .const import DOMAIN
 from .entity import ActionContextEntity, HouseholdEntity, ScheduledTaskEntity, shows
-from .memory.action_errors import translated
-from .memory.editing import NoFactError, async_change, async_record, rewrite, to_change, write
+from .memory.editing import NoFactError, async_change, async_record, rewrite, to_change, translated, write
 from .memory.fact import Fact, now
 from .memory.ownership import Writer, async_writer_of
 from .memory.store import Memory, async_get_memory

@@ -24,8 +24,15 @@ from .const import DOMAIN
 from .llm_tools.extended_tool import ExtendedTool
 from .panel.exposed_entities import async_visible
 from .panel.journal import async_rows, async_undo_by_hand
-from .panel.manual_calls import GoneError, NotReadyError, PanelError, async_call_by_hand, context_of
-from .panel.questions import async_answer, open_rows
+from .panel.manual_calls import (
+    GoneError,
+    NotReadyError,
+    PanelError,
+    async_answer,
+    async_call_by_hand,
+    context_of,
+    open_rows,
+)
 from .panel.scheduled import EndTaskTool, async_standing, is_there
 from .panel.usage import async_usage
 from .scheduled.manager import async_get_scheduled_tasks

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from custom_components.extended_assist.actions.check import holds_address
+from custom_components.extended_assist.actions.data import async_may_be_listed
 from custom_components.extended_assist.actions.entity_actions import ACTIONS
 from custom_components.extended_assist.actions.rules import is_never
-from custom_components.extended_assist.actions.targetless import async_may_be_listed
 from custom_components.extended_assist.confirmation import untrusted_text
 from custom_components.extended_assist.exposure.domains import WITH_ENTITIES
 from custom_components.extended_assist.tools.actions import PerformActionTool

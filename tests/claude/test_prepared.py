@@ -7,7 +7,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 
 from custom_components.extended_assist.calls.change_recorder import Due
-from custom_components.extended_assist.claude.prepared import said_when, with_times
+from custom_components.extended_assist.claude.answer_when_done import said_when, with_times
 from custom_components.extended_assist.const import CONF_ASK_FIRST, CONF_FAMILIES
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from homeassistant.components import conversation

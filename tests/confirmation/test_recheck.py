@@ -19,8 +19,7 @@ from custom_components.extended_assist.calls.caller import Caller, in_conversati
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.const import DOMAIN
 from custom_components.extended_assist.llm_tools.extended_tool import ExtendedTool
-from custom_components.extended_assist.panel.manual_calls import PanelError, async_call_by_hand
-from custom_components.extended_assist.panel.questions import async_answer, open_rows
+from custom_components.extended_assist.panel.manual_calls import PanelError, async_answer, async_call_by_hand, open_rows
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
 from custom_components.extended_assist.tools.actions import PerformActionTool
 from homeassistant.auth.const import GROUP_ID_READ_ONLY

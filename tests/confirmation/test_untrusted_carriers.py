@@ -41,7 +41,7 @@ from custom_components.extended_assist.tools.scheduled import PendingTool
 from custom_components.extended_assist.tools.scripts import ExecuteScriptTool
 from custom_components.extended_assist.tools.statistics import GetStatisticsTool
 from custom_components.extended_assist.tools.template import RenderTemplateTool
-from custom_components.extended_assist.undo.plan import async_plan_undo
+from custom_components.extended_assist.undo.undoers import async_plan_undo
 from homeassistant.components import conversation
 from homeassistant.components.recorder import Recorder
 from homeassistant.core import Context, HomeAssistant, ServiceCall, State

@@ -21,7 +21,7 @@ from custom_components.extended_assist.functions.address import to_address, to_h
 from custom_components.extended_assist.functions.base import FunctionRun
 from custom_components.extended_assist.functions.payload import to_payload
 from custom_components.extended_assist.functions.rendering import Value, async_render_pieces
-from custom_components.extended_assist.functions.sql import to_sql
+from custom_components.extended_assist.functions.sqlite import to_sql
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.web import guard
 from homeassistant.core import HomeAssistant

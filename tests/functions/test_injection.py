@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.functions.rendering import Value
-from custom_components.extended_assist.functions.sql import only_value, to_sql
+from custom_components.extended_assist.functions.sqlite import only_value, to_sql
 from custom_components.extended_assist.results import ToolError
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.recorder import Recorder

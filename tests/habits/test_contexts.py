@@ -10,8 +10,7 @@ from pytest_homeassistant_custom_component.components.recorder.common import asy
 
 from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.habits.changes import By
-from custom_components.extended_assist.habits.contexts import Contexts
-from custom_components.extended_assist.habits.row_reader import RowReader
+from custom_components.extended_assist.habits.row_reader import Contexts, RowReader
 from custom_components.extended_assist.recorder import async_read
 from custom_components.extended_assist.simulation.historical_state import Stretch
 from custom_components.extended_assist.tools.actions import PerformActionTool

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.extended_assist.habits import contexts, row_reader
+from custom_components.extended_assist.habits import row_reader
 from custom_components.extended_assist.habits.changes import By, Changes
 from custom_components.extended_assist.habits.row_reader import RowReader
 from custom_components.extended_assist.recorder import async_read
@@ -111,7 +111,7 @@ async def test_too_many_contexts(recorder_mock: Recorder, hass: HomeAssistant, m
     runs = [("automation_triggered", row(20 + index, "automation.one", "")) for index in range(50)]
     rows = [row(100, "light.one", "off"), row(200, "light.one", "on", user=bytes(16))]
     assert told(await read(hass, rows, [(0, 1_000)], events=runs)) == [(200, "on", By.USER)]
-    monkeypatch.setattr(contexts, "_MOST", 50)
+    monkeypatch.setattr(row_reader, "_MOST", 50)
     rows = [row(300, "light.two", "off"), row(400, "light.two", "on", user=bytes(16))]
     assert told(await read(hass, rows, [(0, 1_000)]))[-1:] == [(400, "on", By.NOBODY_KNOWN)]
 

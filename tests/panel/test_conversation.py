@@ -7,8 +7,7 @@ import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.extended_assist.confirmation.question import answering, open_questions
-from custom_components.extended_assist.panel.manual_calls import GoneError
-from custom_components.extended_assist.panel.questions import async_answer
+from custom_components.extended_assist.panel.manual_calls import GoneError, async_answer
 from homeassistant.auth.models import User
 from homeassistant.components import conversation
 from homeassistant.components.conversation import chat_log

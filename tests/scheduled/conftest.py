@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.extended_assist.scheduled import verification
+from custom_components.extended_assist.scheduled import run_actions
 
 from .devices import add_phone, anna, ben, speakers
 
@@ -12,5 +12,5 @@ __all__ = ["add_phone", "anna", "ben", "speakers"]
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for no device: where clocks stand still, nothing would end it."""
-    monkeypatch.setattr(verification, "PATIENCE", 0.0)
-    monkeypatch.setattr(verification, "LONGEST_WAY", 0.0)
+    monkeypatch.setattr(run_actions, "PATIENCE", 0.0)
+    monkeypatch.setattr(run_actions, "LONGEST_WAY", 0.0)

@@ -108,7 +108,7 @@ class World:
             monkeypatch.setattr(ServiceRegistry, "async_call", watched_call)
             monkeypatch.setattr(execution, "async_deliver", deliver)
             monkeypatch.setattr("custom_components.extended_assist.calls.change_recorder.SETTLE_TIME", 0.02)
-            monkeypatch.setattr("custom_components.extended_assist.scheduled.verification.PATIENCE", 0.02)
+            monkeypatch.setattr("custom_components.extended_assist.scheduled.run_actions.PATIENCE", 0.02)
             yield
 
     @asynccontextmanager

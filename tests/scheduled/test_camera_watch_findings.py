@@ -14,7 +14,7 @@ import voluptuous as vol
 from custom_components.extended_assist.calls.call import ToolCall
 from custom_components.extended_assist.calls.caller import Caller
 from custom_components.extended_assist.calls.options import ToolboxOptions
-from custom_components.extended_assist.claude import image_question
+from custom_components.extended_assist.claude import vision_model
 from custom_components.extended_assist.claude.usage import async_get_meters
 from custom_components.extended_assist.confirmation.approval_requests import async_question
 from custom_components.extended_assist.const import CONF_FAMILIES
@@ -111,7 +111,7 @@ async def test_services_are_not_hammered(
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr(image_question, "asyncio", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(vision_model, "asyncio", SimpleNamespace(sleep=pause))
     fault = Fault("http", status=status, message="Slow down", error_type=kind)
     claude_server.responder = Scenario([Turn(fault=fault)] * 20)
     await watch()

@@ -11,8 +11,8 @@ from custom_components.extended_assist.calls.options import ToolboxOptions
 from custom_components.extended_assist.calls.policy import Policy
 from custom_components.extended_assist.functions.tool import CALL_FUNCTION
 from custom_components.extended_assist.scheduled import execution
+from custom_components.extended_assist.scheduled.lifecycle import Ending
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
-from custom_components.extended_assist.scheduled.outcome import Ending
 from custom_components.extended_assist.scheduled.scheduled_task import Audience, Hearer, When
 from custom_components.extended_assist.tools.scheduled import DoLaterTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity

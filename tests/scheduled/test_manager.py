@@ -10,8 +10,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.scheduled import lifecycle
+from custom_components.extended_assist.scheduled.lifecycle import Ending
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
-from custom_components.extended_assist.scheduled.outcome import Ending
 from custom_components.extended_assist.scheduled.scheduled_task import MAX_ENDED, MAX_STANDING, Until, When
 from custom_components.extended_assist.storage import NotStoredError
 from homeassistant.core import CoreState, HomeAssistant

@@ -10,8 +10,8 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
 
 from custom_components.extended_assist.const import EVENT_HAPPENED
+from custom_components.extended_assist.scheduled.lifecycle import Ending
 from custom_components.extended_assist.scheduled.manager import ScheduledTasks
-from custom_components.extended_assist.scheduled.outcome import Ending
 from custom_components.extended_assist.scheduled.scheduled_task import ScheduledTask
 from homeassistant.components.logbook.processor import EventProcessor
 from homeassistant.components.recorder import Recorder

@@ -8,9 +8,9 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
-from custom_components.extended_assist.scheduled import verification
+from custom_components.extended_assist.scheduled import run_actions
+from custom_components.extended_assist.scheduled.lifecycle import Ending
 from custom_components.extended_assist.scheduled.manager import async_get_scheduled_tasks
-from custom_components.extended_assist.scheduled.outcome import Ending
 from custom_components.extended_assist.scheduled.scheduled_task import ScheduledTask, Until
 from custom_components.extended_assist.tools.scheduled import PendingTool
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -143,8 +143,8 @@ async def test_under_way_is_waited_for(
     ends: str,
 ) -> None:
     """Nothing is said while a gate moves; what it comes to decides."""
-    monkeypatch.setattr(verification, "PATIENCE", 30.0)
-    monkeypatch.setattr(verification, "LONGEST_WAY", 120.0)
+    monkeypatch.setattr(run_actions, "PATIENCE", 30.0)
+    monkeypatch.setattr(run_actions, "LONGEST_WAY", 120.0)
     device.does = device.sets(gate="opening")
     await add(600, say=CLAIM, actions=[OPEN_IT], agreed=True)
     freezer.tick(601)
@@ -383,7 +383,7 @@ async def test_script_in_the_background(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nothing is claimed while a script that was only begun still runs, and of what it did since, nothing is known."""
-    monkeypatch.setattr(verification, "PATIENCE", 60.0)
+    monkeypatch.setattr(run_actions, "PATIENCE", 60.0)
     await _async_load_scripts(hass)
     device.does = device.sets(bed_light="on", openable_lock="unlocked")
     step = {"action": "script.turn_on", "target": {"entity_id": "script.slow"}}

@@ -7,7 +7,6 @@ from unittest.mock import patch
 import pytest
 
 from custom_components.extended_assist.exposure.entities import Exposure
-from custom_components.extended_assist.simulation.automation import RehearsedAutomation
 from custom_components.extended_assist.simulation.historical_state import (
     NotReplayableError,
     Past,
@@ -16,6 +15,7 @@ from custom_components.extended_assist.simulation.historical_state import (
 )
 from custom_components.extended_assist.simulation.replay import Replay
 from custom_components.extended_assist.simulation.report import looks_wrong, told
+from custom_components.extended_assist.simulation.run import RehearsedAutomation
 from custom_components.extended_assist.templates.historical import NotOfThePastError
 from homeassistant.components.automation.config import async_validate_config_item
 from homeassistant.core import HomeAssistant

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from custom_components.extended_assist.actions.variables import RunNames
+from custom_components.extended_assist.actions.text_check import RunNames
 from custom_components.extended_assist.exposure.entities import Exposure
 from custom_components.extended_assist.results import ToolError
 from custom_components.extended_assist.templates import Reach, check_reach, read_form

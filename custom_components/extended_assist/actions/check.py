@@ -16,7 +16,7 @@ from ..calls.call import ToolCall
 from ..exposure.entities import Exposure
 from ..exposure.groups import hidden_beside
 from ..results import FreeTextError, ToolError, texts_in
-from .data import CheckText, DataCheck, refuse_templates
+from .data import ACTION, CheckText, DataCheck, refuse_templates
 from .entity_actions import ACTIONS, OFFERED, ONLY_LISTED_KINDS, Kind, kind_of, offered_by
 from .rendered_data import RenderedPart, listed
 from .rules import (
@@ -31,7 +31,6 @@ from .rules import (
     is_never,
     selectors_of,
 )
-from .targetless import ACTION
 from .targets import REFERENCES, Expander, Fits, count, texts
 
 _VARIABLES = "variables"

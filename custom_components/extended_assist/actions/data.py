@@ -9,15 +9,14 @@ from urllib.parse import unquote
 
 from homeassistant.const import ATTR_ENTITY_ID, Platform
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import entity_registry as er, service as service_helper
 from homeassistant.helpers.template import is_template_string
 
 from ..exposure.entities import Exposure
 from ..exposure.groups import members_of
 from ..results import ToolError, texts_in
 from .entity_actions import ACTIONS, Kind, kind_of
-from .rules import NAMES_AREAS
-from .targetless import ACTION
+from .rules import NAMES_AREAS, is_free, is_free_in_part, is_never
 from .targets import PLACES, REFERENCES, Expander, Fits, check_whole, texts
 
 _ID_IN_TEXT = re.compile(r"\b[a-z_0-9]+\.[a-z_0-9]+\b")
@@ -208,3 +207,35 @@ def ids_in(hass: HomeAssistant, text: str) -> set[str]:
         for name in found
         if (domain := name.split(".")[0]) in _PLATFORMS or hass.states.async_entity_ids_count(domain)
     }
+
+
+ACTION = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
+
+
+async def async_may_be_listed(hass: HomeAssistant) -> list[str]:
+    """Return the actions of this home that are allowed only when they are listed."""
+    descriptions = await service_helper.async_get_all_descriptions(hass)
+    return sorted(
+        action
+        for domain, services in descriptions.items()
+        for name, description in services.items()
+        if not is_never(domain, name)
+        # Scripts and scenes are allowed by what is exposed.
+        and domain != "script"
+        and (not is_free(action := f"{domain}.{name}", description) or is_free_in_part(action))
+    )
+
+
+async def async_wrongly_listed(hass: HomeAssistant, actions: list[str]) -> tuple[str, str] | None:
+    """Return the first action that cannot be listed with the key of the reason, or None."""
+    may_be = await async_may_be_listed(hass)
+    for action in actions:
+        if not ACTION.fullmatch(action):
+            return action, "not_an_action"
+        domain, name = action.split(".")
+        if is_never(domain, name):
+            return action, "never_allowed"
+        if action not in may_be:
+            exists = hass.services.has_service(domain, name)
+            return action, "allowed_by_exposure" if exists else "unknown_action"
+    return None

@@ -27,8 +27,17 @@ from .config_file import ConfigFile, UsedBlueprint
 from .durable_write import keep_copy
 from .edit import Edit
 from .file import change, decode, digest
-from .interrupted import ChangeOutcome, Settled, tell_cut_off, tell_unreadable
-from .pending_changes import SETTINGS, Intent, UnreadableError, read_intents, write_intents
+from .pending_changes import (
+    SETTINGS,
+    ChangeOutcome,
+    Intent,
+    Settled,
+    UnreadableError,
+    read_intents,
+    tell_cut_off,
+    tell_unreadable,
+    write_intents,
+)
 from .registry_settings import register
 from .verify import TextState, look, restore
 

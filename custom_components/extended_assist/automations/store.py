@@ -21,10 +21,9 @@ from .commit import Settler
 from .config_file import ConfigFile, UsedBlueprint
 from .durable_write import new_name
 from .edit import Edit
-from .interrupted import ChangeOutcome, Settled
 from .loading import AUTOMATIONS
 from .loading_scripts import FILES
-from .pending_changes import SETTINGS, Intent
+from .pending_changes import SETTINGS, ChangeOutcome, Intent, Settled
 from .registry_settings import registered
 from .verify import restore
 

@@ -10,11 +10,10 @@ from ..calls.call import ToolCall
 from ..exposure.entities import ExposedEntity
 from ..recorder.time_spans import parse_time
 from ..results import format_time
-from .access import async_note_looks
 from .image_cache import KeptPicture, KeptPictures
 from .media_folders import PictureFile, async_pictures, folders_of, is_unanswered, read_picture
 from .resize import UnreadablePictureError, most_tokens
-from .snapshot import async_fit
+from .snapshot import async_fit, async_note_looks
 
 PART_OF_DAY: Final = timedelta(hours=3)
 """How far from the time that was asked for an earlier picture may be; of what is farther away, the times are told."""

@@ -10,14 +10,17 @@ import anthropic
 from anthropic.types import ToolParam
 
 from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
 from homeassistant.helpers.json import json_bytes
 
 from ..calls.background_calls import unheard
 from ..calls.caller import Caller
 from ..cameras.description import with_eyes
 from ..cameras.image_cache import KeptPictures
+from ..confirmation.untrusted_text import unwrapped
 from ..const import LOGGER
-from ..llm_tools.extended_tool import policed_instance
+from ..llm_tools.extended_tool import ExtendedTool, policed_instance
 from .answer_when_done import ANSWER_WHEN_DONE, async_answer_when_done, offer
 from .attachments import async_read
 from .caching import with_marks
@@ -25,9 +28,8 @@ from .client import async_stream
 from .confirmation import async_do_agreed, async_speak_question, heard, told_of_answer
 from .context import Fitted, fit, size_of
 from .conversation_snapshot import names_of
-from .current_states import Present
+from .current_states import Present, describe_present, is_reader, with_legend
 from .errors import TurnError, key_of
-from .message_context import async_present, is_clock, with_moment
 from .options import CONTEXT_EDITING, inspected, model_fields
 from .output_filter import filter_for
 from .request import Rendering, offered_tools, system_prompt
@@ -342,3 +344,36 @@ async def _async_request(
     turn.sources |= response.sources
     turn.is_answered = await async_answer_when_done(turn, response)
     return response
+
+
+_CLOCK = "Each message begins with when it was said, in local time ({time_zone})."
+
+
+def is_clock(tool: llm.Tool) -> bool:
+    """Return whether a tool tells what each message tells already."""
+    return tool.integration == "llm" and unwrapped(tool).name.endswith("GetDateTime")
+
+
+def with_moment(turn: AgentTurn, system: str, present: Present | None) -> str:
+    """Return instructions that say what is told with each message."""
+    told = f"{system}\n{_CLOCK.format(time_zone=turn.chat_log.hass.config.time_zone)}".strip()
+    return with_legend(told) if present else told
+
+
+async def async_present(turn: AgentTurn) -> Present | None:
+    """Return the present as it may be told to who speaks, or None where it may not, or the home is too large for that."""
+    chat_log, limit = turn.chat_log, turn.options.present
+    if (instance := chat_log.llm_api) is None or not limit:
+        return None
+    caller = Caller(instance.llm_context, chat_log, chat_log.conversation_id)
+    may_look = await _async_may_look(chat_log.hass, instance, caller)
+    # Nothing is waited for from here until it is told.
+    return describe_present(chat_log.hass, caller.assistant, limit) if may_look else None
+
+
+async def _async_may_look(hass: HomeAssistant, instance: llm.APIInstance, caller: Caller) -> bool:
+    """Return whether a caller has a tool that tells the present, and may use it unasked."""
+    for tool in map(unwrapped, instance.tools):
+        if isinstance(tool, ExtendedTool) and is_reader(tool) and await tool.async_may(hass, caller):
+            return True
+    return False

@@ -39,21 +39,10 @@ _MAX_DEPTH: Final = 8
 _LEADS_ANYWHERE: Final = frozenset({"conversation", "python_script"})
 """Domains whose actions may do anything."""
 _PAST_ENTITIES: Final = frozenset(
-    [
-        "deconz",
-        "hassio",
-        "insteon",
-        "isy994",
-        "knx",
-        "modbus",
-        "mqtt",
-        "pyscript",
-        "rest_command",
-        "shell_command",
-        "velbus",
-        "zha",
-        "zwave_js",
-    ]
+    {
+        *("deconz", "hassio", "insteon", "isy994", "knx", "modbus", "mqtt", "pyscript"),
+        *("rest_command", "shell_command", "velbus", "zha", "zwave_js"),
+    }
 )
 """Domains whose actions in a script may do anything: commands, and messages that go to devices directly."""
 _WHOLLY_OPEN: Final = 100

@@ -27,8 +27,8 @@ from homeassistant.helpers.selector import (
     TimeSelector,
 )
 
+from ..actions.data import async_may_be_listed, async_wrongly_listed
 from ..actions.listed_triggers import wrongly_listed
-from ..actions.targetless import async_may_be_listed, async_wrongly_listed
 from ..api.assist_tools import async_other_in_assist
 from ..calls.policy import DEFAULT_ASK_FIRST, DEFAULT_WHO_MAY, Speaker, Tier
 from ..cameras.media_folders import read_folder, written, wrong_folder

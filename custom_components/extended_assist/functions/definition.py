@@ -1,4 +1,4 @@
-"""A function as it is defined: what the model is told of it, and what it does."""
+"""The definition of a user's function, and the table of function types."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,14 @@ from typing import Any, Final
 
 from ..registry.function_tool import TOOL_NAME
 from .base import FunctionType, check_settings
+from .composite import CompositeType
+from .native import NativeType
 from .parameters import WrittenSchema, check_parameters, enum_texts
-from .types import FUNCTION_TYPES
+from .rest import RestType
+from .scrape import ScrapeType
+from .script import ScriptType
+from .sqlite import SqliteType
+from .template import TemplateType
 from .yaml_source import FunctionError, PartError, parse_yaml
 
 MAX_FUNCTION: Final = 50_000
@@ -90,3 +96,23 @@ def _definition(value: Any) -> Definition:
         type=function_type,
         settings=settings,
     )
+
+
+def _function_types() -> Mapping[str, FunctionType]:
+    """Make each type once; the steps of a composite function are of any of them."""
+    types: dict[str, FunctionType] = {}
+    native = NativeType()
+    types |= {
+        "composite": CompositeType(types),
+        "native": native,
+        "predefined": native,
+        "rest": RestType(),
+        "scrape": ScrapeType(),
+        "script": ScriptType(),
+        "sqlite": SqliteType(),
+        "template": TemplateType(),
+    }
+    return types
+
+
+FUNCTION_TYPES: Final = _function_types()

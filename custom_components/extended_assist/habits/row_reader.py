@@ -1,7 +1,9 @@
-"""The rows of a home, read a part of the time at once, and kept as changes; runs in the recorder's executor."""
+"""Read what people did by hand from the recorder: states, and the contexts that caused them."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import batched
 from time import monotonic
@@ -10,14 +12,15 @@ from typing import Any, Final
 from sqlalchemy import Select, bindparam, or_, select
 from sqlalchemy.orm import Session
 
+from homeassistant.components.recorder.db_schema import EventData, Events, EventTypes, StatesMeta
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.recorder import get_instance
+from homeassistant.util.json import json_loads_object
 
 from ..recorder import read_session
 from ..recorder.states import STATES
 from ..simulation.historical_state import Stretch
 from .changes import By, Changes
-from .contexts import Contexts, event_types, makers, read_contexts
 from .kinds import meant
 
 _PART: Final = 86_400.0
@@ -151,3 +154,157 @@ def _changed() -> Select[Any]:
         .order_by(moment, table.state_id)
         .limit(bindparam("most"))
     )
+
+
+MAKERS: Final = ("automation", "script", "scene", "conversation", "assist_satellite")
+"""Domains whose entities change in the context in which they act."""
+_RUNS: Final = ("automation_triggered", "script_started")
+_CALL: Final = "call_service"
+_HOME_APP: Final = "homekit_state_change"
+"""Somebody used an app outside of Home Assistant, which has no user here."""
+_ECHO: Final = 15.0
+"""Seconds in which a device tells, in a context of its own, what was called for."""
+_OLD: Final = 10.0
+"""Seconds between the making of a context and a change in it, from which on something waited: no person did."""
+_AHEAD: Final = 60.0
+"""Seconds by which a context may seem younger than what happened in it; its id tells no time otherwise."""
+_MOST: Final = 100_000
+"""Events that are read of one part of the time."""
+
+type Context = tuple[bytes | None, bytes | None, bytes | None]
+"""The ids of a context, of its user, and of its parent."""
+
+
+@dataclass(slots=True)
+class Contexts:
+    """What happened in the contexts of a part of the time."""
+
+    machines: set[bytes] = field(default_factory=set)
+    """Contexts in which an automation, a script, a scene or an assistant acted."""
+    apps: set[bytes] = field(default_factory=set)
+    """Contexts of apps outside of Home Assistant."""
+    called: set[bytes] = field(default_factory=set)
+    """Contexts, of no user and no parent, in which something was called for."""
+    calls: dict[str, list[float]] = field(default_factory=dict)
+    """When something else than a person called for an entity, or for a whole domain, oldest first."""
+    is_whole: bool = True
+    """Whether all that happened was read; else nobody is known to have done what nothing else did."""
+
+    def by(self, moment: float, entity_id: str, context: Context) -> By:
+        """Return who made a change."""
+        own, user, parent = context
+        if not own:
+            return By.NO_CONTEXT
+        own = bytes(own)
+        age = moment - int.from_bytes(own[:6]) / 1000
+        if parent or own in self.machines:
+            return By.MACHINE
+        if age < -_AHEAD:
+            return By.NO_CONTEXT
+        if age > _OLD:
+            return By.MACHINE
+        if own in self.called or not self.is_whole:
+            return By.NOBODY_KNOWN
+        if user or own in self.apps:
+            return By.USER
+        return By.MACHINE if self._is_echo(moment, entity_id) else By.DEVICE
+
+    def _is_echo(self, moment: float, entity_id: str) -> bool:
+        """Return whether something else than a person called for an entity shortly before."""
+        for name in (entity_id, entity_id.partition(".")[0]):
+            calls = self.calls.get(name, ())
+            index = bisect_right(calls, moment) - 1
+            if index >= 0 and moment - calls[index] <= _ECHO:
+                return True
+        return False
+
+
+def makers(session: Session) -> list[int]:
+    """Return the recorder's numbers of all entities of MAKERS."""
+    named = or_(*(StatesMeta.entity_id.like(f"{domain}.%") for domain in MAKERS))
+    return list(session.execute(select(StatesMeta.metadata_id).where(named)).scalars())
+
+
+def event_types(session: Session) -> dict[int, str]:
+    """Return the types of events that are looked at, by the recorder's numbers."""
+    wanted = EventTypes.event_type.in_((*_RUNS, _CALL, _HOME_APP))
+    rows = session.execute(select(EventTypes.event_type_id, EventTypes.event_type).where(wanted))
+    return {number: str(name) for number, name in rows}
+
+
+def read_contexts(session: Session, ids: Iterable[int], types: Mapping[int, str], start: float, end: float) -> Contexts:
+    """Return the contexts from start to end."""
+    found = Contexts()
+    given: dict[str, Any] = {"start": start, "end": end, "most": _MOST}
+    connection = session.connection()
+    if numbers := list(ids):
+        rows = connection.execute(_made(), given | {"ids": numbers}).all()
+        found.machines.update(bytes(own) for (own,) in rows if own)
+        found.is_whole = len(rows) < _MOST
+    if runs := [number for number, name in types.items() if name != _CALL]:
+        rows = connection.execute(_happened(), given | {"types": runs}).all()
+        found.is_whole &= len(rows) < _MOST
+        for own, number in rows:
+            (found.apps if types[number] == _HOME_APP else found.machines).add(bytes(own or b""))
+    if calls := [number for number, name in types.items() if name == _CALL]:
+        rows = connection.execute(_called(), given | {"types": calls}).all()
+        found.is_whole &= len(rows) < _MOST
+        for row in rows:
+            _add_call(found, row)
+    return found
+
+
+def _add_call(found: Contexts, row: Any) -> None:
+    """Note what called for what, unless a person did."""
+    moment, own, user, parent, text = row
+    context = bytes(own or b"")
+    if parent or context in found.machines or (not user and context not in found.apps):
+        for name in _called_for(text):
+            found.calls.setdefault(name, []).append(moment)
+        if not parent:
+            found.called.add(context)
+
+
+def _called_for(text: str | None) -> list[str]:
+    """Return the entities that a call names; where it names places, its domain stands for all of them."""
+    try:
+        data = json_loads_object(text or "{}")
+    except ValueError:
+        return []
+    given = data.get("service_data")
+    named = given.get("entity_id") if isinstance(given, dict) else None
+    if isinstance(named, str):
+        named = [one.strip() for one in named.split(",")]
+    found = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+    return found if found and "all" not in found else [str(data.get("domain"))]
+
+
+@cache
+def _made() -> Select[Any]:
+    """Select the contexts of the rows of some entities."""
+    moment = STATES.c.last_updated_ts
+    wanted = (STATES.c.metadata_id.in_(bindparam("ids", expanding=True)), moment >= bindparam("start"))
+    return select(STATES.c.context_id_bin).where(*wanted, moment < bindparam("end")).limit(bindparam("most"))
+
+
+@cache
+def _happened() -> Select[Any]:
+    """Select the contexts of events of some types."""
+    return select(Events.context_id_bin, Events.event_type_id).where(*_of_types()).limit(bindparam("most"))
+
+
+@cache
+def _called() -> Select[Any]:
+    """Select the calls of actions."""
+    ids = (Events.context_id_bin, Events.context_user_id_bin, Events.context_parent_id_bin)
+    joined = select(Events.time_fired_ts, *ids, EventData.shared_data).outerjoin(
+        EventData, Events.data_id == EventData.data_id
+    )
+    return joined.where(*_of_types()).order_by(Events.time_fired_ts).limit(bindparam("most"))
+
+
+def _of_types() -> tuple[Any, ...]:
+    """Return the conditions on the type and time of events."""
+    moment = Events.time_fired_ts
+    named = Events.event_type_id.in_(bindparam("types", expanding=True))
+    return named, moment >= bindparam("start"), moment < bindparam("end")

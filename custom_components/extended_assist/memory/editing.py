@@ -1,7 +1,8 @@
-"""Facts that people write themselves: in the list, by an action or in a file."""
+"""Change facts, with errors for people who change them by actions or the to-do list."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -9,17 +10,20 @@ import voluptuous as vol
 import yaml
 
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.util import dt as dt_util
 
 from ..calls.journal import FACT, Change, async_get_journal
 from ..calls.policy import NotAllowedError
+from ..const import DOMAIN
 from ..exposure.entities import Exposure, is_secret_text
 from ..results import ToolError
-from .fact import MAX_FACTS, MAX_WORDS, Fact, now, one_line
+from ..storage import NotStoredError
+from .fact import MAX_FACTS, MAX_OF_ONE, MAX_WORDS, Fact, now, one_line
 from .ownership import Writer
 from .references import look_up
-from .store import Memory
+from .store import FullError, FullOfOneError, Memory
 
 HOUSEHOLD: Final = "household"
 ME: Final = "me"
@@ -220,3 +224,28 @@ class _Texts(yaml.CSafeLoader):
 
 
 _Texts.yaml_implicit_resolvers = {}
+
+
+def refusal(key: str, **values: object) -> ServiceValidationError:
+    """Return an error that tells what to do instead."""
+    placeholders = {name: str(value) for name, value in values.items()}
+    return ServiceValidationError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise errors for a person in place of those for a model."""
+    try:
+        yield
+    except NotAllowedError as err:
+        raise refusal("fact_not_allowed") from err
+    except FullOfOneError as err:
+        raise refusal("facts_full_of_one", limit=MAX_OF_ONE) from err
+    except FullError as err:
+        raise refusal("facts_full", limit=MAX_FACTS) from err
+    except NotStoredError as err:
+        raise refusal("fact_not_stored") from err
+    except NoFactError as err:
+        raise refusal("fact_unreadable", place=err.place, limit=MAX_WORDS) from err
+    except ToolError as err:
+        raise refusal("fact_over") from err

@@ -29,8 +29,7 @@ from ..results import ToolError, format_time
 from ..scheduled.description import is_told, seen
 from ..scheduled.manager import async_get_scheduled_tasks
 from ..scheduled.ownership import may_see
-from ..undo.plan import async_plan_undo
-from ..undo.undoers import UNDOERS, async_undo, undo_lock
+from ..undo.undoers import UNDOERS, async_plan_undo, async_undo, undo_lock
 from .manual_calls import async_call_by_hand, for_reader
 
 MAX_ENTITIES: Final = 20

@@ -1,4 +1,4 @@
-"""Tasks that wait in vain: what would set them off is gone, or hidden from the one who wanted them."""
+"""Find scheduled tasks whose trigger entities were removed or are no longer exposed."""
 
 from collections.abc import Callable
 from contextvars import Context as ContextVariables
@@ -19,16 +19,16 @@ from .store import ScheduledTaskStore
 from .tool_call import async_call
 
 SETTLE: Final = 2.0
-"""Seconds after which it is looked: people hide or remove several things in one go."""
+"""Seconds before the check: people hide or remove several entities in one go."""
 
 
 class InVain:
-    """Finds out which tasks wait in vain, and tells their owners once."""
+    """Finds tasks with broken triggers and notifies each owner once."""
 
     def __init__(
         self, hass: HomeAssistant, store: ScheduledTaskStore, is_fulfilled: Callable[[ScheduledTask], bool]
     ) -> None:
-        """Take the tasks, and what says whether one of them is fulfilled at present."""
+        """Store the tasks and the function that returns whether a task runs."""
         self._hass = hass
         self._store = store
         self._is_fulfilled = is_fulfilled
@@ -40,19 +40,19 @@ class InVain:
 
     @callback
     def async_follow(self, task: ScheduledTask) -> None:
-        """Hear of what is hidden from the assistant of a task."""
+        """Listen for exposure changes of a task's assistant."""
         if (assistant := task.owner.assistant) not in self._listening:
             self._listening.add(assistant)
             async_listen_entity_updates(self._hass, assistant, self.async_look_later)
 
     @callback
     def _on_other(self, _: Any) -> None:
-        """Look whether something waits for what was removed, or is there again."""
+        """Schedule a check if a task has a trigger on the entity that was removed or came back."""
         self.async_look_later()
 
     @callback
     def async_look_later(self, after: float = SETTLE) -> None:
-        """Look soon, once for all that happens until then, and never before the time that was left to something else."""
+        """Schedule one check for all changes until then, never earlier than one that is already scheduled."""
         now = self._hass.loop.time()
         self._at = max(now + after, self._at if self._timer is not None else 0.0)
         self.async_stop()
@@ -61,17 +61,20 @@ class InVain:
 
     @callback
     def async_stop(self) -> None:
-        """Take back that it is looked."""
+        """Cancel the pending check."""
         if self._timer is not None:
             self._timer()
             self._timer = None
 
     def _is_meant(self, task: ScheduledTask) -> bool:
-        """Return whether a task waits for something that can be gone."""
+        """Return whether a task waits for something that can be removed or hidden."""
         return waits_for_triggers(task) and self._is_fulfilled(task)
 
     async def async_is_vain(self, task: ScheduledTask) -> bool:
-        """Find out whether something that would set a task off is gone or hidden; as before where it may not be fulfilled."""
+        """Return whether a trigger entity of a task is removed or hidden.
+
+        The previous answer if the task may not run now.
+        """
         try:
             call = await async_call(self._hass, task)
         except ToolError:
@@ -85,7 +88,7 @@ class InVain:
         return task.progress.in_vain
 
     async def _async_look(self, _: Any = None) -> None:
-        """Look at every task that waits; a change is stored before it is told."""
+        """Check all waiting tasks; store a change before its owner is notified."""
         self._timer = None
         for task in filter(self._is_meant, self._store.standing):
             try:

@@ -1,4 +1,4 @@
-"""One look for a watch: who may look, at what, and what is asked about it; and what looks cost."""
+"""One check of a camera watch: access, cameras, question and cost."""
 
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
@@ -9,41 +9,40 @@ from homeassistant.core import HomeAssistant, callback
 from ..calls.call import ToolCall
 from ..calls.options import CAMERAS
 from ..calls.policy import NotAllowedError
-from ..cameras.access import async_may_see, async_note_looks
 from ..cameras.resize import most_tokens
-from ..cameras.snapshot import TakenPicture, async_take
+from ..cameras.snapshot import TakenPicture, async_may_see, async_note_looks, async_take
 from ..const import CONF_FAMILIES
 from .scheduled_task import ScheduledTask, Watch
 from .tool_call import NotDoneError, async_valid_call
 
 type Eyes = Callable[[list[TakenPicture], str], Awaitable[bool]]
-"""Tells whether something is to be seen in pictures; raises ToolError where that is not known."""
+"""Returns whether something is visible in pictures; raises ToolError if that is unknown."""
 type FindEyes = Callable[[ToolCall, str | None], Awaitable[Eyes | None]]
-"""Finds the model that looks, for an agent; None where there is none. Raises ToolError where it may not be asked now."""
+"""Returns the model that looks for an agent, or None if there is none. Raises ToolError if it may not be asked now."""
 
 _WORDS: Final = 300
-"""Tokens of a look beside its pictures, with the answer and a short question: somewhat more than counted."""
+"""Tokens of a check beside its pictures: the answer and a short question, rounded up."""
 _SHORT: Final = 50
 """Tokens of a short question."""
 
 
 class Look(Enum):
-    """What came of a look."""
+    """The outcome of a check."""
 
     SEEN = auto()
     UNSEEN = auto()
     NO_ANSWER = auto()
-    """It could not be looked, which may be otherwise the next time."""
+    """No check was possible; the next one may be."""
     NO_PICTURE = auto()
     NO_EYES = auto()
-    """There is no model that can look."""
+    """There is no model that can see."""
     HIDDEN = auto()
-    """None of the cameras may be looked at any more."""
+    """The owner may see none of the cameras any more."""
 
 
 @callback
 def tokens_of_look(cameras: int, words: str = "", thought: int = 0) -> int:
-    """Return the tokens of one look at so many cameras, at most, with the words asked and what the model thinks."""
+    """Return the most tokens of one check of some cameras, with question, answer and thinking."""
     # A token has two letters or more of plain Latin, and a byte or more of any other script.
     latin = sum(map(str.isascii, words))
     asked = latin // 2 + len(words.encode(errors="replace")) - latin
@@ -51,7 +50,7 @@ def tokens_of_look(cameras: int, words: str = "", thought: int = 0) -> int:
 
 
 async def async_look(hass: HomeAssistant, task: ScheduledTask, watch: Watch, find_eyes: FindEyes) -> Look:
-    """Look once, with exposure, user and options as they are now; raises ToolError where it cannot be looked this time."""
+    """Check once, with the current exposure, user and options; raises ToolError if this check is impossible."""
     call = await async_valid_call(hass, task)
     entry = hass.config_entries.async_get_entry(task.owner.entry_id)
     if entry is None or CAMERAS not in entry.options.get(CONF_FAMILIES, ()):

@@ -1,4 +1,4 @@
-"""Watches: it is looked at the moments of each, one look at a time, and only what a watch came to is stored."""
+"""Camera watches: periodic checks, one at a time per watch. Only the final result of a watch is stored."""
 
 import asyncio
 from collections.abc import Iterable
@@ -19,18 +19,18 @@ from .scheduled_task import ScheduledTask, Sighting, Watch
 from .store import ScheduledTaskStore
 
 MAX_BLIND = 5
-"""Looks in a row for which the cameras give no picture, after which a watch ends."""
+"""Checks in a row without a picture after which a watch ends."""
 LONGEST = 180.0
-"""Seconds after which a look is given up."""
+"""Seconds after which a check is cancelled."""
 
 _ENDS = {Look.SEEN: Sighting.SEEN, Look.HIDDEN: Sighting.HIDDEN, Look.NO_EYES: Sighting.BLIND}
 
 
 class Watching:
-    """Looks for the watches of started entries; what was missed is not caught up."""
+    """Runs the checks of loaded entries; missed checks are not made up for."""
 
     def __init__(self, hass: HomeAssistant, store: ScheduledTaskStore, look_again: CALLBACK_TYPE) -> None:
-        """Take the tasks, and what is called after a look."""
+        """Store the tasks and the callback after a check."""
         self._hass = hass
         self._store = store
         self._look_again = look_again
@@ -43,7 +43,7 @@ class Watching:
 
     @callback
     def async_set(self, tasks: Iterable[ScheduledTask], moment: float) -> list[float]:
-        """Look for these tasks where it is time to, and for no others; return in how many seconds the next looks are."""
+        """Start the due checks of these tasks, cancel those of others, and return the seconds until the next check."""
         watches = {task.id: (task, watch) for task in tasks if (watch := watching(task)) is not None}
         for task_id in self._looks.keys() - watches.keys():
             self._looks.pop(task_id).cancel()
@@ -62,13 +62,13 @@ class Watching:
         return coming
 
     def _begin(self, task: ScheduledTask, watch: Watch) -> None:
-        """Begin a look, outside of any conversation."""
+        """Start a check outside any conversation."""
         self._looks[task.id] = ContextVariables().run(
             self._hass.async_create_background_task, self._async_look(task, watch), f"{DOMAIN} looks", eager_start=False
         )
 
     async def _async_look(self, task: ScheduledTask, watch: Watch) -> None:
-        """Look once, unless this is ended meanwhile, and take in what came of it."""
+        """Check once and use the result, unless the check was cancelled meanwhile."""
         begins = watch.begins
         try:
             async with asyncio.timeout(LONGEST):
@@ -94,14 +94,14 @@ class Watching:
             self._look_again()
 
     def _take_off(self, task: ScheduledTask) -> bool:
-        """Take it that this task looks no more; return whether it was still to."""
+        """Note that this check is over; return whether it was still wanted."""
         if self._looks.get(task.id) is not asyncio.current_task():
             return False
         del self._looks[task.id]
         return True
 
     def _takes_in(self, task: ScheduledTask, watch: Watch, look: Look, moment: float) -> bool:
-        """Take in what came of a look; return whether it is to be stored."""
+        """Use the result of a check; return whether the task must be stored."""
         blind = self._blind[task.id] = self._blind.get(task.id, 0) + 1 if look is Look.NO_PICTURE else 0
         if (sighting := Sighting.BLIND if blind >= MAX_BLIND else _ENDS.get(look)) is not None:
             sighted(task, watch, sighting, moment)
@@ -119,5 +119,5 @@ def _now() -> float:
 
 
 async def _async_no_eyes(_call: ToolCall, _agent: str | None) -> Eyes | None:
-    """Find no model: none was brought along."""
+    """Return no model, the default."""
     return None

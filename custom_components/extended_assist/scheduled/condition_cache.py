@@ -1,6 +1,6 @@
-"""Conditions that are kept ready, as those of automations are: what fires all day in vain costs no more than there.
+"""Prepared conditions of tasks with triggers, so that a trigger that fires often costs as little as in an automation.
 
-A gate only tells what surely does not come due. Whatever else is so, all is checked anew where a task is due.
+The cache only says which tasks are certainly not due. All conditions are checked again when a task is due.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ from .scheduled_task import ScheduledTask
 from .tool_call import async_call
 
 _PLAIN: Final = frozenset({"and", "or", "not", "state", "numeric_state", "sun", "time"})
-"""Conditions whose entities stand in them by their ids."""
+"""Conditions that name their entities by id."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,26 +35,26 @@ class _Gate:
     conditions: list[dict[str, Any]]
     entity_ids: frozenset[str]
     checker: Any = None
-    """What checks them; None until they are ready, and where they cannot be made so."""
+    """The prepared checker; None until it is ready, or if it cannot be prepared."""
 
     def leave(self) -> None:
-        """Let go of what checks them."""
+        """Release the checker."""
         if self.checker is not None:
             self.checker.async_unload()
             self.checker = None
 
 
 class Gates:
-    """The conditions of the tasks that something may set off at any time."""
+    """The prepared conditions of all tasks with triggers."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Begin without any."""
+        """Start empty."""
         self._hass = hass
         self._gates: dict[str, _Gate] = {}
 
     @callback
     def async_set(self, tasks: Iterable[ScheduledTask]) -> None:
-        """Keep the conditions of these tasks ready, and of no others; those that are asked after a wait are asked then."""
+        """Prepare the conditions of these tasks and release all others. Tasks with a wait are checked after it."""
         wanted = {task.id: task.conditions for task in tasks if task.conditions and not task.when.wait}
         for task_id in [key for key, gate in self._gates.items() if wanted.get(key) != gate.conditions]:
             self._gates.pop(task_id).leave()
@@ -70,7 +70,7 @@ class Gates:
 
     @callback
     def is_shut(self, task: ScheduledTask) -> bool:
-        """Return whether the conditions of a task, all of them about what is exposed now, do not hold."""
+        """Return whether the conditions of a task, which must all concern exposed entities, do not hold."""
         gate = self._gates.get(task.id)
         if gate is None or gate.checker is None:
             return False
@@ -81,7 +81,7 @@ class Gates:
             return False
 
     async def _async_make(self, task_id: str, gate: _Gate) -> None:
-        """Make conditions ready."""
+        """Prepare the conditions of a task."""
         try:
             config = cv.CONDITIONS_SCHEMA(deepcopy(gate.conditions))
             valid: list[Any] = await condition_helper.async_validate_conditions_config(self._hass, config)
@@ -97,7 +97,7 @@ class Gates:
 
 
 def _is_plain(condition: Any) -> bool:
-    """Return whether a condition, and whatever stands in it, is of a kind that tells its entities."""
+    """Return whether a condition, and every one inside it, names its entities by id."""
     if not isinstance(condition, Mapping) or condition.get("condition") not in _PLAIN:
         return False
     inner = condition.get("conditions", [])
@@ -111,7 +111,7 @@ def _ids_in(conditions: list[dict[str, Any]]) -> frozenset[str]:
 
 
 async def async_holds(hass: HomeAssistant, task: ScheduledTask) -> bool:
-    """Return whether the conditions of a task hold; raises ToolError where they cannot be asked any more."""
+    """Return whether the conditions of a task hold; raises ToolError if they can no longer be checked."""
     if not task.conditions:
         return True
     call = await async_call(hass, task)

@@ -1,4 +1,4 @@
-"""Keeping what a call wants for later, so that it can be undone."""
+"""Store what a call schedules, with a change for undo."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .scheduled_task import Owner, ScheduledTask, What, When
 
 
 def owner_of(call: ToolCall) -> Owner:
-    """Return whose a task is that this call makes; raises ToolError where no entry's options would allow it later."""
+    """Return the owner of the task that a call makes; raises ToolError if no entry's options would allow it later."""
     if (entry_id := call.options.entry_id) is None:
         raise ToolError("Nothing can be kept for later from here. Do it now, or tell the user.")
     caller, context = call.caller, call.caller.llm_context
@@ -26,7 +26,7 @@ def owner_of(call: ToolCall) -> Owner:
 
 
 async def async_keep(call: ToolCall, task: ScheduledTask) -> None:
-    """Keep a task; raises ToolError where that is not possible."""
+    """Store a task; raises ToolError if that is impossible."""
     task.agreed = call.recording.is_agreed
     await (await async_get_scheduled_tasks(call.hass)).async_add(task)
     call.recording.changes.append(Change(WISH, "planning something for later", {"id": task.id}))
@@ -35,7 +35,7 @@ async def async_keep(call: ToolCall, task: ScheduledTask) -> None:
 async def async_keep_action(
     call: ToolCall, moment: float, name: str, action: str, data: dict[str, Any]
 ) -> ScheduledTask:
-    """Keep an action without entities for a moment, in seconds since the epoch; raises ToolError as `async_keep` does."""
+    """Schedule an action without entities at a time in seconds since the epoch; raises ToolError as `async_keep` does."""
     step = {"action": action, "entity_ids": [], "data": data, "targeted": False}
     task = ScheduledTask(name=name, owner=owner_of(call), when=When(moment=moment), what=What(actions=[step]))
     await async_keep(call, task)

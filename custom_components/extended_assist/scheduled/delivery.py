@@ -1,4 +1,4 @@
-"""How what is said later reaches somebody: by a satellite, a phone, or a notification in Home Assistant."""
+"""Deliver the message of a task by satellite, phone or notification."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ from .phrases import say
 from .scheduled_task import Hearer, ScheduledTask, When
 
 SNOOZE: Final = 600
-"""Seconds after which what was put off with a button is said again."""
+"""Seconds of a snooze by button."""
 
 _CALLS = "voip"
 """The integration whose satellites would ring."""
@@ -47,24 +47,24 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>!#|~])")
 
 
 class Answerable(Protocol):
-    """What hears that somebody is done, or wants to hear it later."""
+    """Receives "done" and "snooze" from buttons."""
 
     @property
     def standing(self) -> Sequence[ScheduledTask]:
-        """Return the tasks that stand."""
+        """Return the pending tasks."""
 
     async def async_done(self, task_id: str) -> ScheduledTask | None:
-        """End what was said, or the task."""
+        """Complete the occurrence, or the task."""
 
     async def async_snooze(self, task_id: str, seconds: float) -> ScheduledTask | None:
-        """Say it again later."""
+        """Repeat the message later."""
 
 
 async def async_deliver(hass: HomeAssistant, task: ScheduledTask, words: str, *, answerable: bool) -> bool:
-    """Say words to those whom a task is for; return whether a device of one of them took it.
+    """Deliver words to the audience of a task; return whether a device of one of them accepted them.
 
-    Where none did, a notification waits in Home Assistant, which all users see: of what is one user's own, it tells others
-    only that it is there. It counts for nothing: who sees it when is not known.
+    If none did, a notification in Home Assistant remains. All users see it, so it only mentions that a private message
+    exists. It does not count as delivered, because nobody knows who saw it.
     """
     owner_id = task.owner.user_id
     if owner_id is not None and not await async_is_active(hass, owner_id):
@@ -101,7 +101,7 @@ async def async_deliver(hass: HomeAssistant, task: ScheduledTask, words: str, *,
 
 
 async def _async_seen_by_all(hass: HomeAssistant, task: ScheduledTask, words: str) -> str:
-    """Return words as all users may see them: as they are where there is nobody but their owner."""
+    """Return the words for a notification that all users see: in full if the owner is the only user."""
     users = [user for user in await hass.auth.async_get_users() if user.is_active and not user.system_generated]
     owner = next((user for user in users if user.id == task.owner.user_id), None)
     return words if users == [owner] else say("waits", task.owner.language, name=(owner.name if owner else "") or "?")
@@ -109,7 +109,10 @@ async def _async_seen_by_all(hass: HomeAssistant, task: ScheduledTask, words: st
 
 @callback
 def async_listen_answers(hass: HomeAssistant, tasks: Answerable) -> CALLBACK_TYPE:
-    """Hear the buttons under what was said, from the users to whose phones they were sent; return what ends that."""
+    """Listen for the buttons of messages, from the users to whose phones these were sent.
+
+    Return the function that stops it.
+    """
 
     async def hear(event: Event) -> None:
         if (answer := pressed(event)) is None:
@@ -138,7 +141,7 @@ def async_listen_answers(hass: HomeAssistant, tasks: Answerable) -> CALLBACK_TYP
 
 @callback
 def _answered(tasks: Answerable, token: str, user_id: str) -> ScheduledTask | None:
-    """Return the task under whose words a button with a token was sent to a user, if it still works."""
+    """Return the task of a button's token that was sent to a user, if the button still works."""
     return next((task for task in tasks.standing if task.progress.answers.get(token) == user_id), None)
 
 
@@ -152,18 +155,21 @@ def async_withdraw(hass: HomeAssistant, task: ScheduledTask, answers: Mapping[st
 
 @callback
 def async_dismiss(hass: HomeAssistant, task: ScheduledTask) -> None:
-    """Take back the notification of a task, of which nothing is left to be told."""
+    """Remove the notification of a task without open messages."""
     persistent_notification.async_dismiss(hass, _tag(task))
 
 
 async def _async_clear(hass: HomeAssistant, users: Iterable[str], tag: str) -> None:
-    """Take a message from the phones of users."""
+    """Remove a message from the phones of users."""
     await asyncio.gather(*(async_clear(hass, phone, tag) for phone in await async_phones(hass, users)))
 
 
 @callback
 def async_is_quiet(hass: HomeAssistant, task: ScheduledTask, now: datetime | None = None) -> bool:
-    """Return whether a task has to be told without a sound now: at night, as the options say, unless it was asked for then."""
+    """Return whether a message must be silent now.
+
+    In the quiet hours of the options, unless the user asked for that time.
+    """
     entry = hass.config_entries.async_get_entry(task.owner.entry_id)
     hours = quiet_hours(entry.options) if entry is not None else None
     if hours is None or not is_within(dt_util.as_local(now or dt_util.utcnow()).time(), hours):
@@ -173,19 +179,19 @@ def async_is_quiet(hass: HomeAssistant, task: ScheduledTask, now: datetime | Non
 
 
 def quiet_hours(options: Mapping[str, Any]) -> tuple[time, time] | None:
-    """Return when the hours begin and end in which nothing makes a sound; None where there are none."""
+    """Return the begin and end of the quiet hours, or None."""
     start, end = (dt_util.parse_time(options.get(key) or "") for key in (CONF_QUIET_START, CONF_QUIET_END))
     return None if start is None or end is None or start == end else (start, end)
 
 
 def is_within(moment: time, hours: tuple[time, time]) -> bool:
-    """Return whether a time of the day is within hours, which may go over midnight."""
+    """Return whether a time of day is within hours that may include midnight."""
     start, end = hours
     return start <= moment < end if start < end else moment >= start or moment < end
 
 
 def asked_time(when: When) -> time | None:
-    """Return the time of the day for which something was asked, as an alarm is; None where something else sets it off."""
+    """Return the time of day that the user asked for, as for an alarm; None if a trigger starts the task."""
     if when.triggers or when.watch:
         return None
     if when.moment is not None:
@@ -196,7 +202,7 @@ def asked_time(when: When) -> time | None:
 
 @callback
 def _satellites(hass: HomeAssistant, task: ScheduledTask) -> list[str]:
-    """Return the satellites that say what a task is about."""
+    """Return the satellites for the message of a task."""
     entities, devices = er.async_get(hass), dr.async_get(hass)
     found = []
     for state in hass.states.async_all(SATELLITE):
@@ -291,17 +297,17 @@ async def _async_send(
 
 
 def _tag(task: ScheduledTask) -> str:
-    """Return under what a task is shown: what comes later takes the place of what came before."""
+    """Return the tag of a task's messages: a later message replaces an earlier one."""
     return f"{DOMAIN}_{task.id}"
 
 
 def _key(verb: str, token: str) -> str:
-    """Return the text that the event of a button holds."""
+    """Return the text of a button's event."""
     return f"{DOMAIN}_{verb}_{token}"
 
 
 @callback
 def _async_notify(hass: HomeAssistant, task: ScheduledTask, words: str) -> None:
-    """Leave a notification in Home Assistant, which shows its text as Markdown."""
+    """Create a notification in Home Assistant, which renders its text as Markdown."""
     title = say("title", task.owner.language)
     persistent_notification.async_create(hass, _MARKDOWN.sub(r"\\\1", words), title, _tag(task))

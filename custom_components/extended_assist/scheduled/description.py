@@ -1,4 +1,4 @@
-"""A task in words, and as the plan that a user is asked about; what is not exposed is not named."""
+"""Describe a task in words and as a plan for the question; entities that are not exposed are not named."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -29,19 +29,19 @@ _UNTOLD: Final = "something that is hidden now"
 
 @callback
 def is_resolved(step: Mapping[str, Any]) -> bool:
-    """Return whether a step is an action whose entities were found when it was asked for."""
+    """Return whether a step is an action whose entities were resolved when it was requested."""
     return "entity_ids" in step
 
 
 @callback
 def entity_ids_of(task: ScheduledTask) -> list[str]:
-    """Return the entities that a task acts on or looks at."""
+    """Return the entities that a task acts on or watches."""
     watched = task.when.watch.entity_ids if task.when.watch else ()
     return list(dict.fromkeys([*watched, *_ids_in([part.actions for part in task.what.parts])]))
 
 
 def _ids_in(value: Any) -> Iterator[str]:
-    """Yield the ids in the targets of steps, however deep they lie."""
+    """Yield the entity ids in the targets of steps at any depth."""
     for item in value if isinstance(value, list) else value.values() if isinstance(value, Mapping) else ():
         yield from _ids_in(item)
     if isinstance(value, Mapping):
@@ -52,14 +52,14 @@ def _ids_in(value: Any) -> Iterator[str]:
 
 @callback
 def is_told(exposure: Exposure, task: ScheduledTask) -> bool:
-    """Return whether a task may be told of: something that it acts on or looks at is exposed, or there is none."""
+    """Return whether a task may be shown: at least one of its entities is exposed, or it has none."""
     entity_ids = entity_ids_of(task)
     return not entity_ids or any(map(exposure.is_exposed, entity_ids))
 
 
 @callback
 def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
-    """Return the content of a task, in words."""
+    """Return a description of the content of a task."""
     parts = [_told_step(hass, exposure, step) for step in what.actions]
     parts += [f"{verb}: {seen(exposure, text)}" for verb, text in (("Say", what.say), ("Ask", what.ask)) if text]
     if what.then is not None:
@@ -69,14 +69,14 @@ def told_what(hass: HomeAssistant, exposure: Exposure, what: What) -> str:
 
 @callback
 def described_task(hass: HomeAssistant, exposure: Exposure, task: ScheduledTask) -> str:
-    """Return the content of a task, with what it watches for, in words."""
+    """Return a description of the content of a task, with what its watch waits for."""
     watch, what = task.when.watch, told_what(hass, exposure, task.what)
     return "; ".join(filter(None, (f"Watch: {seen(exposure, watch.see)}" if watch else "", what)))
 
 
 @callback
 def told_shortly(what: What) -> str:
-    """Return the content of a task in few words, without names of entities: those are looked up when they may be told."""
+    """Return a short description of the content without entity names, which are looked up when they may be shown."""
     *_, last = what.parts
     if words := last.say or last.ask:
         return words
@@ -87,7 +87,7 @@ def told_shortly(what: What) -> str:
 
 
 def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any]) -> str:
-    """Return one step in words."""
+    """Return a description of one step."""
     if is_resolved(step):
         return describe(exposure, step["action"], step["entity_ids"], exposure.visible_value(step["data"]))
     return ", ".join(words for words, _ in AutomationDescriber(hass, exposure).pieces({"actions": [step]})[1])
@@ -95,7 +95,7 @@ def _told_step(hass: HomeAssistant, exposure: Exposure, step: Mapping[str, Any])
 
 @callback
 def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -> str:
-    """Return who is told, in words; empty for whoever is where it was asked for."""
+    """Return a description of the audience; empty for the place where the task was requested."""
     match audience.hearer:
         case Hearer.EVERYONE:
             return "everyone"
@@ -109,7 +109,7 @@ def told_audience(hass: HomeAssistant, exposure: Exposure, audience: Audience) -
 
 @callback
 def told_until(until: Until) -> str:
-    """Return when it ends, in words; empty where it ends by itself."""
+    """Return a description of the end; empty if the task ends by itself."""
     parts = [
         "until somebody says that it is done" if until.done else "",
         f"{until.times} times" if until.times and until.times > 1 else "",
@@ -120,7 +120,7 @@ def told_until(until: Until) -> str:
 
 @callback
 def told_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[dict[str, Any]]) -> str:
-    """Return the conditions of a task in words; empty for none."""
+    """Return a description of the conditions; empty for none."""
     if not conditions:
         return ""
     return AutomationDescriber(hass, exposure).pieces({"conditions": conditions})[0][1]
@@ -128,20 +128,20 @@ def told_conditions(hass: HomeAssistant, exposure: Exposure, conditions: list[di
 
 @callback
 def seen(exposure: Exposure, text: str) -> str:
-    """Return words that somebody gave, or that they are not told."""
+    """Return the words of a user, or a note that these are hidden."""
     return exposure.visible_value(text) or _UNTOLD
 
 
 async def async_prepare(exposure: Exposure, *tasks: ScheduledTask) -> None:
-    """Read ahead what telling triggers, conditions and sequences needs."""
+    """Load in advance what descriptions of triggers, conditions and sequences need."""
     if any(task.when.triggers or task.conditions or not all(map(is_resolved, steps_of(task.what))) for task in tasks):
         await exposure.async_prepare()
 
 
 async def async_plan_task(call: ToolCall, task: ScheduledTask, delay: float | None = None) -> Plan:
-    """Return all that a task would do, when and for whom; with a delay, that much after the user agrees.
+    """Return the plan of a task: actions, time and audience. A delay counts from the user's yes.
 
-    Raises ToolError for a sequence that may not be run.
+    Raises ToolError for a sequence that may not run.
     """
     await async_prepare(call.exposure, task)
     frame = _frame(call, task, delay)
@@ -173,7 +173,7 @@ async def async_plan_task(call: ToolCall, task: ScheduledTask, delay: float | No
 
 
 def _frame(call: ToolCall, task: ScheduledTask, delay: float | None) -> Frame:
-    """Return when it would happen, and if: what comes after a delay comes later, the later the user agrees."""
+    """Return the times and conditions of a step; delays add up."""
     first: Frame
     if delay is not None:
         first = (("in", format_duration(delay)),)

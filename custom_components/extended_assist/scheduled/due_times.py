@@ -1,6 +1,6 @@
-"""When something is due by the clock: rules in local time, put on a clock that is set forward and back.
+"""Due times by the clock: recurrence rules in local time, mapped to a clock that is set forward and back.
 
-A local time that clocks skip is the first one after the gap; one that they repeat is the first of both.
+A local time that the clock skips is the first one after the gap; one that it repeats is the first of both.
 """
 
 from datetime import date, datetime, time, timedelta
@@ -13,12 +13,12 @@ from .scheduled_task import When
 
 
 def local_time(moment: float) -> datetime:
-    """Return the local time of a moment without its offset; the second one that clocks repeat has `fold`."""
+    """Return the local time of a timestamp without its offset; `fold` marks the second of two equal times."""
     return datetime.fromtimestamp(moment, dt_util.get_default_time_zone()).replace(tzinfo=None)
 
 
 def moment_of(local: datetime) -> float:
-    """Return the moment of a local time."""
+    """Return the timestamp of a local time."""
     aware = local.replace(tzinfo=dt_util.get_default_time_zone())
     moment = aware.timestamp()
     if local_time(moment) == local:
@@ -33,7 +33,7 @@ def moment_of(local: datetime) -> float:
 
 
 def rule_of(when: When) -> Recurrence | None:
-    """Return the rule of a task; None where it has none, or one that cannot be read."""
+    """Return the recurrence rule of a task; None if it has none, or one that cannot be parsed."""
     if when.rule is None or when.start is None:
         return None
     try:
@@ -43,14 +43,14 @@ def rule_of(when: When) -> Recurrence | None:
 
 
 def next_moment(when: When, after: float) -> float | None:
-    """Return the next moment after one at which a task is due by the clock; None where none comes, or a trigger alone."""
+    """Return the next due time after a timestamp; None if there is none or only triggers start the task."""
     rule = rule_of(when)
     found = (when.moment, next_of(rule, after) if rule else None)
     return min((moment for moment in found if moment is not None and moment > after), default=None)
 
 
 def missed(when: When, after: float, until: float) -> tuple[float | None, int]:
-    """Return the newest moment after one and up to another at which a task was due, and how many of them there were."""
+    """Return the latest due time in a span, and the number of due times in it."""
     rule = rule_of(when)
     newest, count = _missed(rule, after, until) if rule and until > after else (None, 0)
     if when.moment is not None and after < when.moment <= until:
@@ -60,14 +60,14 @@ def missed(when: When, after: float, until: float) -> tuple[float | None, int]:
 
 
 def next_of(rule: Recurrence, after: float) -> float | None:
-    """Return the next moment of a rule after one."""
+    """Return the next due time of a rule after a timestamp."""
     # No local time before that of a moment lies after it; some after it, of an hour that is repeated, lie before it.
     moments = map(moment_of, rule.times(local_time(after)))
     return next((moment for moment in moments if moment > after), None)
 
 
 def _missed(rule: Recurrence, after: float, until: float) -> tuple[float | None, int]:
-    """Return the newest moment of a rule in a span, and their number."""
+    """Return the latest due time of a rule in a span, and their number."""
     first, last = max(local_time(after), rule.start).date(), local_time(until).date()
     last_whole = min(last, rule.until.date() if rule.until else last)
     newest, count = None, 0
@@ -87,7 +87,7 @@ def _missed(rule: Recurrence, after: float, until: float) -> tuple[float | None,
 
 
 def _is_plain(day: date) -> bool:
-    """Return whether clocks are not changed on a day, nor at its end."""
+    """Return whether the clock is not changed on a day or at its end."""
     zone = dt_util.get_default_time_zone()
     ends = [datetime.combine(day + ONE_DAY, time(fold=fold), zone) for fold in (0, 1)]
     return {end.utcoffset() for end in ends} == {datetime.combine(day, time(), zone).utcoffset()}
@@ -99,10 +99,10 @@ def _at(day: date, minute: int) -> datetime:
 
 
 def _moment_on(day: date, minute: int) -> float:
-    """Return the moment of a minute of a day."""
+    """Return the timestamp of a minute of a day."""
     return moment_of(_at(day, minute))
 
 
 def _offset_at(moment: float) -> timedelta | None:
-    """Return the offset of local time at a moment."""
+    """Return the offset of local time at a timestamp."""
     return datetime.fromtimestamp(moment, dt_util.get_default_time_zone()).utcoffset()

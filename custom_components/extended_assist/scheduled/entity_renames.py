@@ -1,4 +1,4 @@
-"""The ids of entities in a task, exchanged where somebody gives an entity another one."""
+"""Replace entity ids in tasks when a user gives an entity a new id."""
 
 import re
 from typing import Any
@@ -8,11 +8,11 @@ from homeassistant.helpers.template import is_template_string
 from .scheduled_task import ScheduledTask
 
 _NO_IDS = frozenset({"action", "service"})
-"""Keys under which a script's own action may look like the id of its entity; that action keeps its name."""
+"""Keys under which a script's own action can look like an entity id; the action keeps its name."""
 
 
 def rename(task: ScheduledTask, old: str, new: str) -> bool:
-    """Exchange the id of an entity wherever a task names it; return whether it did."""
+    """Replace an entity id everywhere in a task; return whether it occurred."""
     before = task.when.triggers, task.conditions, [part.actions for part in task.what.parts], task.audience.target
     task.what.things = {new if key == old else key: thing for key, thing in task.what.things.items()}
     after = _renamed(before, old, new)
@@ -26,7 +26,7 @@ def rename(task: ScheduledTask, old: str, new: str) -> bool:
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:
-    """Return a value in which an entity has another id."""
+    """Return a value with the new entity id."""
     if isinstance(value, dict):
         return {
             _renamed(key, old, new): item if key in _NO_IDS else _renamed(item, old, new) for key, item in value.items()

@@ -1,4 +1,4 @@
-"""What a task does when it is due: everything is checked anew, then done, then said."""
+"""Execute a due task: check everything again, run the actions, deliver the message."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from . import lifecycle
 from .condition_cache import async_holds
 from .delivery import async_deliver
 from .description import told_shortly
-from .outcome import Ending, Performed, TaskOutcome
+from .lifecycle import Ending, Performed, TaskOutcome
 from .parts import MAX_DELAY, taking_back, with_words
 from .phrases import said_time, say
 from .run import StoppedError, TaskRun
@@ -29,11 +29,11 @@ from .scheduled_task import Audience, Hearer, ScheduledTask, Sighting, Watch, Wh
 from .tool_call import HIDDEN, NotDoneError, async_answer, async_valid_call
 
 MAX_LATE = 300.0
-"""Seconds that an action may be late: a light that goes on hours too late is worse than one that does not."""
+"""The most seconds that an action may be late: a light that turns on hours later does harm."""
 LATE_TOLD = 60.0
-"""Seconds from which on it is told that something comes late."""
+"""Seconds of delay from which the message says that it is late."""
 LONGEST = 900.0
-"""Seconds after which what does not come to an end is given up."""
+"""Seconds after which an execution is cancelled."""
 INTERRUPTED = "begun, and Home Assistant stopped before it was over"
 UNTOLD = "this could not be told to anybody yet"
 _SIGHTINGS: Final[Mapping[Sighting, tuple[Ending, str]]] = {
@@ -57,10 +57,11 @@ async def async_do(
     repeated: bool = False,
     performers: Performers | None = None,
 ) -> TaskOutcome:
-    """Do what is due, tell it, and return what became of it; raises StoppedError where it was stopped before it began.
+    """Execute a due task, deliver its message, and return the outcome.
 
-    `again` says that it was begun before and Home Assistant stopped meanwhile; `missed` how many earlier occurrences were
-    left out; `repeated` that only what was said is said again.
+    Raises StoppedError if it was stopped before it started.
+    `again` means that Home Assistant stopped during an earlier execution, `missed` is the number of skipped
+    occurrences, and `repeated` means that only the message is repeated.
     """
     try:
         async with asyncio.timeout(LONGEST):
@@ -102,7 +103,10 @@ async def async_do(
 async def _async_stopped(
     hass: HomeAssistant, task: ScheduledTask, moment: float, run: TaskRun, reports: str
 ) -> TaskOutcome:
-    """Return the outcome of a run that was stopped, with reports of what it had begun; raises StoppedError where it can be begun anew."""
+    """Return the outcome of a stopped run with reports of its started actions.
+
+    Raises StoppedError if it can start anew.
+    """
     await run.async_decided()
     if not run.has_begun:
         if task.is_standing:
@@ -120,7 +124,7 @@ async def _async_stopped(
 async def _async_told(
     hass: HomeAssistant, task: ScheduledTask, moment: float, outcome: TaskOutcome, run: TaskRun
 ) -> TaskOutcome:
-    """Tell an outcome, and return it with whether that went well."""
+    """Deliver an outcome, and return it with whether the delivery succeeded."""
     await run.async_decided()
     words, complaint, results = outcome.words, outcome.complaint, [outcome.result] if outcome.result else []
     if words and not task.is_standing:
@@ -145,7 +149,7 @@ async def _async_told(
 
 @callback
 def _is_for_owner(hass: HomeAssistant, task: ScheduledTask) -> bool:
-    """Return whether those for whom a task is may hear what was not done of it: it is not for somebody else alone."""
+    """Return whether the audience may learn what failed: the message is not for another person alone."""
     if task.audience.hearer is not Hearer.PERSON:
         return True
     person = hass.states.get(task.audience.target or "")
@@ -154,7 +158,7 @@ def _is_for_owner(hass: HomeAssistant, task: ScheduledTask) -> bool:
 
 @callback
 def _of_owner(hass: HomeAssistant, task: ScheduledTask) -> ScheduledTask:
-    """Return a task as one that its owner hears of, rather than those for whom it is."""
+    """Return the task with its owner as the audience."""
     match task.audience.hearer:
         case Hearer.HERE:
             return task
@@ -167,7 +171,7 @@ def _of_owner(hass: HomeAssistant, task: ScheduledTask) -> ScheduledTask:
 
 @callback
 def is_ready(hass: HomeAssistant, task: ScheduledTask) -> bool:
-    """Return whether all that a task acts on is there: integrations may load late, and devices be away for a moment."""
+    """Return whether all entities and actions of a task are available: integrations can load late."""
     registry = er.async_get(hass)
     for text, path in texts_in(task.what.actions, keys=True):
         if path and path[-1] in ("action", "service"):
@@ -184,7 +188,7 @@ def is_ready(hass: HomeAssistant, task: ScheduledTask) -> bool:
 async def _async_do(
     hass: HomeAssistant, task: ScheduledTask, moment: float, run: TaskRun, *, late: float, performers: Performers
 ) -> TaskOutcome:
-    """Check everything as of now, act, and return what is to be said; raises NotDoneError and StoppedError."""
+    """Check everything again, run the actions, and return the outcome; raises NotDoneError and StoppedError."""
     what, call = task.what, await async_valid_call(hass, task, performers)
     if task.when.watch is not None and task.when.watch.sighting is Sighting.HIDDEN:
         raise NotDoneError("its cameras may not be looked at any more.", HIDDEN)
@@ -224,16 +228,16 @@ async def _async_do(
 
 @callback
 def most_late(task: ScheduledTask) -> float:
-    """Return how many seconds the actions of a task may be late: what turns off again is better done late than never."""
+    """Return the most seconds that the actions may be late; turning something off again is useful at any time."""
     return MAX_DELAY if task.what.takes_back else MAX_LATE
 
 
 async def _async_acted(
     hass: HomeAssistant, task: ScheduledTask, moment: float, outcome: TaskOutcome, done: Performed
 ) -> TaskOutcome:
-    """Return an outcome with what the actions came to: words beside them are said only where all of it is done.
+    """Return the outcome of the actions.
 
-    What the user is to do is said in any case.
+    The task's own words are kept only if all actions succeeded, unless they ask the user to do something.
     """
     if done.key:
         complaint = await _async_complaint(hass, task, moment, done.key, done.what)
@@ -251,7 +255,7 @@ async def _async_acted(
 
 
 async def _async_after_stop(hass: HomeAssistant, task: ScheduledTask) -> TaskOutcome:
-    """Return the outcome of a task that was begun before Home Assistant stopped: nothing of it is done again."""
+    """Return the outcome of a task that was running when Home Assistant stopped: nothing is repeated."""
     if not task.what.actions and not task.what.ask:
         said = "said, maybe twice: Home Assistant stopped meanwhile"
         return TaskOutcome(Ending.HAPPENED, words=await _async_words(hass, task), said=said, rest=task.what.then)
@@ -261,7 +265,7 @@ async def _async_after_stop(hass: HomeAssistant, task: ScheduledTask) -> TaskOut
 
 
 async def _async_sighted(hass: HomeAssistant, task: ScheduledTask, watch: Watch) -> TaskOutcome:
-    """Return the outcome of a watch."""
+    """Return the outcome of a camera watch."""
     kind, result = _SIGHTINGS.get(watch.sighting, (Ending.FAILED, "it was never looked"))
     if watch.sighting is Sighting.UNSEEN and lifecycle.is_partly(watch):
         kind, result = Ending.FAILED, "not seen, but most looks failed"
@@ -269,7 +273,7 @@ async def _async_sighted(hass: HomeAssistant, task: ScheduledTask, watch: Watch)
 
 
 async def _async_words(hass: HomeAssistant, task: ScheduledTask) -> str:
-    """Return the words of a task; of a watch, those on what it came to, in which nothing stands that was in a picture."""
+    """Return the words of a task. Those of a watch contain nothing from a picture."""
     if (watch := task.when.watch) is None:
         return task.what.say or ""
     language = task.owner.language
@@ -283,7 +287,7 @@ async def _async_words(hass: HomeAssistant, task: ScheduledTask) -> str:
 
 
 async def _async_words_again(hass: HomeAssistant, task: ScheduledTask) -> str:
-    """Return the words that are said once more; of a task with actions, those in which its outcome was told."""
+    """Return the words of a repetition; for a task with actions, the words of its outcome."""
     if not task.what.actions:
         return await _async_words(hass, task)
     exposure, words = Exposure(hass, task.owner.assistant), task.progress.words or ""
@@ -292,7 +296,7 @@ async def _async_words_again(hass: HomeAssistant, task: ScheduledTask) -> str:
 
 
 def _as_it_comes(task: ScheduledTask, words: str, moment: float, *, late: float, again: bool, missed: int) -> str:
-    """Return words with what is to be said about when they come."""
+    """Return words with a note on their delay."""
     language = task.owner.language
     if late >= LATE_TOLD:
         words = say("late", language, time=said_time(moment), text=words)
@@ -302,14 +306,14 @@ def _as_it_comes(task: ScheduledTask, words: str, moment: float, *, late: float,
 
 
 async def _async_complaint(hass: HomeAssistant, task: ScheduledTask, moment: float, key: str, what: str = "") -> str:
-    """Return the sentence on steps that are not done; empty where nothing is said."""
+    """Return the sentence on failed steps; empty if there is nothing to say."""
     if not key:
         return ""
     return say(key, task.owner.language, name=await _async_name(hass, task), time=said_time(moment), what=what)
 
 
 async def _async_name(hass: HomeAssistant, task: ScheduledTask) -> str:
-    """Return the name of a task, unless that names an entity which is hidden now."""
+    """Return the name of a task, unless it names a hidden entity."""
     exposure, name, what = Exposure(hass, task.owner.assistant), task.name, task.what
     await exposure.async_prepare()
     said = [part.say for part in what.parts if part.say]
@@ -319,7 +323,7 @@ async def _async_name(hass: HomeAssistant, task: ScheduledTask) -> str:
 
 
 async def _async_reason(hass: HomeAssistant, task: ScheduledTask, error: ToolError) -> str:
-    """Return why something was not done, unless that names what is hidden now."""
+    """Return the reason of a failure, unless it names something hidden."""
     exposure = Exposure(hass, task.owner.assistant)
     await exposure.async_prepare()
     return "something in it is not exposed any more." if exposure.names_hidden(str(error)) else str(error)
@@ -328,7 +332,7 @@ async def _async_reason(hass: HomeAssistant, task: ScheduledTask, error: ToolErr
 async def _async_tell(
     hass: HomeAssistant, task: ScheduledTask, moment: float, words: str, *, answerable: bool = False
 ) -> bool:
-    """Say words to those whom a task is for, or keep them for later; return whether somebody's device took them."""
+    """Deliver words, or store them for later; return whether a device accepted them."""
     try:
         is_told = await async_deliver(hass, task, words, answerable=answerable)
     except (Exception, asyncio.CancelledError) as err:
@@ -341,6 +345,6 @@ async def _async_tell(
 
 
 async def async_tell_in_vain(hass: HomeAssistant, task: ScheduledTask) -> None:
-    """Tell the one who wants it that a task waits in vain."""
+    """Notify the owner that the triggers of a task are broken."""
     words = say("in_vain", task.owner.language, name=await _async_name(hass, task))
     await _async_tell(hass, _of_owner(hass, task), dt_util.utcnow().timestamp(), words)

@@ -1,4 +1,4 @@
-"""The standing tasks of a home: what is known of them, and every change that somebody makes to them."""
+"""The scheduled tasks of a home, and all changes that users make to them."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -36,14 +36,14 @@ _REMOVED = "the assistant's entry was removed"
 _OWNER_REMOVED = "The user who wants this was removed, so nothing is kept for later."
 _PAST = "Its time is over. Give a time that is still to come."
 _JOURNALED = frozenset({FACT, SCHEDULED, CANCELLED, WISH, WISH_CHANGED})
-"""The kinds of changes in the journal that hold a task."""
+"""The kinds of changes in the journal that contain a task."""
 
 
 class ScheduledTasks:
     """The tasks of all entries."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where they are stored; load before use."""
+        """Create the store; await `async_load` before use."""
         self._hass = hass
         self._store = ScheduledTaskStore(hass)
         self._removed_users = removed_users(hass)
@@ -51,7 +51,7 @@ class ScheduledTasks:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def async_load(self) -> None:
-        """Read what was stored, and hear of what concerns it."""
+        """Load the tasks and listen for changes that concern them."""
         await self._store.async_load()
         users = {None, *(user.id for user in await self._hass.auth.async_get_users())}
         await self._async_forget_users(lambda user_id: user_id not in users)
@@ -62,24 +62,24 @@ class ScheduledTasks:
 
     @property
     def standing(self) -> list[ScheduledTask]:
-        """Return the tasks that have not ended, next first; those that wait for something to happen come last."""
+        """Return the pending tasks, next first; those that wait for a trigger come last."""
         return self._store.standing
 
     @property
     def ended(self) -> list[ScheduledTask]:
-        """Return the tasks that have ended, last first."""
+        """Return the ended tasks, latest first."""
         return self._store.ended
 
     @callback
     def find(self, task_id: str) -> ScheduledTask | None:
-        """Return a task, standing or ended."""
+        """Return a pending or ended task, or None."""
         return self._store.tasks.get(task_id)
 
     @callback
     def async_start(
         self, entry: ConfigEntry, performers: Performers, find_eyes: FindEyes | None = None
     ) -> CALLBACK_TYPE:
-        """Begin to fulfil the tasks of an entry, once Home Assistant has started; return what ends that."""
+        """Start executing the tasks of an entry after Home Assistant has started; return the function that stops it."""
 
         @callback
         def begin(_: HomeAssistant) -> None:
@@ -95,12 +95,12 @@ class ScheduledTasks:
         return stop
 
     async def async_forget(self, entry_id: str) -> None:
-        """Drop the tasks of an entry that is removed."""
+        """Remove the tasks of a removed entry."""
         await self._async_drop(lambda task: task.owner.entry_id == entry_id, _REMOVED)
         await self._store.async_cut_copies("entry_id", lambda one: one == entry_id)
 
     async def async_add(self, task: ScheduledTask) -> None:
-        """Store a new task; raises ToolError where there are too many, nothing of it is to come, or it cannot be stored."""
+        """Store a new task; raises ToolError if a limit is reached, it is never due, or it cannot be stored."""
         check_room(task, self.standing)
         try:
             json_bytes(task.stored())
@@ -110,7 +110,7 @@ class ScheduledTasks:
         await self._async_put(task, lambda: None if task.progress.due else lifecycle.expect(task, now()))
 
     async def async_end(self, task_id: str, result: str) -> ScheduledTask | None:
-        """End a task and the parts that are to follow it, and return it; None where nothing of it stands."""
+        """End a task with its later parts and return it; None if none of them is pending."""
         ended = await self._async_change(task_id, lambda one: lifecycle.end(one, result, now()), withdraws=True)
         while following := self.parts_of(task_id):
             await self._async_change(following[0].id, lambda one: lifecycle.end(one, result, now()), withdraws=True)
@@ -119,21 +119,21 @@ class ScheduledTasks:
 
     @callback
     def parts_of(self, task_id: str) -> list[ScheduledTask]:
-        """Return the later parts of a task that stand."""
+        """Return the pending later parts of a task."""
         return [task for task in self.standing if task.after == task_id]
 
     @callback
     def runs_of(self, task_id: str) -> list[TaskRun]:
-        """Return the runs of a task and of its later parts, which say what they have begun; none while nothing is done."""
+        """Return the runs of a task and its later parts, which know the started actions."""
         ids = (task_id, *(part.id for part in self.parts_of(task_id)))
         return [*filter(None, map(self._fulfilling.run_of, ids))]
 
     async def async_done(self, task_id: str) -> ScheduledTask | None:
-        """Take it that somebody has done what they were told of: ends the occurrence of a rule, or else the task."""
+        """Record that the user did it: ends the occurrence of a rule, or else the task."""
         return await self._async_change(task_id, lambda task: lifecycle.done(task, now()), withdraws=True)
 
     async def async_snooze(self, task_id: str, seconds: float) -> ScheduledTask | None:
-        """Say again later what was said, also of a task that has ended; return it, or None where there is nothing to say."""
+        """Postpone the last message, even of an ended task; return the task, or None if there is no message."""
         if (task := self.find(task_id)) is None:
             return None
         if not task.is_standing:
@@ -142,7 +142,7 @@ class ScheduledTasks:
         return task if is_put_off else None
 
     async def async_rename(self, task_id: str, name: str, author: str | None = None) -> ScheduledTask | None:
-        """Give a standing task another name, in the words of a user, and return it; None where there is none."""
+        """Rename a pending task in a user's words and return it, or None."""
 
         def rename_it(task: ScheduledTask) -> None:
             task.name = name
@@ -152,7 +152,7 @@ class ScheduledTasks:
         return await self._async_change(task_id, rename_it)
 
     async def async_restore(self, task: ScheduledTask) -> None:
-        """Let a task stand again as it was given; what has happened meanwhile does not happen again. Raises ToolError."""
+        """Restore a task; occurrences that passed meanwhile do not come again. Raises ToolError."""
         before = task.progress
         if (known := self.find(task.id)) is None:
             task.progress.begun = None
@@ -171,12 +171,12 @@ class ScheduledTasks:
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
-        """Call a listener whenever anything has changed; return what ends that."""
+        """Call a listener after every change; return the function that removes it."""
         return self._store.async_listen(listener)
 
     @callback
     def async_listen_happened(self, listener: HappenedListener) -> CALLBACK_TYPE:
-        """Call a listener when an occurrence has ended; return what ends that."""
+        """Call a listener when an occurrence has ended; return the function that removes it."""
         self._fulfilling.happened.add(listener)
         return lambda: self._fulfilling.happened.discard(listener)
 
@@ -194,7 +194,7 @@ class ScheduledTasks:
         }
 
     async def async_told(self, told: Iterable[tuple[str, str]]) -> None:
-        """Take it that the caller was told; what came up since then is kept."""
+        """Record that the caller received messages; later ones are kept."""
         for task_id, text in told:
             if (task := self.find(task_id)) is not None:
                 lifecycle.heard(task, text)
@@ -204,16 +204,16 @@ class ScheduledTasks:
         await self._store.async_save()
 
     def _of(self, caller: Caller) -> list[ScheduledTask]:
-        """Return the tasks of a caller and of the household."""
+        """Return the caller's own tasks and those of the household."""
         found = (task for task in self._store.tasks.values() if task.owner.user_id in (None, caller.user_id))
         return sorted(found, key=lambda task: task.progress.last or task.created)
 
     def _lock(self, task: ScheduledTask) -> asyncio.Lock:
-        """Return the lock of the confirmed changes of a task."""
+        """Return the lock for confirmed changes of a task."""
         return self._locks.setdefault(task.id, asyncio.Lock())
 
     async def _async_put(self, task: ScheduledTask, prepare: Callable[[], None]) -> None:
-        """Store a task that stands once it is prepared, or leave everything as it was and raise ToolError."""
+        """Store a prepared pending task, or revert everything and raise ToolError."""
         async with self._lock(task):
             if task.owner.user_id in self._removed_users:
                 raise ToolError(_OWNER_REMOVED)
@@ -234,7 +234,7 @@ class ScheduledTasks:
     async def _async_change(
         self, task_id: str, change: Callable[[ScheduledTask], None], *, withdraws: bool = False
     ) -> ScheduledTask | None:
-        """Change a standing task and return it, None where there is none; what is shown of it may be withdrawn."""
+        """Change a pending task and return it, or None; its message may be withdrawn."""
         if (task := self.find(task_id)) is None:
             return None
 
@@ -259,7 +259,7 @@ class ScheduledTasks:
     async def _async_confirm_alone(
         self, task: ScheduledTask, change: Callable[[], bool | None], *, withdraws: bool = False
     ) -> bool:
-        """Change a task as `_async_confirm` does, while its lock is held."""
+        """Change a task as `_async_confirm` does, while holding its lock."""
         answers, is_changed = task.progress.answers, True
 
         def change_all() -> None:
@@ -287,7 +287,7 @@ class ScheduledTasks:
         return True
 
     async def _async_drop(self, is_dropped: Callable[[ScheduledTask], bool], reason: str) -> None:
-        """End tasks and remove them, also from the disk, with what is shown of them."""
+        """Stop tasks and remove them from memory, disk and screens."""
         dropped = [*filter(is_dropped, self._store.tasks.values())]
         for task in dropped:
             # What is begun of it looks whether it still stands.
@@ -300,7 +300,7 @@ class ScheduledTasks:
             await self._store.async_save()
 
     async def _async_forget_users(self, is_gone: Callable[[str | None], bool]) -> None:
-        """Remove the tasks of users who are gone, and what the journal holds of them."""
+        """Remove the tasks of removed users, and their changes in the journal."""
         await self._async_drop(lambda task: is_gone(task.owner.user_id), _GONE)
         journal = await async_get_journal(self._hass)
         await journal.async_forget(
@@ -308,20 +308,20 @@ class ScheduledTasks:
         )
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
-        """Exchange the id of an entity that was given another one."""
+        """Replace the id of an entity that a user gave a new id."""
         old, new = str(event.data.get("old_entity_id")), event.data["entity_id"]
         renamed = [rename(task, old, new) for task in self._store.tasks.values()]
         if any(renamed):
             await self._store.async_save()
 
     async def _async_on_user_removed(self, event: Event) -> None:
-        """Remove what a user kept for themselves when they are removed."""
+        """Remove the private tasks of a removed user."""
         user_id = event.data["user_id"]
         await self._async_forget_users(lambda one: one == user_id)
         await self._store.async_cut_copies("user_id", lambda one: one == user_id)
 
     async def _async_on_core_config(self, event: Event) -> None:
-        """Take rules as they are in another time zone."""
+        """Apply a new time zone to recurrence rules."""
         if "time_zone" not in event.data:
             return
         for task in self.standing:
@@ -339,7 +339,7 @@ class ScheduledTasks:
 
 @callback
 def _is_new_id(data: er.EventEntityRegistryUpdatedData) -> bool:
-    """Return whether an entity was given another id."""
+    """Return whether an entity got a new id."""
     return "old_entity_id" in data
 
 

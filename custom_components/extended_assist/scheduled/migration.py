@@ -1,4 +1,4 @@
-"""What the first release kept of actions for later, read as tasks."""
+"""Read the delayed actions of 1.0.0 as tasks."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -28,10 +28,7 @@ _STORED = shape({"waiting": [_SCHEDULED], "outcomes": [shape({"scheduled": _SCHE
 
 
 def task_of(scheduled: Mapping[str, Any]) -> ScheduledTask:
-    """Return an action for later as a task; what is consequential in it was agreed to when it was made.
-
-    Raises vol.Invalid for what is no such action.
-    """
+    """Return a delayed action of 1.0.0 as a task; the user agreed to it when it was made. Raises vol.Invalid."""
     item = _SCHEDULED(scheduled)
     return ScheduledTask(
         name=item["action"].partition(".")[2].replace("_", " ").capitalize(),
@@ -45,7 +42,7 @@ def task_of(scheduled: Mapping[str, Any]) -> ScheduledTask:
 
 
 def read_scheduled(stored: Any) -> list[ScheduledTask]:
-    """Return the stored actions as tasks, with the outcomes of the rest; raises vol.Invalid."""
+    """Return the stored actions as tasks, with the results of ended ones; raises vol.Invalid."""
     if stored is None:
         return []
     valid = _STORED(stored)
@@ -53,7 +50,7 @@ def read_scheduled(stored: Any) -> list[ScheduledTask]:
 
 
 def _ended(scheduled: Mapping[str, Any], result: str) -> ScheduledTask:
-    """Return an action that is over."""
+    """Return an ended action."""
     task = task_of(scheduled)
     due = scheduled["due"]
     task.progress = Progress(last=due, times=1, result=result, ended=due)

@@ -1,4 +1,4 @@
-"""What came due while nobody could be told, for the one who speaks next."""
+"""Deliver missed reminders with the user's next message."""
 
 from homeassistant.core import HomeAssistant
 
@@ -12,7 +12,7 @@ _OF_OTHERS = "a reminder with words of somebody else: call pending to read the o
 
 
 async def async_news(hass: HomeAssistant, caller: Caller) -> dict[tuple[str, str], str]:
-    """Return the messages that the caller was not told yet, without hidden names, under the keys for `Tasks.async_told`."""
+    """Return the caller's undelivered messages without hidden names, under the keys for `ScheduledTasks.async_told`."""
     tasks = await async_get_scheduled_tasks(hass)
     if not (waiting := tasks.untold(caller)):
         return {}

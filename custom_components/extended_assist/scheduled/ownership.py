@@ -16,7 +16,7 @@ _READS_ONLY = (
 
 
 class NotTheirsError(NotAllowedError):
-    """A user may not change a task."""
+    """The user may not change the task."""
 
     def __init__(self) -> None:
         """Store the message for the model."""
@@ -24,7 +24,7 @@ class NotTheirsError(NotAllowedError):
 
 
 async def async_may_see(hass: HomeAssistant, task: ScheduledTask, caller: Caller) -> bool:
-    """Return whether a caller sees a task: their own, the household's, and as an administrator all."""
+    """Return whether a caller may see a task: their own and the household's; administrators see all."""
     if task.is_household or task.owner.user_id == caller.user_id:
         return True
     user = await caller.async_user(hass)
@@ -33,7 +33,7 @@ async def async_may_see(hass: HomeAssistant, task: ScheduledTask, caller: Caller
 
 @callback
 def may_see(task: ScheduledTask, user: User) -> bool:
-    """Return whether a user sees a task."""
+    """Return whether a user may see a task."""
     return task.is_household or task.owner.user_id == user.id or (user.is_active and user.is_admin)
 
 
@@ -62,6 +62,6 @@ async def async_may_change(
 
 
 async def async_check_change(hass: HomeAssistant, task: ScheduledTask, user_id: str | None) -> None:
-    """Raise NotTheirsError where somebody may not change a task."""
+    """Raise NotTheirsError if a caller may not change a task."""
     if not await async_may_change(hass, task, user_id):
         raise NotTheirsError

@@ -82,7 +82,7 @@ async def async_read_when(call: ToolCall, given: Mapping[str, Any]) -> When:
 
 
 async def async_read_conditions(call: ToolCall, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return `conditions`, which must hold when a task is due, as in an automation; raises ToolError."""
+    """Return the validated `conditions`; raises ToolError."""
     conditions = given.get("conditions") or []
     listed = conditions if isinstance(conditions, list) else [conditions]
     whole = [
@@ -95,7 +95,7 @@ async def async_read_conditions(call: ToolCall, given: Mapping[str, Any]) -> lis
 
 
 async def async_read_until(given: Mapping[str, Any]) -> Until:
-    """Return when a task ends, from `until`: a local time, a number of times, or "done"; raises ToolError."""
+    """Return the end from `until`: a local time, a number of times, or "done"; raises ToolError."""
     until = given.get("until")
     if until is None or until == "":
         return Until()
@@ -113,7 +113,7 @@ async def async_read_until(given: Mapping[str, Any]) -> Until:
 
 
 async def async_read_audience(call: ToolCall, given: Mapping[str, Any]) -> Audience:
-    """Return who is told, from `for`: "here", "everyone", an exposed person or an area; raises ToolError."""
+    """Return the audience from `for`: "here", "everyone", an exposed person or an area; raises ToolError."""
     wanted = str(given.get("for") or "here").strip()
     if wanted.casefold() in _HERE:
         return Audience()
@@ -158,7 +158,7 @@ def told_when(hass: HomeAssistant, exposure: Exposure, when: When) -> str:
 
 
 def _told_watch(exposure: Exposure, watch: Watch, until: float) -> str:
-    """Return in words what a watch looks at, as far as it is exposed, how often, and for how long."""
+    """Return a description of a camera watch: its exposed cameras, interval and end."""
     names = ", ".join(name_shown(entity) for entity in filter(None, map(exposure.entity, watch.entity_ids)))
     looks = f"a look at {names or 'what is hidden'} every {told_length(watch.every)}"
     see = exposure.visible_value(watch.see) or "something that is hidden now"
@@ -166,7 +166,7 @@ def _told_watch(exposure: Exposure, watch: Watch, until: float) -> str:
 
 
 def _seconds(value: Any, name: str, most: timedelta) -> float:
-    """Return a length of time in seconds."""
+    """Return a duration in seconds."""
     try:
         seconds = -1.0 if isinstance(value, bool) else float(value)
     except TypeError, ValueError:
@@ -178,7 +178,7 @@ def _seconds(value: Any, name: str, most: timedelta) -> float:
 
 
 def _rule(text: str, at: str | None, now: float) -> tuple[str, str]:
-    """Return a rule as it is stored, and the local time from which it counts: one of its own times."""
+    """Return a recurrence rule as it is stored, and its first local time."""
     written = _UTC_END.sub(_local_end, "".join(text.upper().split()).removeprefix("RRULE:").strip(";"))
     start = _start(written, at, now)
     rule = recurrence(written, start)
@@ -204,7 +204,7 @@ def _rule(text: str, at: str | None, now: float) -> tuple[str, str]:
 
 
 def _start(written: str, at: str | None, now: float) -> datetime:
-    """Return the local time from which a rule is looked at."""
+    """Return the local time from which a rule counts."""
     if at is not None:
         return read_local(at, "at", now).replace(second=0, microsecond=0, fold=0)
     start = local_time(now).replace(second=0, microsecond=0, fold=0)
@@ -218,18 +218,18 @@ def _start(written: str, at: str | None, now: float) -> datetime:
 
 
 def _clock_times(rule: Recurrence) -> set[tuple[int, int]]:
-    """Return the hours and minutes of a rule that comes on some days."""
+    """Return the hours and minutes of a rule for some days."""
     return {(hour, minute) for hour in rule.hours for minute in rule.minutes}
 
 
 def _local_end(found: re.Match[str]) -> str:
-    """Return the end of a rule in local time, given in UTC."""
+    """Return the end of a rule, given in UTC, as local time."""
     end = dt_util.parse_datetime(f"{found[1]}T{found[2]}Z")
     return f"UNTIL={dt_util.as_local(end):%Y%m%dT%H%M%S}" if end else found[0]
 
 
 async def _async_triggers(call: ToolCall, given: Any) -> list[dict[str, Any]]:
-    """Return triggers that may be written."""
+    """Return triggers that a task may have."""
     triggers = given if isinstance(given, list) else [given]
     if len(triggers) > MAX_TRIGGERS:
         raise ToolError(f"triggers: at most {MAX_TRIGGERS}. Give fewer.")
@@ -245,7 +245,7 @@ async def _async_triggers(call: ToolCall, given: Any) -> list[dict[str, Any]]:
 
 
 async def _async_checked(call: ToolCall, key: str, parts: list[Any]) -> list[dict[str, Any]]:
-    """Return triggers or conditions that may be kept, as an automation would have them."""
+    """Return validated triggers or conditions in the form of an automation's."""
     await call.exposure.async_prepare()
     config = normalized({key: parts})
     refuse_untold(config)
@@ -270,6 +270,6 @@ async def _async_validate(hass: HomeAssistant, key: str, parts: list[Any]) -> No
 
 @callback
 def _areas(call: ToolCall, wanted: str) -> list[str]:
-    """Return the ids of the areas with something exposed that a text names."""
+    """Return the ids of areas with exposed entities that a text names."""
     exposed = exposed_places(call.hass, call.exposure)[ATTR_AREA_ID]
     return [area_id for area_id in place_ids(call.hass, ATTR_AREA_ID, wanted) if area_id in exposed]

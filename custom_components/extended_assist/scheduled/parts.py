@@ -1,4 +1,4 @@
-"""The parts of steps with delays: what comes after a delay is a task of its own, so that a restart loses nothing of it."""
+"""Parts of steps with delays: the steps after a delay are a task of their own, so that a restart loses nothing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
@@ -18,19 +18,19 @@ from .phrases import told_length
 from .scheduled_task import Progress, ScheduledTask, Until, What, When
 
 MAX_DELAY: Final = 24 * 3600.0
-"""Seconds of all delays of a task together."""
+"""The most seconds of all delays of a task together."""
 MAX_PARTS: Final = 20
 IN_RUN: Final = 10.0
-"""Seconds of the longest delay that stays within a run."""
+"""The longest delay, in seconds, that stays inside a run."""
 MAX_WAITS: Final = 120.0
-"""Seconds that the steps of one part may wait in all, so that enough of the time of a run is left for their actions."""
+"""The most seconds that the steps of one part may wait, so that a run has time for its actions."""
 
 _TOP: Final = "Put the delay between the steps themselves, as {'delay': {'minutes': 10}}: there it may be up to a day."
 _FIXED: Final = "Write a fixed time, such as {'delay': {'minutes': 10}}."
 
 
 def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> What:
-    """Return steps as parts that follow each other after delays, words at their end; raises ToolError for what cannot be kept."""
+    """Return steps as parts with delays between them and the words at the end; raises ToolError for unsupported steps."""
     parts: list[What] = [What()]
     for index, step in enumerate(steps):
         where = f"{place}[{index}]"
@@ -62,14 +62,14 @@ def chained(steps: list[Any], say: str | None, ask: str | None, place: str) -> W
 
 
 def _linked(parts: list[What]) -> What:
-    """Return the first of some parts, followed by the others."""
+    """Return the first of some parts, linked to the others."""
     for before, following in pairwise(parts):
         before.then = following
     return parts[0]
 
 
 def as_parts(what: What) -> What:
-    """Return the steps that an earlier version stored as parts as well, or unchanged if they cannot be split."""
+    """Return steps that an earlier version stored as parts, or unchanged if they cannot be split."""
     if what.then is not None or any("entity_ids" in step for step in what.actions):
         return what
     try:
@@ -103,19 +103,19 @@ def taking_back(what: What, *, keeps_words: bool = False) -> What | None:
 
 
 def with_words(what: What, change: Callable[[str], str]) -> What:
-    """Return parts of which the words at the end are changed."""
+    """Return parts with other words at the end."""
     parts = [replace(part, then=None) for part in what.parts]
     parts[-1].say = change(said) if (said := parts[-1].say) else said
     return _linked(parts)
 
 
 def is_back(what: What) -> bool:
-    """Return whether the actions of a part do nothing but turn off, close, lock or stop."""
+    """Return whether the actions of a part only turn off, close, lock or stop."""
     return bool(what.actions) and all(brings_to_rest(str(step.get("action"))) for step in what.actions)
 
 
 def follow_up(task: ScheduledTask, rest: What, since: float) -> ScheduledTask:
-    """Return the rest after a part that was over at a moment, as a task of its own with the same owner, words and agreement."""
+    """Return the next part after one that ended, as a task with the same owner, words and agreement."""
     moment = since + rest.wait
     return ScheduledTask(
         name=task.name,
@@ -132,27 +132,27 @@ def follow_up(task: ScheduledTask, rest: What, since: float) -> ScheduledTask:
 
 
 def _takes_back(part: What, acted_on: set[str]) -> bool:
-    """Return whether a part does nothing but bring to rest what was acted on before."""
+    """Return whether a part only turns off, closes or locks what earlier parts acted on."""
     here = _acted_on(part)
     return is_back(part) and bool(here) and acted_on >= here
 
 
 def _acted_on(part: What) -> set[str]:
-    """Return the ids of the entities, areas and other places that a part acts on."""
+    """Return the ids of entities, areas and other targets of a part."""
     targets = [step.get("target") or {"entity_id": step.get("entity_ids", [])} for step in part.actions]
     values = [value for target in targets for value in target.values()]
     return {one for value in values for one in ([value] if isinstance(value, str) else value)}
 
 
 def targets_of(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the entities on which steps act."""
+    """Yield the target entities of steps."""
     for step in steps:
         found = step.get("entity_ids") or (step.get("target") or {}).get("entity_id", ())
         yield from [found] if isinstance(found, str) else found
 
 
 def _is_on(step: Mapping[str, Any], place: str) -> bool:
-    """Return whether a step is enabled; raises ToolError where only a template tells."""
+    """Return whether a step is enabled; raises ToolError if a template decides."""
     enabled = step.get("enabled", True)
     if isinstance(enabled, str) and is_template_string(enabled):
         raise ToolError(
@@ -162,7 +162,7 @@ def _is_on(step: Mapping[str, Any], place: str) -> bool:
 
 
 def _fixed(value: Any, place: str) -> float:
-    """Return a fixed time in seconds; raises ToolError for a template and for what is no time."""
+    """Return a duration in seconds; raises ToolError for a template or an invalid duration."""
     if any(is_template_string(text) for text, _ in texts_in([value])):
         raise ToolError(f"{place}: how long this takes must be known now. {_FIXED}")
     try:
@@ -172,13 +172,13 @@ def _fixed(value: Any, place: str) -> float:
 
 
 def _waits(steps: Any, place: str) -> float:
-    """Return how many seconds steps wait at most, apart from their actions; raises ToolError where that has no bound."""
+    """Return the most seconds that steps wait, without their actions; raises ToolError if that is unbounded."""
     listed = steps if isinstance(steps, list) else [steps]
     return sum(_waits_of(step, f"{place}[{index}]") for index, step in enumerate(listed) if isinstance(step, Mapping))
 
 
 def _waits_of(step: Mapping[str, Any], place: str) -> float:
-    """Return how many seconds one step waits at most."""
+    """Return the most seconds that one step waits."""
     if not _is_on(step, place):
         return 0.0
     if "delay" in step:
@@ -205,7 +205,7 @@ def _waits_of(step: Mapping[str, Any], place: str) -> float:
 
 
 def _waits_of_repeat(repeat: Mapping[str, Any], place: str) -> float:
-    """Return how many seconds a loop waits at most."""
+    """Return the most seconds that a loop waits."""
     if not (inner := _waits(repeat.get("sequence") or [], f"{place}.sequence")):
         return 0.0
     if isinstance(items := repeat.get("for_each"), list):
@@ -219,7 +219,7 @@ def _waits_of_repeat(repeat: Mapping[str, Any], place: str) -> float:
 
 
 def _check_variables(parts: list[What], place: str) -> None:
-    """Refuse names that steps before a delay make and steps after it use: nothing of a run is kept over a delay."""
+    """Refuse variables that are set before a delay and used after it: a run's variables do not survive a delay."""
     made: set[str] = set()
     for part in parts:
         made_here: set[str] = set()
@@ -235,7 +235,7 @@ def _check_variables(parts: list[What], place: str) -> None:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the names that steps make, however deep they lie."""
+    """Yield the variables that steps set, at any depth."""
     for item in value if isinstance(value, list) else value.values() if isinstance(value, Mapping) else ():
         yield from _names(item)
     if isinstance(value, Mapping):

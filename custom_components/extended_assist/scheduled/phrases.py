@@ -1,4 +1,4 @@
-"""Moments, lengths and rules in words."""
+"""Times, durations and recurrence rules in words."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ from ..results import format_minute, format_time, round_second
 from .recurrence import MONTHLY, WEEKLY, Recurrence
 
 MAX_TIMES: Final = 6
-"""Times of a day that are told one by one."""
+"""The most times of day that are listed."""
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _WEEKDAYS: Final = tuple(day[:3] for day in _DAYS)
@@ -23,17 +23,17 @@ _LENGTHS: Final = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)
 
 
 def told_moment(moment: float) -> str:
-    """Return a moment as local time with its weekday: Mon 2026-03-02 07:00."""
+    """Return a timestamp as local time with its weekday: Mon 2026-03-02 07:00."""
     return f"{_WEEKDAYS[dt_util.as_local(round_second(moment)).weekday()]} {format_minute(moment)}"
 
 
 def told_next(moment: float) -> str:
-    """Return a moment that is to come, with its weekday in full: people notice a wrong one."""
+    """Return a future timestamp with its full weekday, so that people notice a wrong one."""
     return f"{_DAYS[dt_util.as_local(round_second(moment)).weekday()]} {format_time(moment)}"
 
 
 def told_length(seconds: float) -> str:
-    """Return a length of time: 1 hour 20 minutes."""
+    """Return a duration in words: 1 hour 20 minutes."""
     rest, words = round(seconds), []
     for unit, length in _LENGTHS:
         amount, rest = divmod(rest, length)
@@ -42,7 +42,7 @@ def told_length(seconds: float) -> str:
 
 
 def told_rule(rule: Recurrence) -> str:
-    """Return a rule: every 2 weeks on Mon, Tue at 07:00 until 2026-12-31 23:59."""
+    """Return a rule in words: every 2 weeks on Mon, Tue at 07:00 until 2026-12-31 23:59."""
     unit = _UNITS.get(rule.frequency, "year")
     words = [f"every {_counted(rule.interval, unit)}" if rule.interval > 1 else f"every {unit}"]
     if rule.months:
@@ -71,13 +71,13 @@ def told_rule(rule: Recurrence) -> str:
 
 
 def _weekdays(weekdays: Iterable[tuple[int, int]], kind: str) -> str:
-    """Return weekdays, with which one of the month or year."""
+    """Return the weekdays of a rule, with their place in the month or year."""
     plain = [_WEEKDAYS[day] for nth, day in weekdays if not nth]
     return _listed([*plain, *(f"the {_ordinal(nth)} {_WEEKDAYS[day]} {kind}".strip() for nth, day in weekdays if nth)])
 
 
 def _ordinal(number: int) -> str:
-    """Return a number as a place, from the end where it is negative: 1st, last, 2nd last."""
+    """Return a number as an ordinal, from the end if it is negative: 1st, last, 2nd last."""
     if number == -1:
         return "last"
     size = abs(number)

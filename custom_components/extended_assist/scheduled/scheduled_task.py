@@ -121,23 +121,23 @@ class What:
     """What is to happen: any of these, in this order."""
 
     actions: list[dict[str, Any]] = field(default_factory=list)
-    """Steps of a sequence. A step of the form {action, entity_ids, data, targeted} was resolved when it was agreed to."""
+    """Steps of a sequence. A step {action, entity_ids, data, targeted} was resolved when the user agreed to it."""
     say: str | None = None
-    """What is said."""
+    """The message."""
     ask: str | None = None
-    """What the assistant is asked then, whose answer is said."""
+    """The question for the agent, whose answer is the message."""
     things: dict[str, str] = field(default_factory=dict)
-    """The identity of each entity of the actions when they were agreed to; empty for what an earlier version kept."""
+    """The identity of each entity when the user agreed; empty if an earlier version stored the task."""
     wait: float = 0.0
-    """Seconds after the end of the part before it."""
+    """Seconds between the end of the previous part and this one."""
     takes_back: bool = False
-    """True if it does nothing but turn off, close or lock what parts before it act on: it is better done late than never."""
+    """True if the part only turns off, closes or locks what earlier parts acted on; it runs even if it is late."""
     then: What | None = None
-    """The part that follows after a delay, a task of its own once this one is over."""
+    """The part that follows after a delay and becomes a task when this one has ended."""
 
     @property
     def parts(self) -> Iterator[What]:
-        """Yield this part and all that follow it."""
+        """Yield this part and all that follow."""
         part: What | None = self
         while part is not None:
             yield part
@@ -146,7 +146,7 @@ class What:
 
 @dataclass(slots=True)
 class Audience:
-    """For whom and where."""
+    """Who gets the message, and where."""
 
     hearer: Hearer = Hearer.HERE
     target: str | None = None
@@ -155,44 +155,44 @@ class Audience:
 
 @dataclass(slots=True)
 class Until:
-    """When a task ends; whatever comes first."""
+    """The end of a task: the first of these that is reached."""
 
     moment: float | None = None
     """Seconds since the epoch."""
     times: int | None = None
-    """How often it happens; None for as often as it comes due."""
+    """The number of occurrences; None for no limit."""
     done: bool = False
-    """Whether it is said again and again until somebody says that it is done."""
+    """Whether the message is repeated until the user says that it is done."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a task has come."""
+    """The progress of a task."""
 
     due: float | None = None
-    """When it happens next, in seconds since the epoch; None while it waits for a trigger."""
+    """The next due time in seconds since the epoch; None while the task waits for a trigger."""
     begun: float | None = None
-    """The moment of what was begun and is not known to be over."""
+    """The due time of an occurrence that started and is not known to have ended."""
     last: float | None = None
-    """The moment for which it happened last; nothing happens for it, or for one before it, again."""
+    """The latest due time that was executed; it and earlier ones are never executed again."""
     again: float | None = None
-    """When what was said is said again, until it is done or because of a snooze."""
+    """The time of the next repetition of the message, by a snooze or until it is done."""
     times: int = 0
-    """How often it has happened."""
+    """The number of occurrences so far."""
     said: int = 0
-    """How often it was said since it came due last."""
+    """The number of deliveries of the message since the latest occurrence."""
     result: str | None = None
-    """What became of it last, in words for the model."""
+    """The latest result in words for the model."""
     untold: str | None = None
-    """What could not be told to anybody; the one who made the task hears it when they speak next."""
+    """Undelivered words, which the owner gets with their next message."""
     words: str | None = None
-    """The words in which the last outcome of actions was told: empty where none were, None where it is not known."""
+    """The words of the latest outcome of actions; empty for none, None if unknown."""
     answers: dict[str, str] = field(default_factory=dict)
     """The random part of the buttons sent with it last, and the user to whose phones it was sent."""
     in_vain: bool = False
-    """Whether what would set it off is gone or hidden, of which its owner is told once."""
+    """Whether a trigger entity is removed or hidden; the owner is notified once."""
     ended: float | None = None
-    """When it ended; None while it stands."""
+    """The end time; None while the task is pending."""
 
 
 def _new_id() -> str:
@@ -202,31 +202,31 @@ def _new_id() -> str:
 
 @dataclass(slots=True)
 class ScheduledTask:
-    """Something that is to happen later."""
+    """A reminder, timer, alarm, delayed action, question or camera watch."""
 
     name: str
-    """What it is about, in a few words of the one who made it."""
+    """A short title in the words of its author."""
     owner: Owner
     when: When
     what: What
     audience: Audience = field(default_factory=Audience)
     until: Until = field(default_factory=Until)
     conditions: list[dict[str, Any]] = field(default_factory=list)
-    """Conditions as in an automation, which must hold when it comes due."""
+    """Conditions as in an automation that must hold when the task is due."""
     agreed: bool = False
-    """Whether the user agreed to what is consequential in it."""
+    """Whether the user agreed to its consequential actions."""
     agreed_to: list[str] | None = None
-    """The consequential actions that it led to when it was made, each with its entity; None for what holds whatever it is."""
+    """Its consequential actions, each with the entity, when it was made; None if the agreement covers any."""
     progress: Progress = field(default_factory=Progress)
     created: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
     """Seconds since the epoch."""
     id: str = field(default_factory=_new_id)
     after: str | None = None
-    """The id of the task of which this is a later part."""
+    """The id of the task of which it is a later part."""
 
     @property
     def is_standing(self) -> bool:
-        """Return whether it has not ended."""
+        """Return whether the task is pending."""
         return self.progress.ended is None
 
     @property
@@ -236,12 +236,12 @@ class ScheduledTask:
 
     @property
     def author(self) -> str | None:
-        """Return the user whose words it holds: SEVERAL for more than one, None where nobody was logged in."""
+        """Return the user who wrote its words: SEVERAL for more than one, None if nobody was logged in."""
         return self.owner.user_id if self.owner.author is None else self.owner.author
 
     @property
     def next_moment(self) -> float | None:
-        """Return when something happens next, or None where that is not known."""
+        """Return the time of the next event of the task, or None if it is unknown."""
         return min(filter(None, (self.progress.due, self.progress.again)), default=None)
 
     def stored(self) -> dict[str, Any]:
@@ -359,7 +359,7 @@ def read_stored(stored: Any) -> list[ScheduledTask]:
 
 
 def change_with_restore(task: ScheduledTask, change: Callable[[], None]) -> Callable[[], None]:
-    """Make a change of a task; return the function that takes back what of it nobody has changed again since."""
+    """Change a task; return the function that reverts the change, except for values that were changed again since."""
     parts = [part for part in (task, task.owner, task.when, task.progress, task.when.watch) if part is not None]
     before = [*map(_values, parts)]
     change()

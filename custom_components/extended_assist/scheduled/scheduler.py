@@ -1,4 +1,4 @@
-"""The fulfilling of tasks: what is due is begun, once, and what became of it is stored."""
+"""The scheduler: start each due task once, and store its outcome."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -24,8 +24,7 @@ from .broken_triggers import InVain
 from .camera_check import FindEyes
 from .camera_watch import Watching
 from .condition_cache import Gates, async_holds
-from .lifecycle import Occasion
-from .outcome import Ending, TaskOutcome
+from .lifecycle import Ending, Occasion, TaskOutcome
 from .parts import follow_up
 from .run import ENDED, UNLOADED, USER_GONE, StoppedError, TaskRun
 from .run_actions import Performers
@@ -34,33 +33,33 @@ from .store import ScheduledTaskStore
 from .triggers import Triggers
 
 LOOK = 30.0
-"""Seconds after which the clock is looked at where the system does not tell that it was set, and while something is missing."""
+"""Seconds between checks of the clock if the system reports no clock changes, or something is not ready."""
 LOOK_RARELY = 6 * 3600.0
-"""Seconds after which the clock is looked at in any case."""
+"""Seconds between checks of the clock in any case."""
 READY_TIME = 60.0
-"""Seconds that are waited for what an action acts on and is not there, such as that of an integration that loads late."""
+"""Seconds to wait for unavailable entities and actions, such as those of an integration that loads late."""
 
 NOT_HELD = "not done: its conditions did not hold"
 NOT_STORED = "not done: that it was begun could not be stored"
 
 type HappenedListener = Callable[[ScheduledTask, float, Ending, str], None]
-"""Is called with a task, the moment of an occurrence that ended, how it did, and what became of it in words."""
+"""Called with a task, the due time of an ended occurrence, its ending, and the outcome in words."""
 
 
 def now() -> float:
-    """Return the time as the clock has it, in seconds since the epoch."""
+    """Return the system time in seconds since the epoch."""
     return dt_util.utcnow().timestamp()
 
 
 class Fulfilling:
-    """Takes up the tasks of started entries when they are due.
+    """Executes the due tasks of loaded entries.
 
-    Each step of their course is stored before the next one is taken: what was begun is not begun again, and what was not
-    stored is not begun.
+    Each step is stored before the next one: a started task is never started again, and one that could not be stored is
+    never started.
     """
 
     def __init__(self, hass: HomeAssistant, store: ScheduledTaskStore) -> None:
-        """Take the tasks."""
+        """Store the task store."""
         self._hass = hass
         self._store = store
         self._triggers = Triggers(hass, self._on_trigger)
@@ -82,7 +81,7 @@ class Fulfilling:
 
     @callback
     def async_start(self, entry_id: str, performers: Performers, find_eyes: FindEyes | None = None) -> None:
-        """Begin with the tasks of an entry."""
+        """Start the tasks of an entry."""
         if find_eyes is not None:
             self._watching.find_eyes = find_eyes
         self._performers[entry_id] = performers
@@ -93,7 +92,7 @@ class Fulfilling:
 
     @callback
     def async_stop(self, entry_id: str) -> None:
-        """Begin nothing more of an entry, and stop its runs before their next steps."""
+        """Stop starting tasks of an entry, and stop its runs before their next steps."""
         self._performers.pop(entry_id, None)
         for task in self._store.tasks.values():
             if task.owner.entry_id == entry_id:
@@ -102,18 +101,18 @@ class Fulfilling:
 
     @callback
     def run_of(self, task_id: str) -> TaskRun | None:
-        """Return the run of a task; None while nothing of it is being done."""
+        """Return the run of a task, or None."""
         return self._running.get(task_id)
 
     @callback
     def stop_run(self, task_id: str, reason: str = ENDED) -> TaskRun | None:
-        """Stop the run of a task before its next step and return it; None while nothing of it is being done."""
+        """Stop the run of a task before its next step and return it, or None."""
         if (run := self._running.get(task_id)) is not None:
             run.stop(reason)
         return run
 
     async def _async_on_user(self, event: Event) -> None:
-        """Stop the runs of a user who may not use Home Assistant any more."""
+        """Stop the runs of a deactivated user."""
         user = await self._hass.auth.async_get_user(event.data["user_id"])
         if user is None or not user.is_active:
             for task in self._store.standing:
@@ -122,7 +121,7 @@ class Fulfilling:
 
     @callback
     def async_look(self, _: Any = None) -> None:
-        """Take up what is due, and look again when the next thing is; the clock alone decides, however it was set."""
+        """Start all due tasks and set the timer for the next one; only the system clock decides."""
         if self._timer is not None:
             self._timer()
             self._timer = None
@@ -158,7 +157,7 @@ class Fulfilling:
 
     @callback
     def _on_stop(self, _: Event) -> None:
-        """Take back the timer, and the watch over the clock."""
+        """Cancel the timer and the watch of the clock."""
         self.async_look()
         if self._watch is not None:
             self._watch()
@@ -167,7 +166,7 @@ class Fulfilling:
             self._hass.async_create_task(self._store.async_save(), f"{DOMAIN} stores what was watched")
 
     def _can_begin(self, task: ScheduledTask, moment: float) -> bool:
-        """Return whether something of a task is due, and all that it acts on is there or was waited for long enough."""
+        """Return whether a task is due, and its entities are available or were waited for long enough."""
         if (one := lifecycle.occasion(task, moment)) is None:
             return False
         most = execution.most_late(task)
@@ -176,12 +175,12 @@ class Fulfilling:
         return moment - max(one.moment, self._started) > READY_TIME or one.late > most - LOOK
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something outside of any conversation."""
+        """Run work outside any conversation."""
         ContextVariables().run(self._hass.async_create_task, work, f"{DOMAIN} runs a scheduled task", eager_start=False)
 
     @callback
     def _on_trigger(self, task_id: str) -> None:
-        """Take it that a trigger of a task fired: from now on, it is due by the clock."""
+        """Record that a trigger fired: the task is due now."""
         if (task := self._store.tasks.get(task_id)) is None:
             return
         if task.progress.in_vain:
@@ -193,12 +192,15 @@ class Fulfilling:
             self._run(self._store.async_save())
 
     async def _async_on_doubtful(self, task: ScheduledTask) -> None:
-        """Take a trigger of what waits in vain where that is over: else it would be told when what is hidden did something."""
+        """Accept a trigger of a task with broken triggers only if they work again.
+
+        Otherwise it would reveal what is hidden.
+        """
         if not await self._in_vain.async_is_vain(task) and lifecycle.triggered(task, now()):
             await self._store.async_save()
 
     async def _async_take_up(self, task: ScheduledTask, run: TaskRun) -> None:
-        """Take a task one step further; then look whether more is due."""
+        """Advance a task by one step, then check for more due tasks."""
         try:
             await self._async_step(task, run)
         except (Exception, asyncio.CancelledError) as err:
@@ -215,7 +217,7 @@ class Fulfilling:
         self.async_look()
 
     async def _async_step(self, task: ScheduledTask, run: TaskRun) -> None:
-        """Fulfil what is due of a task, pass over it where its conditions do not hold, or end the task."""
+        """Execute the due occurrence, skip it if its conditions do not hold, or end the task."""
         holds = True
         one = lifecycle.occasion(task, now())
         if one is not None and not one.again and not one.repeated:
@@ -233,7 +235,10 @@ class Fulfilling:
             await self._async_tell(task, one, Ending.SKIPPED, NOT_HELD)
 
     async def _async_holds(self, task: ScheduledTask) -> bool:
-        """Return whether the conditions of a task hold; one that cannot be asked holds, and it is told then."""
+        """Return whether the conditions hold.
+
+        A condition that cannot be checked counts as true, and the execution reports it.
+        """
         try:
             return await async_holds(self._hass, task)
         except (ToolError, asyncio.CancelledError) as err:
@@ -242,7 +247,7 @@ class Fulfilling:
             return True
 
     async def _async_begin(self, task: ScheduledTask, one: Occasion, run: TaskRun) -> None:
-        """Store that something is begun, then do it, unless it was ended or cannot be done any more."""
+        """Store the start, then execute, unless the task was ended or may no longer run."""
         if not self._is_open(task):
             return
         lifecycle.begin(task, one)
@@ -258,12 +263,15 @@ class Fulfilling:
             await self._async_over(task, one, TaskOutcome(Ending.FAILED, NOT_STORED))
 
     def _is_open(self, task: ScheduledTask) -> bool:
-        """Return whether a task may be begun: it stands, its entry is loaded, and Home Assistant is not stopping."""
+        """Return whether a task may start: it is pending, its entry is loaded, and Home Assistant is not stopping."""
         is_running = self._hass.state is CoreState.running
         return is_running and task.is_standing and task.owner.entry_id in self._performers
 
     async def _async_finish(self, task: ScheduledTask, one: Occasion, run: TaskRun) -> None:
-        """Do what was begun, and store what became of it; what was stopped before anything was done is due again."""
+        """Execute the started occurrence and store its outcome.
+
+        One that was stopped before it did anything is due again.
+        """
         try:
             outcome = await execution.async_do(
                 self._hass,
@@ -285,7 +293,7 @@ class Fulfilling:
         await self._async_over(task, one, outcome)
 
     async def _async_over(self, task: ScheduledTask, one: Occasion, outcome: TaskOutcome) -> None:
-        """Store that an occurrence is over, and tell whoever listens what became of it."""
+        """Store the end of an occurrence and call the listeners."""
         if outcome.rest is not None and task.is_standing:
             # After a part without steps, the delay counts from its moment, however late that is.
             begins = one.moment if one.again or not (task.what.actions or task.what.say) else now()
@@ -294,7 +302,10 @@ class Fulfilling:
         await self._async_tell(task, one, outcome.kind, outcome.result)
 
     def _let_follow(self, task: ScheduledTask, rest: What, since: float) -> None:
-        """Let the next part of a task stand, stored with the end of this one; one of an earlier occurrence gives way."""
+        """Add the next part of a task, stored together with the end of this one.
+
+        It replaces one of an earlier occurrence.
+        """
         following = follow_up(task, rest, since)
         for old in self._store.standing:
             if old.after != following.after or old.progress.times or old.id in self._running:
@@ -305,7 +316,7 @@ class Fulfilling:
         self._store.tasks[following.id] = following
 
     async def _async_tell(self, task: ScheduledTask, one: Occasion, kind: Ending, result: str) -> None:
-        """Store what became of an occurrence, and tell whoever listens."""
+        """Store the outcome of an occurrence and call the listeners."""
         await self._store.async_save()
         for listener in [*self.happened]:
             try:
@@ -315,12 +326,15 @@ class Fulfilling:
 
 
 _NEVER: Final = 4_102_444_800.0
-"""When the system's timer would end by itself, in seconds since the epoch: in 2100."""
+"""When the system's timer would expire by itself, in seconds since the epoch: in 2100."""
 
 
 @callback
 def async_watch_clock(hass: HomeAssistant, changed: Callable[[], None]) -> CALLBACK_TYPE | None:
-    """Call something whenever the clock was set; return what ends that, or None where the system does not tell of it."""
+    """Call a function whenever the clock is set.
+
+    Return the function that stops it, or None if the system does not report it.
+    """
     if sys.platform != "linux":
         return None
     try:

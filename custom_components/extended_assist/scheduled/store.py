@@ -1,4 +1,4 @@
-"""Where tasks are kept."""
+"""The store of scheduled tasks."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,9 +21,9 @@ from .scheduled_task import MAX_ENDED, MAX_STANDING, ScheduledTask, read_stored
 KEY = f"{DOMAIN}.wishes"
 _VERSION = 1
 _ROWS = "wishes"
-"""The key of the tasks in what is stored."""
+"""The key of the tasks in the stored data."""
 _RETRY_DELAY = 10.0
-"""Seconds until what nobody waits for is stored again where that failed."""
+"""Seconds until a failed save that nobody waits for is retried."""
 
 type Listener = Callable[[], None]
 type _Data = dict[str, list[dict[str, Any]]]
@@ -31,7 +31,7 @@ type _Data = dict[str, list[dict[str, Any]]]
 
 @dataclass(slots=True)
 class _Save:
-    """A save that has yet to begin, for all who ask for one meanwhile."""
+    """A save that has not begun, shared by all callers until then."""
 
     task: asyncio.Task[bool] = field(init=False)
     restores: list[Callable[[], None]] = field(default_factory=list)
@@ -43,14 +43,14 @@ class _Save:
 
 @dataclass(frozen=True)
 class _OwnersGone:
-    """The owners whose tasks are to be removed."""
+    """Owners whose tasks are removed."""
 
     key: str
-    """The id of an owner that decides: of their user or of the entry."""
+    """The key of a row that identifies the owner: the user or the entry."""
     is_gone: Callable[[str | None], bool]
 
     def has_row(self, row: Any) -> bool:
-        """Return whether a row is one of theirs; what is no task is looked through."""
+        """Return whether a row is a task of these owners; search invalid rows as text."""
         try:
             owner_id = row["owner"][self.key]
         except LookupError, TypeError:
@@ -58,15 +58,15 @@ class _OwnersGone:
         return self.is_gone(owner_id)
 
     def is_in(self, text: str) -> bool:
-        """Return whether a text that is no JSON holds anything of theirs."""
+        """Return whether a text that is not JSON mentions one of these owners."""
         return any(map(self.is_gone, re.findall(rf'"{self.key}": ?"([^"]+)"', text)))
 
 
 class ScheduledTaskStore:
-    """All tasks, standing and ended, in memory and on the disk."""
+    """All pending and ended tasks, in memory and on the disk."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where they are stored; load before use."""
+        """Create the store; await `async_load` before use."""
         self._hass = hass
         self._store = ConfirmedStore[_Data](hass, _VERSION, KEY)
         self._listeners: set[Listener] = set()
@@ -77,7 +77,7 @@ class ScheduledTaskStore:
         """By their ids."""
 
     async def async_load(self) -> None:
-        """Read what was stored."""
+        """Load the tasks."""
         self.tasks = {task.id: task for task in await async_load(self._hass, self._store, read_stored)}
         for task in self.standing:
             task.what = as_parts(task.what)
@@ -85,29 +85,29 @@ class ScheduledTaskStore:
 
     @property
     def standing(self) -> list[ScheduledTask]:
-        """Return the tasks that have not ended, next first; those that wait for something to happen come last."""
+        """Return the pending tasks, next first; those that wait for a trigger come last."""
         standing = (task for task in self.tasks.values() if task.is_standing)
         return sorted(standing, key=lambda task: (task.next_moment is None, task.next_moment or task.created))
 
     @property
     def ended(self) -> list[ScheduledTask]:
-        """Return the tasks that have ended, last first."""
+        """Return the ended tasks, latest first."""
         ended = (task for task in self.tasks.values() if not task.is_standing)
         return sorted(ended, key=lambda task: -(task.progress.ended or 0))
 
     async def async_save(self) -> None:
-        """Store everything now, then call the listeners; where that fails, it is tried again.
+        """Save everything now, then call the listeners; a failed save is retried.
 
-        While Home Assistant stops, everything is stored at its end.
+        While Home Assistant stops, everything is saved at its end.
         """
         save = self._joined()
         save.is_owed = True
         await self._async_saved(save)
 
     async def async_save_confirmed(self, restore: Callable[[], None]) -> None:
-        """Store everything now; where that fails, call `restore`, which takes the change back, and raise NotStoredError.
+        """Save everything now; if that fails, call `restore`, which reverts the change, and raise NotStoredError.
 
-        Nothing else is stored before `restore` is called.
+        No other save runs before `restore`.
         """
         save = self._joined()
         save.restores.append(restore)
@@ -115,12 +115,12 @@ class ScheduledTaskStore:
             raise NotStoredError
 
     async def async_is_stored(self, task: ScheduledTask) -> bool:
-        """Return whether the last save put a task on the disk, begun or not as it is."""
+        """Return whether the last save wrote the current start of a task."""
         return self._hass.is_stopping or self._begun.get(task.id, -1.0) == task.progress.begun
 
     @callback
     def _joined(self) -> _Save:
-        """Return the save that begins next: all who ask before it begins share it."""
+        """Return the next save, which all callers share until it begins."""
         if (save := self._next) is not None:
             save.is_shared = True
         else:
@@ -132,14 +132,14 @@ class ScheduledTaskStore:
         return save
 
     async def _async_saved(self, save: _Save) -> bool:
-        """Wait for a save and return whether it succeeded; those who share one go on one after the other."""
+        """Wait for a save and return whether it succeeded; callers of a shared save continue one after the other."""
         is_saved = await asyncio.shield(save.task)
         if save.is_shared:
             await async_take_turn(self._hass)
         return is_saved
 
     async def _async_write(self, save: _Save) -> bool:
-        """Write everything, or take back what was changed; return whether it is on the disk."""
+        """Write everything, or revert the changes; return whether the disk holds them."""
         begun: dict[str, float | None] = {}
 
         def data() -> _Data | None:
@@ -164,7 +164,7 @@ class ScheduledTaskStore:
             self.async_tell()
 
     async def async_cut_copies(self, key: str, is_gone: Callable[[str | None], bool]) -> None:
-        """Remove the tasks of some owners, by one of their ids, from copies of the file that could not be read."""
+        """Remove the tasks of some owners from copies of unreadable files."""
         path, gone = Path(self._store.path), _OwnersGone(key, is_gone)
         try:
             await self._hass.async_add_executor_job(cut_copies, path, _ROWS, gone)
@@ -172,7 +172,7 @@ class ScheduledTaskStore:
             LOGGER.error("The copies of %s cannot be changed (%s); delete them", path, type(err).__name__)
 
     def _data(self) -> _Data | None:
-        """Return everything as it is stored, None for nothing; the oldest that have ended go."""
+        """Return the stored form of all tasks, None for none; drop the oldest ended ones."""
         ended = self.ended
         # What somebody has still to be told is kept longer.
         told = [task for task in ended if not task.progress.untold]
@@ -181,7 +181,7 @@ class ScheduledTaskStore:
         return {_ROWS: [task.stored() for task in self.tasks.values()]} if self.tasks else None
 
     async def _async_take_over(self) -> None:
-        """Take over what the first release kept; its file goes once all of it is on the disk here."""
+        """Import the file of 1.0.0; remove it once the disk holds all its tasks here."""
         earlier = Store[dict[str, Any]](self._hass, migration.VERSION, migration.KEY, private=True)
         taken = await async_load(self._hass, earlier, migration.read_scheduled)
         if not taken:
@@ -193,13 +193,13 @@ class ScheduledTaskStore:
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
-        """Call a listener whenever anything has changed; return what ends that."""
+        """Call a listener after every change; return the function that removes it."""
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
     @callback
     def async_tell(self) -> None:
-        """Tell whoever listens that something has changed."""
+        """Call the listeners."""
         for listener in [*self._listeners]:
             listener()
 
@@ -208,6 +208,6 @@ _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_turns")
 
 
 async def async_take_turn(hass: HomeAssistant) -> None:
-    """Wait until the event loop has run everything else once since the call before got its turn."""
+    """Wait until the event loop has run everything else once after the previous caller's turn."""
     async with hass.data.setdefault(_LOCK, asyncio.Lock()):
         await asyncio.sleep(0)

@@ -1,4 +1,7 @@
-"""The call of a task that is due: its owner's, with exposure, user and options as they are now."""
+"""The tool call of a due task, on behalf of its owner, with the current exposure, user and options.
+
+And questions to the agent.
+"""
 
 import asyncio
 from collections.abc import Container, Mapping
@@ -23,29 +26,29 @@ from ..results import ToolError
 from .scheduled_task import Hearer, ScheduledTask
 
 HIDDEN = "not_done_hidden"
-"""The key of what is said of what is not done because of what is hidden."""
+"""The key of the sentence about a task that was not executed because something is hidden."""
 
 
 class NotDoneError(ToolError):
-    """Something that was due is not done; `key` is what is said about it, empty for nothing."""
+    """A due task is not executed; `key` is the key of the sentence about it, empty for none."""
 
     def __init__(self, reason: str, key: str = "not_done_failed") -> None:
-        """Take the reason in words for the model, and the key of what is said."""
+        """Store the reason in words for the model, and the key of the sentence."""
         super().__init__(reason)
         self.key = key
 
 
 @callback
 def check_standing(task: ScheduledTask) -> None:
-    """Raise NotDoneError where somebody has ended a task, which is told to nobody."""
+    """Raise NotDoneError if somebody ended the task, which is not reported."""
     if not task.is_standing:
         raise NotDoneError("it was ended meanwhile", "")
 
 
 async def async_call(hass: HomeAssistant, task: ScheduledTask, performers: Container[str] = ()) -> ToolCall:
-    """Return the call of a task that is due; raises ToolError where it may not be fulfilled any more.
+    """Return the call of a due task; raises ToolError if it may not be executed any more.
 
-    What performers do, such as calling a function, they themselves check for being on and allowed.
+    Performers, such as those that call functions, check themselves whether they are on and allowed.
     """
     owner = task.owner
     entry = hass.config_entries.async_get_entry(owner.entry_id)
@@ -76,7 +79,7 @@ async def async_call(hass: HomeAssistant, task: ScheduledTask, performers: Conta
 
 
 async def async_valid_call(hass: HomeAssistant, task: ScheduledTask, performers: Container[str] = ()) -> ToolCall:
-    """Return the call of a task that stands, for somebody who is still exposed; raises NotDoneError."""
+    """Return the call of a pending task whose audience is still exposed; raises NotDoneError."""
     check_standing(task)
     try:
         call = await async_call(hass, task, performers)
@@ -92,7 +95,7 @@ async def async_valid_call(hass: HomeAssistant, task: ScheduledTask, performers:
 
 
 ANSWER_TIME: Final = 120.0
-"""Seconds that the assistant has for an answer."""
+"""Seconds that the agent has for an answer."""
 
 _NO_ANSWER: Final = "the assistant gave no answer."
 

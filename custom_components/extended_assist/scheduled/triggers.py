@@ -1,4 +1,4 @@
-"""What sets tasks off when something happens: attached as the triggers of automations are, and again where that fails."""
+"""Triggers of tasks, attached as those of automations are, and again after a failure."""
 
 from collections.abc import Callable, Iterable
 from contextvars import Context as ContextVariables
@@ -18,11 +18,11 @@ from ..exposure.safe_log import QUIET, UnloggedText, log_unexpected
 from .scheduled_task import ScheduledTask
 
 RETRY = 60.0
-"""Seconds after which triggers that could not be attached are tried again; a component that is loaded comes before."""
+"""Seconds after which triggers that could not be attached are retried; loading a component retries at once."""
 
 
 type _Key = tuple[str, int]
-"""The id of a task, and the place of a trigger among its triggers."""
+"""The id of a task, and the index of the trigger."""
 
 
 @dataclass(slots=True, eq=False)
@@ -31,9 +31,9 @@ class _Watch:
 
     trigger: dict[str, Any]
     detach: CALLBACK_TYPE | None = None
-    """What takes it back; None while it is not attached."""
+    """Detaches the trigger; None while it is not attached."""
     tried: float = 0.0
-    """When it was tried to attach it, by the event loop's clock."""
+    """The time of the last attempt to attach it, by the event loop's clock."""
 
     def leave(self) -> None:
         """Detach it."""
@@ -46,7 +46,7 @@ class Triggers:
     """The triggers of all tasks."""
 
     def __init__(self, hass: HomeAssistant, fired: Callable[[str], None]) -> None:
-        """Take what is called with the id of a task when one of its triggers fires."""
+        """Store the callback, which gets the id of a task when one of its triggers fires."""
         self._hass = hass
         self._fired = fired
         self._watches: dict[_Key, _Watch] = {}
@@ -54,7 +54,7 @@ class Triggers:
 
     @callback
     def async_set(self, tasks: Iterable[ScheduledTask]) -> None:
-        """Attach the triggers of these tasks, and of no others."""
+        """Attach the triggers of these tasks and detach all others."""
         wanted = {(task.id, index): trigger for task in tasks for index, trigger in enumerate(task.when.triggers)}
         for key in [key for key, watch in self._watches.items() if wanted.get(key) != watch.trigger]:
             self._watches.pop(key).leave()
@@ -65,12 +65,12 @@ class Triggers:
 
     @property
     def is_missing(self) -> bool:
-        """Return whether there are triggers that are not attached."""
+        """Return whether a trigger could not be attached."""
         return any(watch.detach is None for watch in self._watches.values())
 
     @callback
     def async_retry(self) -> None:
-        """Try again what could not be attached a minute ago."""
+        """Retry triggers whose last attempt was a minute ago."""
         now = self._hass.loop.time()
         for key, watch in self._watches.items():
             if watch.detach is None and now - watch.tried >= RETRY:
@@ -78,14 +78,14 @@ class Triggers:
 
     @callback
     def _on_component(self, _: Event[Any]) -> None:
-        """Try again when a component is loaded that may bring what was missing."""
+        """Retry when a component is loaded that may provide the missing platform."""
         for key, watch in self._watches.items():
             if watch.detach is None:
                 self._try(key)
 
     @callback
     def _try(self, key: _Key) -> None:
-        """Attach a trigger, outside of any conversation."""
+        """Attach a trigger outside any conversation."""
         watch = self._watches[key]
         watch.tried = self._hass.loop.time()
         ContextVariables().run(
@@ -93,7 +93,7 @@ class Triggers:
         )
 
     async def _async_attach(self, key: _Key, watch: _Watch) -> None:
-        """Attach a trigger by itself: one that cannot be attached keeps no other from counting the time that it holds."""
+        """Attach one trigger separately, so that a failing one does not keep others from counting their `for` time."""
 
         @callback
         def fire(_variables: dict[str, Any], _context: Context | None = None) -> None:

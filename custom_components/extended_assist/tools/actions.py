@@ -20,8 +20,7 @@ from ..confirmation.untrusted_text import marked, marked_answer
 from ..confirmation.wording import step_for
 from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, format_time
-from ..undo.plan import async_plan_undo
-from ..undo.undoers import async_undo, undo_lock
+from ..undo.undoers import async_plan_undo, async_undo, undo_lock
 from ..worker.interruptible import async_pause
 
 _NOTHING = "This assistant has changed nothing in this conversation, or for this user, that is not undone already."

@@ -13,12 +13,19 @@ from homeassistant.util.json import JsonArrayType, JsonObjectType
 from ..calls.call import ToolCall
 from ..calls.chat_images import async_show, screen_of
 from ..calls.policy import Tier
-from ..cameras.access import async_may_see, async_note_looks
 from ..cameras.description import SightedTool, async_in_words
 from ..cameras.earlier import async_earlier, async_earlier_times
 from ..cameras.image_cache import KeptPicture, KeptPictures, LookResult, PictureReference
 from ..cameras.resize import MEDIA_TYPE
-from ..cameras.snapshot import MAX_PICTURES, SOURCES, NoPicture, TakenPicture, async_take
+from ..cameras.snapshot import (
+    MAX_PICTURES,
+    SOURCES,
+    NoPicture,
+    TakenPicture,
+    async_may_see,
+    async_note_looks,
+    async_take,
+)
 from ..confirmation.untrusted_text import marked
 from ..exposure.entities import ExposedEntity
 from ..llm_tools.extended_tool import READ_ONLY

@@ -19,9 +19,8 @@ from ..calls.options import CAMERAS, WISHES
 from ..calls.plan import Plan, Step
 from ..calls.policy import Tier
 from ..calls.visible_text import name_shown
-from ..cameras.access import async_may_see
 from ..cameras.description import SightedTool
-from ..cameras.snapshot import SOURCES
+from ..cameras.snapshot import SOURCES, async_may_see
 from ..claude.vision_model import check_eyes, thought_of_look
 from ..const import CONF_FAMILIES, DOMAIN
 from ..exposure.entities import ExposedEntity

@@ -1,10 +1,10 @@
-"""What takes back each kind of change."""
+"""Undo of each kind of change, and the plan of the next undo."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import JsonObjectType
 
@@ -24,13 +24,16 @@ from ..calls.journal import (
     Change,
     Journal,
 )
+from ..calls.plan import Plan, Step
+from ..calls.settable_attributes import STATE
 from ..const import DOMAIN
+from ..exposure.fixed_values import is_fixed_attribute, is_fixed_state
 from ..habits.dismissed import async_get_declined
 from ..results import OverError, ToolError
-from .automations import async_undo_automation
-from .memory import async_undo_fact
-from .scheduled import async_restore_task, async_undo_task
-from .states import async_undo_states
+from .automations import async_plan_undo_automation, async_undo_automation
+from .memory import async_plan_undo_fact, async_undo_fact
+from .scheduled import async_plan_undo_task, async_restore_task, async_undo_task
+from .states import async_undo_states, steps_of_undoing
 
 type Undoer = Callable[[ToolCall, Change], Awaitable[tuple[JsonObjectType, bool]]]
 """Undoes a change and says what came back and what did not, and whether nothing is left to be tried again.
@@ -80,3 +83,38 @@ async def async_undo(call: ToolCall, journal: Journal, change: Change) -> JsonOb
         raise
     journal.mark(change, undone=is_over)
     return answer if await journal.async_save() else answer | {"note": _NOT_STORED}
+
+
+async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan:
+    """Return the plan of undoing this change, and no other; steps that cannot be told count as consequential."""
+    steps: tuple[Step, ...] = ()
+    if STATES in change.details:
+        steps = tuple(steps_of_undoing(call, change))
+    elif change.kind in (SCHEDULED, CANCELLED, WISH, WISH_CHANGED):
+        return await async_plan_undo_task(call, change, sentence)
+    elif change.kind == FACT:
+        return await async_plan_undo_fact(call, change, sentence)
+    elif change.kind in (AUTOMATION, SCRIPT, SCENE) and (plan := await async_plan_undo_automation(call, change)):
+        return plan
+    elif change.kind == HABIT:
+        steps = (Step(f"{DOMAIN}.undo", (), {}, sentence),)
+    else:
+        steps = (Step(f"{DOMAIN}.undo", (), {}, sentence),)
+        return Plan(steps, sentence, is_whole=False, bound_to=change.id)
+    return Plan(steps, sentence, bound_to=change.id, has_free_text=_tells_free_text(call, change))
+
+
+@callback
+def _tells_free_text(call: ToolCall, change: Change) -> bool:
+    """Return whether a value that would be brought back is not fixed."""
+    return any(
+        not (
+            is_fixed_state(call.hass, state, str(value))
+            if name == STATE
+            else is_fixed_attribute(call.hass, state, name, value)
+        )
+        for entity_id, kept in change.details.get(STATES, {}).items()
+        if (state := call.exposure.state(entity_id))
+        for aspect in kept.get("aspects", {}).values()
+        for name, value in (aspect.get("before") or {}).items()
+    )
