@@ -7,6 +7,8 @@ and counts the work of the event loop's thread: how busy the machine is otherwis
 from collections.abc import Iterable, Mapping
 from datetime import date, time, timedelta
 from functools import cache, lru_cache
+import gc
+import threading
 from time import thread_time
 from types import CodeType
 from typing import Any, Final, override
@@ -41,19 +43,37 @@ type Compiled = tuple[CodeType, frozenset[str]]
 _AS_THEY_ARE = (str, int, float, bool, date, time, timedelta, type(None))
 
 
+_collector = threading.local()
+
+
+def _time_collector(phase: str, _: dict[str, int]) -> None:
+    """Add the processor time of garbage collections in this thread: a large one takes longer than a template may."""
+    if phase == "start":
+        _collector.started = thread_time()
+    elif (started := getattr(_collector, "started", None)) is not None:
+        _collector.seconds = getattr(_collector, "seconds", 0.0) + thread_time() - started
+
+
+def _work_time() -> float:
+    """Return the processor time of this thread in seconds, without garbage collections."""
+    return thread_time() - float(getattr(_collector, "seconds", 0.0))
+
+
 class WorkBudget(Budget):
-    """A budget whose seconds are processor time of the thread that makes it and uses it."""
+    """A budget whose seconds are the processor time of its thread, without garbage collections."""
 
     def __init__(self, seconds: float) -> None:
         """Start with everything."""
         super().__init__(seconds)
-        self._started = thread_time()
+        if _time_collector not in gc.callbacks:
+            gc.callbacks.append(_time_collector)
+        self._started = _work_time()
 
     @override
     def tick(self) -> None:
         """Raise TooLongError when the work is too much; no thread works for longer than the clock says."""
         if self._clock() > self._ends:
-            left = self._seconds - (thread_time() - self._started)
+            left = self._seconds - (_work_time() - self._started)
             if left <= 0:
                 raise TooLongError(self._seconds)
             self._ends = self._clock() + left
@@ -173,7 +193,7 @@ class BoundTemplate(Unlogged, Template):
         """Render over what is exposed now, with views of the variables."""
         if self._bound_code is None:
             return super().async_render(None, parse_result)
-        started, limit = thread_time(), self._run.seconds()
+        started, limit = _work_time(), self._run.seconds()
         home = TemplateHome(self._run.hass, self._run.exposure(), WorkBudget(limit))
         here = environment_for(home)
         given = dict(variables or {})
@@ -185,7 +205,7 @@ class BoundTemplate(Unlogged, Template):
             raise TemplateError("It is nested too deeply") from err
         finally:
             self._compiled = None
-            self._run.spend(thread_time() - started)
+            self._run.spend(_work_time() - started)
             self._run.has_free_text = self._run.has_free_text or home.has_free_text
             if (info := render_info_cv.get()) is not None and info.collecting:
                 info.entities = {*info.entities, *home.read}
