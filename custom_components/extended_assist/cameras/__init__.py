@@ -1,1 +1,1 @@
-"""Pictures of cameras: taken, made small, kept for a while in memory, and told in words where a model cannot see."""
+"""Camera images: snapshots, scaled, cached in memory for a while, and described for models that cannot see."""

@@ -1,4 +1,4 @@
-"""What is in pictures in words, by an AI Task, for models and programs that pictures cannot be given to."""
+"""Descriptions of images by an AI Task, for models and programs that cannot see."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
@@ -43,7 +43,7 @@ async def async_in_words(call: ToolCall, taken: list[TakenPicture], question: st
 
 
 async def async_glance_by_task(call: ToolCall, taken: list[TakenPicture], see: str) -> bool:
-    """Return whether something is to be seen in pictures; raises ToolError. Nothing else of the answer is used."""
+    """Return whether something is visible in images; raises ToolError. Nothing else of the answer is used."""
     choice = SelectSelector(SelectSelectorConfig(options=[*_SEEN]))
     structure = vol.Schema({vol.Required("seen"): choice})
     answer = await _async_ask(call, taken, _GLANCE.format(names=_names(taken), see=see), structure)
@@ -53,7 +53,7 @@ async def async_glance_by_task(call: ToolCall, taken: list[TakenPicture], see: s
 
 
 def _names(taken: list[TakenPicture]) -> str:
-    """Return the names of the cameras, in their order."""
+    """Return the names of the cameras in order."""
     return ", ".join(one.entity.name for one in taken)
 
 
@@ -92,28 +92,28 @@ async def _async_ask(
 
 
 class SightedTool(ExtendedTool):
-    """A tool whose results hold pictures where whoever asks the model can show them to it."""
+    """A tool whose results have images where the agent can send them to its model."""
 
     sees: ClassVar[bool] = False
-    """Whether pictures go with the result; else it tells in words what is in them."""
+    """Whether images go with the result; otherwise the result describes them."""
     seeing: ClassVar[type[SightedTool] | None] = None
     """The same tool for a model that sees."""
     telling: ClassVar[type[SightedTool] | None] = None
     """The same tool for one that does not."""
 
     def for_model(self, hass: HomeAssistant, *, sees: bool) -> SightedTool | None:
-        """Return the tool for a model of ours, or None where it would be of no use."""
+        """Return the tool for one of our models, or None if it would be useless."""
         kind = self.seeing if sees else self.telling
         return kind(self._options) if kind and (sees or self._options.as_of_now(hass).look_task) else None
 
 
 def with_eyes(hass: HomeAssistant, tools: Iterable[llm.Tool], *, sees: bool) -> list[llm.Tool]:
-    """Return tools as a model that sees, or does not, is offered them; names that merged APIs gave stay."""
+    """Return tools in the variant for a model that sees, or does not; names of merged APIs stay."""
     return [fit for tool in tools if (fit := _fit(hass, tool, sees=sees))]
 
 
 def _fit(hass: HomeAssistant, tool: llm.Tool, *, sees: bool) -> llm.Tool | None:
-    """Return a tool for a model, or None."""
+    """Return the variant of a tool for a model, or None."""
     inner = unwrapped(tool)
     if not isinstance(inner, SightedTool):
         return tool

@@ -1,4 +1,4 @@
-"""Pictures of a past moment: the nearest of what was looked at before and of what the home keeps in folders."""
+"""Earlier images: the one nearest to a time, from the cache and from the home's folders."""
 
 from datetime import datetime, timedelta
 from itertools import chain
@@ -16,15 +16,15 @@ from .resize import UnreadablePictureError, most_tokens
 from .snapshot import async_fit, async_note_looks
 
 PART_OF_DAY: Final = timedelta(hours=3)
-"""How far from the time that was asked for an earlier picture may be; of what is farther away, the times are told."""
+"""The most time between the requested time and an earlier image; for others, only their times are given."""
 _TRIES: Final = 3
-"""Files that are opened, the nearest first, where one is broken or still being written."""
+"""The most files that are opened, nearest first, if one is broken or incomplete."""
 
 type SeenPicture = tuple[ExposedEntity, KeptPicture]
 
 
 async def async_earlier(call: ToolCall, kept: KeptPictures, entities: list[ExposedEntity]) -> list[SeenPicture]:
-    """Return the picture of each camera that is nearest to the time that is asked for; of a file, the look is noted."""
+    """Return the image of each camera that is nearest to the requested time; note the access to a file."""
     if (moment := _moment(call)) is None:
         return []
     most = most_tokens(len(entities))
@@ -47,7 +47,7 @@ async def async_earlier(call: ToolCall, kept: KeptPictures, entities: list[Expos
 
 
 async def async_earlier_times(call: ToolCall, kept: KeptPictures, entities: list[ExposedEntity]) -> str:
-    """Return of which times there are pictures of the cameras, for this caller."""
+    """Return the times of the images that a caller may see."""
     times = [
         f"{entity.name} {', '.join(format_time(one.moment) for one in found)}"
         for entity in entities
@@ -67,7 +67,7 @@ async def async_earlier_times(call: ToolCall, kept: KeptPictures, entities: list
 
 
 def _moment(call: ToolCall) -> datetime | None:
-    """Return the time that is asked for."""
+    """Return the requested time."""
     name = "at" if "at" in call.arguments else "compare"
     return dt_util.as_utc(parse_time(call.arguments[name], name)) if name in call.arguments else None
 
@@ -81,7 +81,7 @@ async def _async_files(call: ToolCall, entity: ExposedEntity) -> list[PictureFil
 async def _async_of_folder(
     call: ToolCall, kept: KeptPictures, entity: ExposedEntity, moment: datetime, *, bound: timedelta, most: int
 ) -> KeptPicture | None:
-    """Return a picture of a camera's folders that is nearer to a moment than a bound, or None."""
+    """Return an image of a camera's folders that is nearer to a time than a limit, or None."""
     files = [one for one in await _async_files(call, entity) if abs(one.made - moment) < bound]
     for file in sorted(files, key=lambda one: abs(one.made - moment))[:_TRIES]:
         try:

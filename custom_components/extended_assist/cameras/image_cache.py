@@ -1,4 +1,4 @@
-"""Pictures that were looked at, kept for a while in memory: never on the disk, never for anybody else, gone after a restart."""
+"""A cache of images that users looked at: in memory only, per user, for a few hours."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,19 +19,19 @@ from ..exposure.entities import Exposure
 from .resize import FittedPicture
 
 KEPT_FOR: Final = timedelta(hours=24)
-"""How long a picture can be compared with: since this morning, since yesterday at this time."""
+"""How long an image can be compared with a new one."""
 MAX_KEPT: Final = 60
 MAX_SIZE: Final = 16_000_000
-"""Characters of all pictures in base64: sixty of everyday ones."""
+"""The most base64 characters of all images: about sixty."""
 MAX_OF_ONE: Final = 6
-"""Pictures of one camera for one person."""
+"""The most images of one camera for one user."""
 
 type Owner = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPicture:
-    """A picture that somebody looked at."""
+    """A cached image."""
 
     picture_id: str
     entity_id: str
@@ -39,27 +39,27 @@ class KeptPicture:
     taken: datetime
     kept: datetime
     moment: datetime
-    """The time that it is found by: when somebody looked, or of a file, when that was made."""
+    """The time of the snapshot or of the file."""
     picture: FittedPicture = field(repr=False)
     is_of_file: bool = False
-    """Whether the home keeps it too: it can be read again."""
+    """Whether the image comes from a file and can be read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PictureReference:
-    """A picture that belongs to a result."""
+    """An image that belongs to a result."""
 
     picture_id: str
     label: str
-    """What stands before it: whose it is, and when it was taken."""
+    """The text before the image: its camera and time."""
     tokens: int
-    """What a model counts for it."""
+    """The tokens that a model counts for it."""
     size: int = 0
-    """Its characters in base64."""
+    """Its size in base64 characters."""
 
 
 class LookResult(llm.ToolResult):
-    """A result to which pictures belong, held by what makes requests. Others cannot write one."""
+    """A result with images, which only our requests include. Only our code makes one."""
 
     pictures: tuple[PictureReference, ...] = ()
     """No field, because Home Assistant writes the fields of results as JSON; the data names them."""
@@ -73,17 +73,17 @@ class LookResult(llm.ToolResult):
 
 
 def owner_of(caller: Caller) -> Owner:
-    """Return whose pictures a caller's are: the user's, or of where nobody is known, the device's or the conversation's."""
+    """Return the owner of a caller's images: the user, else the device or the conversation."""
     if caller.user_id:
         return ("user", caller.user_id)
     return ("device", caller.device_id) if caller.device_id else ("conversation", *caller.conversation_key)
 
 
 class KeptPictures:
-    """The pictures of this Home Assistant, oldest first."""
+    """The cached images of this Home Assistant, oldest first."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Begin with none."""
+        """Start empty."""
         self._hass = hass
         self._pictures: dict[str, KeptPicture] = {}
         self._size = 0
@@ -91,23 +91,23 @@ class KeptPictures:
 
     @staticmethod
     def of(hass: HomeAssistant) -> KeptPictures:
-        """Return the pictures of this Home Assistant."""
+        """Return the cache of this Home Assistant."""
         return hass.data.setdefault(_KEPT, KeptPictures(hass))
 
     def __iter__(self) -> Iterator[KeptPicture]:
-        """Go through all of them."""
+        """Iterate over all images."""
         return iter([*self._pictures.values()])
 
     @property
     def size(self) -> int:
-        """Return how many characters they have."""
+        """Return the number of characters of all images."""
         return self._size
 
     @callback
     def keep(
         self, caller: Caller, entity_id: str, taken: datetime, picture: FittedPicture, *, moment: datetime | None = None
     ) -> KeptPicture:
-        """Keep a picture that a caller looks at; moment is that of a file."""
+        """Cache an image that a caller looked at; `moment` is the time of a file."""
         now, is_of_file = dt_util.utcnow(), moment is not None
         kept = KeptPicture(
             token_urlsafe(12), entity_id, owner_of(caller), taken, now, moment or now, picture, is_of_file
@@ -125,7 +125,7 @@ class KeptPictures:
 
     @callback
     def get(self, picture_id: str) -> KeptPicture | None:
-        """Return a picture that a result refers to, or None where it is gone."""
+        """Return the image of a reference, or None if it was dropped."""
         return self._pictures.get(picture_id)
 
     @callback
@@ -148,21 +148,21 @@ class KeptPictures:
 
     @callback
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all images."""
         self._pictures, self._size = {}, 0
         self._forget_in_time()
 
     def _drop(self, picture_id: str) -> None:
-        """Forget a picture."""
+        """Drop an image."""
         self._size -= len(self._pictures.pop(picture_id).picture.data)
 
     def _like(self, latest: KeptPicture) -> list[KeptPicture]:
-        """Return the pictures of a camera for one person, those of files or the others: neither takes the room of the other."""
+        """Return a user's images of a camera, either from files or from snapshots; each kind has its own room."""
         kind = latest.owner, latest.entity_id, latest.is_of_file
         return [one for one in self if (one.owner, one.entity_id, one.is_of_file) == kind]
 
     def _thin_out(self, latest: KeptPicture) -> None:
-        """Keep the first and the last pictures of a camera, and of those between, what leaves the smallest gaps."""
+        """Keep the first and the last images of a camera, and those between that leave the smallest gaps."""
         same = self._like(latest)
         if len(same) > MAX_OF_ONE:
             _, index = min((same[index + 1].kept - same[index - 1].kept, index) for index in range(1, len(same) - 1))
@@ -170,7 +170,7 @@ class KeptPictures:
 
     @callback
     def _forget_in_time(self, *_: Any) -> None:
-        """Forget what is old, and wait for what becomes so next."""
+        """Drop expired images and schedule the next time."""
         if self._stop:
             self._stop()
             self._stop = None

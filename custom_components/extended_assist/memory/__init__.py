@@ -1,1 +1,1 @@
-"""Memory: facts that the household wants to be remembered."""
+"""Memory: facts that users want the assistant to remember."""

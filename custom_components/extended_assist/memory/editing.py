@@ -28,22 +28,22 @@ from .store import FullError, FullOfOneError, Memory
 HOUSEHOLD: Final = "household"
 ME: Final = "me"
 MAX_FILE: Final = 1_000_000
-"""Characters of a file."""
+"""The most characters of an imported file."""
 MAX_ABOUT: Final = 100
-"""Things that a fact in a file is about: one short list may be meant by all facts of it."""
+"""The most entities and areas of one fact in a file, since all facts of a file can share one list."""
 
 
 class NoFactError(ToolError):
-    """What was written is no fact; `place` says which it is."""
+    """A text is not a valid fact; `place` says where it is."""
 
     def __init__(self, place: str) -> None:
-        """Take the place."""
+        """Store the message and the place."""
         super().__init__(f"This cannot be remembered: {place}")
         self.place = place
 
 
 def read_words(words: str) -> str:
-    """Return the words of a fact as they are kept; raises NoFactError."""
+    """Return the words of a fact in their stored form; raises NoFactError."""
     line = one_line(words)
     if not 0 < len(line) <= MAX_WORDS or is_secret_text(line):
         raise NoFactError(line[:40] or "…")
@@ -51,7 +51,7 @@ def read_words(words: str) -> str:
 
 
 def write(hass: HomeAssistant, writer: Writer, words: str, *, is_own: bool, until: float | None = None) -> Fact:
-    """Return a fact that somebody writes; raises NoFactError, and NotAllowedError for one of nobody's own."""
+    """Return a fact that a user writes; raises NoFactError, or NotAllowedError for a private fact without a user."""
     line = read_words(words)
     if is_own and writer.user_id is None:
         raise NotAllowedError("Nobody is known whose own this could be.")
@@ -84,19 +84,19 @@ def rewrite(
 
 
 def keep_subjects(hass: HomeAssistant, written: Fact, before: Fact) -> None:
-    """Let a fact be about what the one before it was about, but for what only the words of that one named."""
+    """Copy what the previous version of a fact is about, except for what only its words named."""
     entities, areas = look_up(hass, Exposure(hass, "conversation"), before.words)
     written.entities = [*dict.fromkeys([*written.entities, *(one for one in before.entities if one not in entities)])]
     written.areas = [*dict.fromkeys([*written.areas, *(one for one in before.areas if one not in areas)])]
 
 
 def to_change(added: Fact | None, ended: Collection[str] = ()) -> Change:
-    """Return the change whose undoing forgets a fact and remembers others again."""
+    """Return the journal entry whose undo forgets one fact and restores others."""
     return Change(FACT, "remembering or forgetting a fact", {"added": added.id if added else None, "ended": [*ended]})
 
 
 async def async_record(hass: HomeAssistant, writer: Writer, change: Change) -> None:
-    """Record a change that a user makes by an action or in the list, so that they can undo it in a conversation or the panel."""
+    """Record a user's change by an action or in the list, so that a conversation or the panel can undo it."""
     change.assistant, change.user_id = "conversation", writer.user_id
     (await async_get_journal(hass)).add(change)
 
@@ -120,7 +120,7 @@ async def async_change(
 
 
 def find_own(memory: Memory, writer: Writer, wanted: str) -> Fact:
-    """Return a fact by its id; raises NoFactError where it is gone, or another person's, which is not there either."""
+    """Return a fact by its id; raises NoFactError if it is gone or belongs to another user, which looks the same."""
     fact = memory.find(wanted)
     if fact is None or not fact.holds(now()) or not writer.may_change(fact):
         raise NoFactError(wanted)
@@ -128,7 +128,7 @@ def find_own(memory: Memory, writer: Writer, wanted: str) -> Fact:
 
 
 def to_yaml(facts: list[Fact]) -> str:
-    """Return facts as they can be written back."""
+    """Return facts as YAML that can be imported again."""
     # Home Assistant's own dump takes "null" away wherever a line ends with it, in words as well.
     rows = [_written(fact) for fact in facts]
     return yaml.dump(rows, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False)
@@ -162,7 +162,7 @@ _FILE = vol.Schema(
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
-    """Return the rows of a file; takes long, off the loop. Raises NoFactError."""
+    """Return the rows of a file; slow, so it runs off the event loop. Raises NoFactError."""
     try:
         rows: list[dict[str, Any]] = _FILE(yaml.load(text, Loader=_Texts) or [])  # noqa: S506 - it is a safe one
     # The last ones come from a value that is not what its tag says.
@@ -177,7 +177,7 @@ def _rows(text: str) -> list[dict[str, Any]]:
 
 
 async def async_read_file(hass: HomeAssistant, text: str, writer: Writer, memory: Memory) -> list[Fact]:
-    """Return the facts of a file that are not remembered yet; raises NoFactError, and then none is to be kept."""
+    """Return the new facts of a file; raises NoFactError, and then none may be stored."""
     if len(text) > MAX_FILE:
         raise NoFactError("…")
     rows = await hass.async_add_executor_job(_rows, text)
@@ -200,7 +200,7 @@ async def async_read_file(hass: HomeAssistant, text: str, writer: Writer, memory
 
 
 def _about(hass: HomeAssistant, fact: Fact, row: Mapping[str, Any]) -> Fact:
-    """Return a fact that is about what a file says, as far as that is here."""
+    """Return a fact with those entities and areas of its row that exist here."""
     areas, entities = ar.async_get(hass), er.async_get(hass)
     for one in row["about"]:
         if hass.states.get(one) or one in entities.entities:
@@ -211,7 +211,7 @@ def _about(hass: HomeAssistant, fact: Fact, row: Mapping[str, Any]) -> Fact:
 
 
 def _read_moment(text: str | None) -> float | None:
-    """Return a moment in seconds since the epoch; raises ValueError for what is none."""
+    """Return a timestamp; raises ValueError for an invalid time."""
     if text is None:
         return None
     if (moment := dt_util.parse_datetime(text)) is None:
@@ -220,21 +220,21 @@ def _read_moment(text: str | None) -> float | None:
 
 
 class _Texts(yaml.CSafeLoader):
-    """Reads every value as a text, so that a time stays as it is written, and nothing is looked up or included."""
+    """A YAML loader that reads every value as text: times stay as they are written, and nothing is included."""
 
 
 _Texts.yaml_implicit_resolvers = {}
 
 
 def refusal(key: str, **values: object) -> ServiceValidationError:
-    """Return an error that tells what to do instead."""
+    """Return an error with the next step."""
     placeholders = {name: str(value) for name, value in values.items()}
     return ServiceValidationError(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise errors for a person in place of those for a model."""
+    """Replace errors for models by errors for people."""
     try:
         yield
     except NotAllowedError as err:

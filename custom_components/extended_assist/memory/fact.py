@@ -1,4 +1,4 @@
-"""A fact that somebody wanted to be remembered, as it is stored."""
+"""A fact to remember, and its stored form."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,29 +14,29 @@ from ..storage import NUMBER, TEXT_OR_NONE, shape
 from .search import Features, features
 
 MAX_FACTS: Final = 1_000
-"""Facts of a home that can hold at the same time."""
+"""The most valid facts of a home."""
 MAX_OF_ONE: Final = 800
-"""Those of them that one user may have said; or automations and guests together. So the others have room."""
+"""The most valid facts of one user, or of automations and guests together, so that others have room."""
 MAX_WORDS: Final = 500
-"""Characters of a fact."""
+"""The most characters of a fact."""
 MAX_PAST: Final = 200
 PAST_DAYS: Final = 30
-"""What was forgotten or replaced is kept in so many, for so many days, so that it can be brought back by undo."""
+"""Days for which up to MAX_PAST forgotten or replaced facts are kept for undo."""
 
 
 class Via(StrEnum):
-    """How a fact came here."""
+    """The origin of a fact."""
 
     SAID = "said"
-    """It was told to an assistant."""
+    """A user told it to an assistant."""
     AUTOMATION = "automation"
-    """An automation or a task told it."""
+    """An automation or a task stored it."""
     WRITTEN = "written"
-    """Somebody wrote it: in the list, by an action or in a file."""
+    """A user wrote it in the list, by an action or in a file."""
 
 
 def now() -> float:
-    """Return the moment that it is, in seconds since the epoch."""
+    """Return the current time in seconds since the epoch."""
     return dt_util.utcnow().timestamp()
 
 
@@ -47,53 +47,53 @@ def new_id() -> str:
 
 @dataclass(slots=True)
 class Fact:
-    """A fact."""
+    """A fact to remember."""
 
     words: str
-    """One line, as it was said."""
+    """One line, as the user said it."""
     user_id: str | None = None
-    """Whose it is, told to nobody else; None for the household's."""
+    """The user whose private fact it is; None for the household's."""
     said_by: str | None = None
-    """The user who said it; None where nobody was logged in."""
+    """The user who said it; None if nobody was logged in."""
     device_id: str | None = None
-    """Where it was said."""
+    """The device to which it was said."""
     via: Via = Via.SAID
     until: float | None = None
-    """When it ceases to hold, in seconds since the epoch."""
+    """The end of its validity in seconds since the epoch."""
     entities: list[str] = field(default_factory=list)
     areas: list[str] = field(default_factory=list)
-    """What it is about, by ids."""
+    """The ids of the areas that it is about."""
     said: float = field(default_factory=now)
-    """When, in seconds since the epoch."""
+    """When it was said, in seconds since the epoch."""
     ended: float | None = None
-    """When it was forgotten or replaced; None while it holds."""
+    """When it was forgotten or replaced; None while it is valid."""
     replaced_by: str | None = None
-    """The id of the fact in its place: where that is deleted for good, this one goes with it."""
+    """The id of its replacement; deleting that for good deletes this fact too."""
     id: str = field(default_factory=new_id)
     search_keys: Features | None = field(default=None, compare=False, repr=False)
-    """The search keys of the words, once they are read; not stored."""
+    """The search keys of the words, computed on first use; not stored."""
 
     @property
     def author(self) -> str | None:
-        """Return the user who worded it, None for nobody who is known, or an empty text for an automation."""
+        """Return the user who worded it, None if unknown, or an empty text for an automation."""
         return "" if self.via is Via.AUTOMATION else self.said_by or self.user_id
 
     def holds(self, moment: float) -> bool:
-        """Return whether it holds at a moment."""
+        """Return whether it is valid at a time."""
         return self.ended is None and (self.until is None or self.until > moment)
 
     @property
     def of_whom(self) -> str | None:
-        """Return the user whose room it takes; None for automations and guests."""
+        """Return the user whose limit it counts for; None for automations and guests."""
         return self.user_id or self.said_by
 
     def is_over(self, moment: float) -> bool:
-        """Return whether it has been past for so long that it is kept no more."""
+        """Return whether it has been past for longer than it is kept."""
         past = min(filter(None, (self.ended, self.until)), default=None)
         return past is not None and moment - past > PAST_DAYS * 86400
 
     def stored(self) -> dict[str, Any]:
-        """Return it as it is stored."""
+        """Return the stored form."""
         return {name: getattr(self, name) for name in _NAMES}
 
 
@@ -101,14 +101,14 @@ _NAMES = tuple(one.name for one in fields(Fact) if one.name != "search_keys")
 
 
 def read_search_keys(facts: Collection[Fact]) -> list[Features]:
-    """Return the search keys of facts, and keep them with each; runs off the event loop."""
+    """Return the search keys of facts and cache them; runs off the event loop."""
     for fact in facts:
         fact.search_keys = fact.search_keys or features(fact.words)
     return [fact.search_keys for fact in facts if fact.search_keys is not None]
 
 
 def one_line(words: str) -> str:
-    """Return words as they are kept: on one line, so that in a prompt nothing of them looks like anything else."""
+    """Return words as one line, so that no part of them can look like another part of a prompt."""
     return " ".join("".join(char if char.isprintable() else " " for char in words).split())
 
 
@@ -128,28 +128,31 @@ _STORED = shape({"facts": [_FACT]})
 
 
 def read_stored(stored: Any) -> list[Fact]:
-    """Return the facts in what was stored; raises vol.Invalid for anything else."""
+    """Return the facts of stored data; raises vol.Invalid."""
     return [] if stored is None else [_read(valid) for valid in _STORED(stored)["facts"]]
 
 
 def read_row(row: Any) -> Fact:
-    """Return the fact in one stored row; raises vol.Invalid for anything else."""
+    """Return the fact of one stored row; raises vol.Invalid."""
     return _read(_FACT(row))
 
 
 @dataclass(frozen=True)
 class Gone:
-    """The facts that are deleted for good."""
+    """Facts that are deleted for good."""
 
     wanted: Callable[[Fact], bool]
-    """Returns true for a fact that is to be removed."""
+    """Returns true for a fact that must be removed."""
     words: Collection[str] = ()
-    """The words of those that were found."""
+    """The words of the removed facts."""
     names: Collection[str] = ()
-    """The ids of the user and of their person, where all of theirs is deleted."""
+    """The ids of the user and their person entity, if all their facts are deleted."""
 
     def has_row(self, row: Any) -> bool:
-        """Return whether a row of a copy is to go; one that is no fact goes if it holds any of the words or ids."""
+        """Return whether a row of a copy must be removed.
+
+        An invalid row is removed if it holds any of the words or ids.
+        """
         try:
             fact = read_row(row)
         except vol.Invalid:

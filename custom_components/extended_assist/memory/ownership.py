@@ -1,4 +1,4 @@
-"""Whose a fact is: who is told of it, and who may have one remembered."""
+"""Ownership of facts: who may read them, and who may store them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -41,34 +41,34 @@ _FROM_OUTSIDE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Ears:
-    """What facts somebody is told."""
+    """A reader of facts."""
 
     household: bool = False
     user_id: str | None = None
-    """Whose own facts are told, too."""
+    """The user whose private facts are included."""
 
     def hears(self, fact: Fact) -> bool:
-        """Return whether they are told of a fact."""
+        """Return whether the reader may see a fact."""
         return self.household if fact.user_id is None else fact.user_id == self.user_id
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who has something remembered."""
+    """A writer of facts."""
 
     user_id: str | None = None
     """None for a guest or an automation."""
     via: Via = Via.SAID
 
     def may_change(self, fact: Fact) -> bool:
-        """Return whether they may forget or replace a fact: who is not known, only what came like that itself."""
+        """Return whether the writer may forget or replace a fact; unknown writers only those of unknown writers."""
         if self.user_id is not None:
             return fact.user_id in (None, self.user_id)
         return fact.user_id is None and fact.said_by is None and fact.via is self.via
 
 
 async def async_known_user(hass: HomeAssistant, user_id: str | None) -> str | None:
-    """Return the id of a user who lives here; None for nobody, and for who is gone, a system's, or may only look."""
+    """Return the id of an active user who may control the home, or None."""
     user = await hass.auth.async_get_user(user_id) if user_id else None
     if user is None or not user.is_active or user.system_generated:
         return None
@@ -77,14 +77,14 @@ async def async_known_user(hass: HomeAssistant, user_id: str | None) -> str | No
 
 
 async def async_ears(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Ears:
-    """Return the ears of a caller: whose facts they are told."""
+    """Return the reader that a caller is."""
     if not options.has_memory or (is_elsewhere(caller) and not options.memory_elsewhere):
         return Ears()
     return Ears(household=True, user_id=await _async_speaker(hass, caller))
 
 
 async def async_check_ears(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Ears:
-    """Return the ears of a caller; raises NotAllowedError where they are told none."""
+    """Return the reader that a caller is; raises NotAllowedError if they may read no facts."""
     ears = await async_ears(hass, caller, options)
     if not ears.household:
         raise NotAllowedError(_NOT_HERE if options.has_memory else _OFF)
@@ -92,7 +92,7 @@ async def async_check_ears(hass: HomeAssistant, caller: Caller, options: Toolbox
 
 
 async def async_check_writer(hass: HomeAssistant, caller: Caller, options: ToolboxOptions) -> Writer:
-    """Return who has something remembered or forgotten; raises NotAllowedError where they may not."""
+    """Return the writer that a caller is; raises NotAllowedError if they may store no facts."""
     await async_check_ears(hass, caller, options)
     if marks(caller.chat_log) and not can_be_asked(caller):
         raise NotAllowedError(_FROM_OUTSIDE)
@@ -108,25 +108,25 @@ async def async_check_writer(hass: HomeAssistant, caller: Caller, options: Toolb
 
 
 def automation(options: ToolboxOptions) -> Writer:
-    """Return an automation as who has something remembered; raises NotAllowedError where they may not."""
+    """Return an automation as a writer; raises NotAllowedError if the options forbid it."""
     if not options.memory_automations:
         raise NotAllowedError(_NO_AUTOMATION)
     return Writer(via=Via.AUTOMATION)
 
 
 def check_guests(memory: Memory, writer: Writer, options: ToolboxOptions) -> None:
-    """Raise NotAllowedError where more is remembered from where nobody is logged in than may be."""
+    """Raise NotAllowedError if guests have stored as many facts as the options allow."""
     if writer == Writer() and sum(map(writer.may_change, memory.held)) > options.memory_guests:
         raise NotAllowedError(_GUESTS_FULL.format(limit=options.memory_guests))
 
 
 def is_elsewhere(caller: Caller) -> bool:
-    """Return whether this is no conversation: a task, or a program over MCP."""
+    """Return whether the call comes from a task or over MCP rather than a conversation."""
     return caller.chat_log is None or caller.assistant != CONVERSATION
 
 
 async def _async_speaker(hass: HomeAssistant, caller: Caller) -> str | None:
-    """Return who is logged in where they speak; nobody where others hear the answer, too, as at a satellite."""
+    """Return the logged-in user, or None where others hear the answer too, such as at a satellite."""
     if caller.assistant != CONVERSATION or is_asked_later(hass, caller.context) or is_satellite(hass, caller.device_id):
         return None
     return await async_known_user(hass, caller.user_id)
@@ -134,13 +134,13 @@ async def _async_speaker(hass: HomeAssistant, caller: Caller) -> str | None:
 
 @callback
 def is_satellite(hass: HomeAssistant, device_id: str | None) -> bool:
-    """Return whether a device listens in a room: whose context it has is whoever used it last."""
+    """Return whether a device listens in a room; its context has its latest user, who may not be the speaker."""
     found = er.async_entries_for_device(er.async_get(hass), device_id) if device_id else ()
     return any(entry.domain == "assist_satellite" for entry in found)
 
 
 async def async_writer_of(hass: HomeAssistant, context: Context | None, options: ToolboxOptions) -> Writer:
-    """Return who changes something by an action or in a list; raises NotAllowedError where they may not."""
+    """Return the writer of an action or a change in the list; raises NotAllowedError."""
     if context is None or context.user_id is None:
         return automation(options)
     if (user_id := await async_known_user(hass, context.user_id)) is None:

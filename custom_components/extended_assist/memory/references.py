@@ -1,4 +1,4 @@
-"""What a fact is about: looked up when it is said, so that the words may call a thing whatever they like."""
+"""References of facts: the entities and areas that a fact is about, resolved when it is said."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -14,15 +14,15 @@ from ..exposure.name_index import async_get_names
 from .fact import Fact, one_line
 
 _LONGEST: Final = 6
-"""Words of a name that is looked for."""
+"""The most words of a name."""
 _TELLING: Final = 5
-"""Letters of a name of one word; shorter ones are words of any sentence."""
+"""The least letters of a name of one word, since shorter words occur in any sentence."""
 _PERSON: Final = "person."
 """What is told of persons by their names is the household's own knowledge; where they are stays hidden."""
 _WORD = re.compile(r"[\w'\u2019]+")
 
 SLICE: Final = 100
-"""Facts that are looked at in one go: some milliseconds."""
+"""Facts that are checked at a time, which takes some milliseconds."""
 
 type Subjects = tuple[list[str], list[str]]
 """Ids of entities and of areas."""
@@ -57,7 +57,7 @@ def look_up(hass: HomeAssistant, exposure: Exposure, words: str, about: Iterable
 
 
 def _areas(registry: ar.AreaRegistry, name: str) -> list[str]:
-    """Return the ids of the areas that a name or an alias means."""
+    """Return the ids of the areas with a name or an alias."""
     if area := registry.async_get_area_by_name(name):
         return [area.id]
     return [area.id for area in registry.async_get_areas_by_alias(name)]
@@ -80,7 +80,7 @@ def is_told(hass: HomeAssistant, exposure: Exposure, fact: Fact, areas: dict[str
 
 
 async def async_told(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fact]) -> list[Fact]:
-    """Return those of many facts that are told, while Home Assistant does other things, too."""
+    """Return those of many facts that may be shown, in slices that let the event loop run."""
     areas: dict[str, bool] = {}
     told = []
     for number, fact in enumerate(facts, 1):
@@ -93,7 +93,7 @@ async def async_told(hass: HomeAssistant, exposure: Exposure, facts: Iterable[Fa
 
 @callback
 def is_area_told(hass: HomeAssistant, exposure: Exposure, area_id: str) -> bool:
-    """Return whether something in an area is exposed, or nothing is in it at all."""
+    """Return whether an area is empty or has an exposed entity."""
     entities, devices = er.async_get(hass), dr.async_get(hass)
     found = [*er.async_entries_for_area(entities, area_id)]
     for device in dr.async_entries_for_area(devices, area_id):
@@ -103,7 +103,7 @@ def is_area_told(hass: HomeAssistant, exposure: Exposure, area_id: str) -> bool:
 
 @callback
 def names_now(hass: HomeAssistant, exposure: Exposure, fact: Fact) -> str:
-    """Return how the things that a fact is about are called now, where its words do not say so and somebody here named them."""
+    """Return the current names of what a fact is about, if its words do not have them and the names are fixed."""
     found = [
         one_line(entity.name)
         for one in fact.entities
@@ -113,7 +113,7 @@ def names_now(hass: HomeAssistant, exposure: Exposure, fact: Fact) -> str:
 
 
 def _labels(words: str) -> Iterator[str]:
-    """Yield the parts of a sentence that could be names, the longest first; a part of one is none."""
+    """Yield the parts of a sentence that could be names, longest first, without parts of found ones."""
     parts = [normalize(part) for part in _WORD.findall(words)]
     for length in range(_LONGEST, 0, -1):
         for start in range(len(parts) - length + 1):

@@ -23,7 +23,7 @@ _NOBODY = {
 
 
 async def async_row(hass: HomeAssistant, exposure: Exposure, fact: Fact, caller: Caller) -> JsonObjectType:
-    """Return a fact, whose it is, who said it when and where, and until when it holds."""
+    """Return a fact with its owner, author, time, place and end."""
     row: JsonObjectType = {
         "id": fact.id,
         "fact": fact.words,
@@ -41,7 +41,7 @@ async def async_row(hass: HomeAssistant, exposure: Exposure, fact: Fact, caller:
 
 
 async def _async_by(hass: HomeAssistant, fact: Fact, caller: Caller) -> str:
-    """Return who said a fact."""
+    """Return a phrase for the author of a fact."""
     if fact.said_by is None:
         return _NOBODY[fact.via]
     if fact.said_by == caller.user_id:
@@ -51,7 +51,7 @@ async def _async_by(hass: HomeAssistant, fact: Fact, caller: Caller) -> str:
 
 
 def _where(hass: HomeAssistant, exposure: Exposure, device_id: str | None) -> str:
-    """Return the area of the device that was spoken to, unless all of it is hidden."""
+    """Return the area of the device that was spoken to, unless everything in it is hidden."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
@@ -59,22 +59,22 @@ def _where(hass: HomeAssistant, exposure: Exposure, device_id: str | None) -> st
 
 
 _LEAST: Final = 0.05
-"""How well a fact must fit to be found."""
+"""The least score of a found fact."""
 _NEAR: Final = 0.4
-"""How well another fact must fit to be shown as near."""
+"""The least score of a fact that is shown as similar."""
 _NEAR_OF_SAME: Final = 0.25
-"""The same for one about the same thing."""
+"""The least score of a similar fact about the same entity or area."""
 _MOST_NEAR: Final = 3
 
 
 async def async_find(hass: HomeAssistant, words: str, facts: list[Fact]) -> list[Fact]:
-    """Return the facts that words may mean, best first, of those that may be told: what others have said plays no part."""
+    """Return the facts that match words, best first, among those that the caller may see."""
     found = await hass.async_add_executor_job(_search, words, facts, _LEAST)
     return [facts[place] for place, _ in found]
 
 
 async def async_near(hass: HomeAssistant, fact: Fact, facts: list[Fact]) -> list[Fact]:
-    """Return the facts that say something near another one, nearest first."""
+    """Return the facts that are similar to another one, best first."""
     found = await hass.async_add_executor_job(_search, fact.words, facts, _NEAR_OF_SAME)
     things = {*fact.entities, *fact.areas}
     return [
@@ -83,12 +83,12 @@ async def async_near(hass: HomeAssistant, fact: Fact, facts: list[Fact]) -> list
 
 
 def _search(words: str, facts: list[Fact], least: float) -> list[tuple[int, float]]:
-    """Return the places of the facts that words may mean, with how well they fit; runs off the event loop."""
+    """Return the indexes of the matching facts with their scores; runs off the event loop."""
     return search(words, read_search_keys(facts), least)
 
 
 def read_until(text: str) -> float:
-    """Return the moment at which a fact ceases to hold: a local time, or the end of a date; raises ToolError for none to come."""
+    """Return the end of validity from a local time, or the end of a date; raises ToolError for a past one."""
     try:
         if (day := dt_util.parse_date(text.strip())) is not None:
             moment = dt_util.start_of_local_day(day + timedelta(days=1)).timestamp()

@@ -23,11 +23,11 @@ _ENDINGS: Final = re.compile(
     r"|ami|ow|en|er|es|ed|em|et|ly|ar|ir|os|as|ie|te|s|e|n|y|a|o|i|u)$"
 )
 _LEAST: Final = 3
-"""Letters that a stem keeps."""
+"""The least letters of a stem."""
 _COMPOUND: Final = 4
-"""Letters of a stem that is found inside a longer word."""
+"""The least letters of a stem that is searched inside longer words."""
 _WEIGHTS: Final = {"w": 1.0, "s": 1.0, "c": 2.2, "t": 0.22}
-"""Of a word, its stem, what it means, and each of its pieces."""
+"""The weights of a word, its stem, its concept, and each of its pieces."""
 _LENGTH: Final = 0.35
 """How much a long fact loses against a short one."""
 
@@ -65,7 +65,7 @@ def features(text: str) -> Features:
 
 
 def _of_token(token: str) -> Iterator[str]:
-    """Yield by what a word is found."""
+    """Yield a word's search keys."""
     yield f"w{token}"
     root = _stem(token)
     yield f"s{root}"
@@ -82,7 +82,7 @@ def _stem(token: str) -> str:
 
 
 def _concepts(token: str, root: str) -> set[str]:
-    """Return the concepts of a word that people call by many names; a compound has those of its parts."""
+    """Return the concepts of a word that has synonyms; a compound has those of its parts."""
     found = {_ROOTS[one] for one in (token, root) if one in _ROOTS}
     if not found and len(token) > _COMPOUND + 1:
         found = {_ROOTS[part] for part in _parts(token) if part in _ROOTS}
@@ -90,7 +90,7 @@ def _concepts(token: str, root: str) -> set[str]:
 
 
 def _parts(token: str) -> Iterator[str]:
-    """Yield the parts of a word that can be words; short ones only at its ends, as in between they may be anything."""
+    """Yield the parts of a word that can be words; short ones only at its ends."""
     if len(token) >= _COMPOUND + _LEAST:
         yield from (token[:_COMPOUND], token[-_COMPOUND:])
     for length in range(_COMPOUND + 1, min(len(token), _LONGEST_ROOT) + 1):
@@ -98,14 +98,14 @@ def _parts(token: str) -> Iterator[str]:
 
 
 def _tokens(text: str) -> Iterable[str]:
-    """Return the words of a text, without case, accents and what holds them together."""
+    """Return the words of a text without case, accents and joining characters."""
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(_LETTERS)
     bare = "".join(char for char in plain if not unicodedata.combining(char))
     return _TOKEN.findall(unicodedata.normalize("NFC", bare).replace("'s ", " "))
 
 
 def _read() -> tuple[frozenset[str], dict[str, str], dict[str, str]]:
-    """Return words that say nothing, what single words mean, and what words of unspaced scripts mean."""
+    """Return the stop words, the concepts of words, and the words of unspaced scripts."""
     roots: dict[str, str] = {}
     phrases: dict[str, str] = {}
     for concept, words in _DATA.items():

@@ -1,4 +1,4 @@
-"""The facts of a home: in memory and on the disk, and every change that somebody makes to them."""
+"""The facts of a home in memory and on the disk, and all changes of them."""
 
 import asyncio
 from collections import Counter
@@ -22,9 +22,9 @@ from .fact import MAX_FACTS, MAX_OF_ONE, MAX_PAST, Fact, Gone, new_id, now, read
 KEY = f"{DOMAIN}.memory"
 _VERSION = 1
 _ROWS = "facts"
-"""The key of the facts in what is stored."""
+"""The key of the facts in the stored data."""
 _RETRY_DELAY = 10.0
-"""Seconds until the facts are stored again after a save that was cancelled."""
+"""Seconds until a cancelled save is repeated."""
 _REMOVED = "The user whose own fact this is was removed, so it is not remembered."
 _FULL = f"{MAX_FACTS} facts are remembered already, which is the limit. Ask the user which may be forgotten."
 _FULL_OF_ONE = (
@@ -36,18 +36,18 @@ type Listener = Callable[[], None]
 
 
 class FullError(ToolError):
-    """As many facts are remembered as can be."""
+    """The limit on facts is reached."""
 
 
 class FullOfOneError(FullError):
-    """As many facts of one user are remembered as can be."""
+    """The limit on facts of one user is reached."""
 
 
 class Memory:
-    """All facts, those that hold and those that can be brought back."""
+    """All facts: valid ones, and past ones that can be restored."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where they are stored; load before use."""
+        """Create the store; await `async_load` before use."""
         self._hass = hass
         self._store = ConfirmedStore[dict[str, list[dict[str, object]]]](hass, _VERSION, KEY)
         self._facts: dict[str, Fact] = {}
@@ -57,7 +57,7 @@ class Memory:
         self._removed_users = removed_users(hass)
 
     async def async_load(self) -> None:
-        """Read what was stored, and hear of what concerns it."""
+        """Load the facts and listen for changes that concern them."""
         self._facts = {fact.id: fact for fact in await async_load(self._hass, self._store, read_stored)}
         await self._async_read_keys(self._facts.values())
         # What can neither be read nor set aside is not written over.
@@ -68,18 +68,18 @@ class Memory:
 
     @property
     def held(self) -> list[Fact]:
-        """Return the facts that hold now, in the order in which they were said."""
+        """Return the valid facts in the order in which they were said."""
         moment = now()
         return [fact for fact in self.all if fact.holds(moment)]
 
     @property
     def all(self) -> list[Fact]:
-        """Return all facts, also those that were forgotten or replaced, in the order in which they were said."""
+        """Return all facts, past ones too, in the order in which they were said."""
         return sorted(self._facts.values(), key=lambda fact: (fact.said, fact.id))
 
     @callback
     def find(self, fact_id: str) -> Fact | None:
-        """Return a fact, whether it holds or not."""
+        """Return a valid or past fact, or None."""
         return self._facts.get(fact_id.strip().lower())
 
     async def async_add(
@@ -129,7 +129,7 @@ class Memory:
     async def async_end(
         self, ended: Collection[str], revived: Collection[str] = (), may_end: Callable[[Fact], bool] | None = None
     ) -> None:
-        """Let facts be past, so that they can be brought back, and others hold again; raises ToolError as async_add does."""
+        """Mark facts as past, and others as valid again; raises ToolError as async_add does."""
         async with self._stored() as before:
             self._check_may(ended, may_end)
             self._end(ended, next(iter(revived), None))
@@ -163,7 +163,7 @@ class Memory:
         return sum(fact.holds(moment) for fact in gone)
 
     async def async_has_copies(self, wanted: Callable[[Fact], bool], names: Collection[str]) -> bool:
-        """Return whether files that could not be read hold facts of a user with these ids."""
+        """Return whether copies of unreadable files hold facts of a user with these ids."""
         try:
             return await self._hass.async_add_executor_job(
                 copies_hold, Path(self._store.path), _ROWS, Gone(wanted, (), names)
@@ -172,7 +172,7 @@ class Memory:
             return True
 
     async def async_delete_of_removed_users(self) -> None:
-        """Delete what users kept for themselves who were removed while nobody noticed it."""
+        """Delete the private facts of users who were removed while the integration was not loaded."""
         users = {user.id for user in await self._hass.auth.async_get_users()}
         owners = {fact.user_id for fact in self._facts.values() if fact.user_id is not None}
         # Without any user, Home Assistant could not read who they are.
@@ -180,7 +180,7 @@ class Memory:
             await self._async_delete_of(user_id)
 
     async def async_clear(self) -> None:
-        """Forget everything, also on the disk, and what was set aside because it could not be read."""
+        """Delete everything, also on the disk and in copies of unreadable files."""
         async with self._lock:
             self._facts = {}
             await self._store.async_remove()
@@ -189,7 +189,7 @@ class Memory:
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
-        """Call a listener whenever anything has changed; return what ends that."""
+        """Call a listener after every change; return the function that removes it."""
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
@@ -199,12 +199,12 @@ class Memory:
             listener()
 
     async def _async_read_keys(self, facts: Collection[Fact]) -> None:
-        """Read the search keys of facts off the event loop, so that no search waits for it."""
+        """Compute the search keys of facts off the event loop, so that no search waits for it."""
         if facts:
             await self._hass.async_add_executor_job(read_search_keys, [*facts])
 
     def _check_may(self, ended: Collection[str], may_end: Callable[[Fact], bool] | None) -> None:
-        """Raise ToolError where one of some facts may not be ended any more."""
+        """Raise ToolError if one of some facts may no longer be ended."""
         if may_end is not None and not all((fact := self.find(one)) and may_end(fact) for one in ended):
             raise ToolError("One of these facts was changed a moment ago. Nothing was changed. Read it again.")
 
@@ -214,7 +214,7 @@ class Memory:
                 fact.ended, fact.replaced_by = now(), replaced_by
 
     def _with_replaced(self, facts: Iterable[Fact]) -> list[Fact]:
-        """Return facts and all in whose place they are, up to what another user wanted remembered."""
+        """Return facts and all that they replaced, up to a fact of another author."""
         found = {fact.id: fact for fact in facts}
         while more := [
             one
@@ -227,12 +227,12 @@ class Memory:
         return [*found.values()]
 
     def _check_owners(self, facts: Iterable[Fact]) -> None:
-        """Raise ToolError where facts belong to a user who was removed: nobody would delete them."""
+        """Raise ToolError if a fact belongs to a removed user: nobody would delete it."""
         if any(fact.user_id in self._removed_users for fact in facts):
             raise ToolError(_REMOVED)
 
     def _check_room(self, before: Mapping[str, Fact]) -> None:
-        """Raise FullError where there are more than before, and more than there is room for in all or of one user."""
+        """Raise FullError if there are more facts than before and more than a limit allows."""
         moment = now()
         held, had = (
             Counter(fact.of_whom for fact in facts.values() if fact.holds(moment)) for facts in (self._facts, before)
@@ -259,7 +259,7 @@ class Memory:
         self._tell()
 
     async def _async_save(self) -> None:
-        """Drop what has been past for too long, and store the rest."""
+        """Drop facts that were past for too long, and save the rest."""
         moment = now()
         past = [fact for fact in self._facts.values() if not fact.holds(moment)]
         for number, fact in enumerate(sorted(past, key=lambda fact: -(fact.ended or fact.until or 0))):
@@ -275,11 +275,11 @@ class Memory:
             raise
 
     def _data(self) -> dict[str, list[dict[str, object]]] | None:
-        """Return the stored form, or None where nothing is remembered."""
+        """Return the stored form, or None for no facts."""
         return {_ROWS: [fact.stored() for fact in self._facts.values()]} if self._facts else None
 
     async def _async_on_new_id(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
-        """Exchange the id of an entity that was given another one: its facts stay its own."""
+        """Replace the id of an entity that a user gave a new id."""
         old, new = str(event.data.get("old_entity_id")), event.data["entity_id"]
         renamed = [fact for fact in self._facts.values() if old in fact.entities]
         for fact in renamed:
@@ -288,7 +288,7 @@ class Memory:
             await self._async_follow()
 
     async def _async_on_area_removed(self, event: Event[ar.EventAreaRegistryUpdatedData]) -> None:
-        """Forget of facts that they are about an area that is gone: a new one may get its id."""
+        """Remove a deleted area from facts: a new area may get its id."""
         about = [fact for fact in self._facts.values() if event.data["area_id"] in fact.areas]
         for fact in about:
             fact.areas.remove(str(event.data["area_id"]))
@@ -296,7 +296,7 @@ class Memory:
             await self._async_follow()
 
     async def _async_follow(self) -> None:
-        """Store what has changed by itself; on a disk that takes nothing, it is tried again."""
+        """Save a change that no user waits for; a failed save is retried."""
         try:
             async with self._stored():
                 pass
@@ -305,11 +305,11 @@ class Memory:
                 self._store.async_delay_save_confirmed(self._data, _RETRY_DELAY)
 
     async def _async_on_user_removed(self, event: Event) -> None:
-        """Delete the facts of a user who is removed."""
+        """Delete the private facts of a removed user."""
         await self._async_delete_of(event.data["user_id"])
 
     async def _async_delete_of(self, user_id: str) -> None:
-        """Delete what a user kept for themselves."""
+        """Delete the private facts of a user."""
         try:
             await self.async_delete(lambda fact: fact.user_id == user_id, user_id)
         except NotStoredError:
@@ -320,7 +320,7 @@ class Memory:
 
 @callback
 def _is_new_id(data: er.EventEntityRegistryUpdatedData) -> bool:
-    """Return whether an entity was given another id."""
+    """Return whether an entity got a new id."""
     return "old_entity_id" in data
 
 
@@ -335,7 +335,7 @@ _MEMORY: HassKey[Memory] = HassKey(f"{DOMAIN}_memory")
 
 @callback
 def is_any_own(hass: HomeAssistant, ids: Collection[str]) -> bool:
-    """Return whether any of these facts is a user's own, as far as facts are loaded."""
+    """Return whether one of these facts is private, as far as facts are loaded."""
     memory = hass.data.get(_MEMORY)
     return isinstance(memory, Memory) and any((fact := memory.find(one)) and fact.user_id for one in ids)
 

@@ -1,1 +1,1 @@
-"""How what assistants changed is taken back."""
+"""Undo of what assistants changed."""

@@ -1,4 +1,4 @@
-"""Take back that an automation, script or scene was added, changed or removed."""
+"""Undo of an added, changed or removed automation, script or scene."""
 
 import asyncio
 from typing import Any
@@ -33,7 +33,7 @@ _GIVEN_UP = (
 
 
 async def async_undo_automation(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Write an automation, script or scene as it was before a change."""
+    """Restore an automation, script or scene to its configuration before a change."""
     await async_check_speaker(call.hass, call.options.policy, Tier.ADMINISTER, call.caller)
     store, details = async_get_store(call.hass, FILES[change.kind]), change.details
     if not _is_seen(call, change):
@@ -86,7 +86,7 @@ async def async_plan_undo_automation(call: ToolCall, change: Change) -> Plan | N
 
 
 def _is_seen(call: ToolCall, change: Change) -> bool:
-    """Return whether what was added or changed is exposed, or was never meant to be; what was removed is not there to be seen."""
+    """Return whether the added or changed item is exposed or was never to be; a removed item needs no exposure."""
     details = change.details
     if details["after"] is None or details.get(UNSEEN):
         return True
@@ -94,7 +94,7 @@ def _is_seen(call: ToolCall, change: Change) -> bool:
 
 
 def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[str]]:
-    """Return the lines as they are and as they would be, and the values of the user's secrets; blocks."""
+    """Return the current and the restored lines, and the values of the user's secrets; blocking."""
     details, secrets = change.details, read_secrets(store.path.parent)
     if problem := include_problem(store.path.parent, change.kind):
         raise ToolError(problem)
@@ -106,7 +106,7 @@ def _blocks(store: ConfigStore, change: Change) -> tuple[list[str | None], set[s
 
 
 def _read(block: str | None, kind: str) -> dict[str, Any] | None:
-    """Return one item parsed from its lines, without its id; None for none, and for lines that cannot be read alone."""
+    """Return one item parsed from its lines, without its id; None for none, or if they cannot be parsed alone."""
     if block is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Take back that a fact was remembered, replaced or forgotten."""
+"""Undo of a remembered, replaced or forgotten fact."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ _NOT_YOURS = "The last change here was of what somebody else wanted remembered. 
 
 
 async def async_undo_fact(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Forget what was remembered, and remember what was forgotten; a fact that was changed is as it was, under its id."""
+    """Forget the added facts and restore the ended ones; a changed fact keeps its id."""
     memory = await async_get_memory(call.hass)
     added, ended = await _async_facts(call, memory, change)
     if change.details.get("in_place"):
@@ -56,12 +56,12 @@ async def async_plan_undo_fact(call: ToolCall, change: Change, sentence: str) ->
 
 
 async def _async_are_others(call: ToolCall, *facts: Fact) -> bool:
-    """Return whether the words of any of some facts are text from outside for the user."""
+    """Return whether the user does not trust the words of one of some facts."""
     return await async_are_others(call.hass, call.caller.user_id, [fact.author for fact in facts])
 
 
 async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[list[Fact], list[Fact]]:
-    """Return the facts that a change added, and those that it ended, as far as that is still so."""
+    """Return the facts that a change added and ended, as far as that still holds."""
     writer = await async_check_writer(call.hass, call.caller, call.options)
     ears = await async_check_ears(call.hass, call.caller, call.options)
     added, ended = (
@@ -78,5 +78,5 @@ async def _async_facts(call: ToolCall, memory: Memory, change: Change) -> tuple[
 
 
 def _words(call: ToolCall, facts: list[Fact]) -> list[str]:
-    """Return the words of facts that may be told."""
+    """Return the words of facts that may be shown."""
     return [fact.words if is_told(call.hass, call.exposure, fact) else "one about what is hidden" for fact in facts]

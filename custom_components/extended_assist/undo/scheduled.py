@@ -1,4 +1,4 @@
-"""Take back that a task for later was made, ended or put off."""
+"""Undo of a created, ended or postponed task."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ _TAKEN_BACK = "taken back"
 
 
 async def async_undo_task(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """End a task that was made."""
+    """End a task that was created."""
     tasks = await async_get_scheduled_tasks(call.hass)
     if (made := tasks.find(change.details["id"])) is not None:
         await async_check_change(call.hass, made, call.caller.user_id)
@@ -39,7 +39,7 @@ async def async_undo_task(call: ToolCall, change: Change) -> tuple[JsonObjectTyp
 
 
 async def async_restore_task(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Let a task stand, or be over, as it was before it was ended or put off."""
+    """Restore a task to its state before it was ended or postponed."""
     tasks, task = await async_get_scheduled_tasks(call.hass), before(change)
     await async_check_change(call.hass, task, call.caller.user_id)
     await async_prepare(call.exposure, task)
@@ -82,7 +82,7 @@ async def async_plan_undo_task(call: ToolCall, change: Change, sentence: str) ->
 
 
 def before(change: Change) -> ScheduledTask:
-    """Return a task as it was before it was changed."""
+    """Return a task before its change."""
     if change.kind == CANCELLED:
         return task_of(change.details)
     (task,) = read_stored({"wishes": [change.details]})

@@ -1,4 +1,4 @@
-"""Bring back what a change did to entities: each aspect with the action that sets it, and only where it is still so."""
+"""Undo of states: set each changed aspect back with its action, unless somebody changed it since."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -32,37 +32,37 @@ from ..exposure.responses import safe_reason
 from ..results import OverError
 
 ACTION_TIME = 6.0
-"""Seconds until an action that sets something back is told as not finished."""
+"""Seconds after which an undo action is reported as not finished."""
 BEGUN_TIME = 120.0
-"""Seconds in which a device may still begin with what it was told to do."""
+"""Seconds in which a device may still start what it was told."""
 
 _KEYS = ("undone", "under_way", "cannot_be_known", "changed_since", "cannot_be_undone")
 _NOTES = 600
-"""Characters kept free for what is said besides the entities."""
+"""Characters that are reserved for notes beside the entities."""
 _MAY_FOLLOW = "set back, but what was begun was not seen and may still follow"
 _STOPS = {
     ("cover", POSITION): ("stop_cover", CoverEntityFeature.STOP),
     ("cover", TILT): ("stop_cover_tilt", CoverEntityFeature.STOP_TILT),
     ("valve", POSITION): ("stop_valve", ValveEntityFeature.STOP),
 }
-"""The action that stops what moves, and the feature that an entity must have for it."""
+"""The action that stops a moving entity, and the feature that the entity needs for it."""
 _FIRST_RELEASE = "This change was made before the update: what somebody has changed since then is not known."
 
 
 @dataclass(slots=True)
 class _Part:
-    """One aspect of an entity that a change changed."""
+    """One changed aspect of an entity."""
 
     aspect: Aspect
     before: Mapping[str, Any]
     after: Mapping[str, Any] | None
-    """None where it is not known."""
+    """The value after the change; None if it is unknown."""
     wanted: Mapping[str, list[Any]]
     is_recent: bool = False
     """True if the change is so recent that the device may not have started yet."""
 
     def is_pending(self, now: State) -> bool:
-        """Return whether what the change aimed at was not reached and may still come."""
+        """Return whether the desired value was not reached and may still come."""
         have = self.aspect.read(now)
         return self.is_recent and any(
             not any(self.aspect.same({name: have.get(name)}, {name: value}) for value in values)
@@ -74,7 +74,7 @@ class _Part:
         return now is not None and self.aspect.name in (POSITION, TILT) and now.state in ("opening", "closing")
 
     def step_back(self, now: State) -> Setting | None:
-        """Return the action that brings it back; what is where it was and begins to move is stopped."""
+        """Return the action that sets the aspect back; an entity that starts to move is stopped."""
         if self.moves(now) and self.aspect.same(self.aspect.read(now), self.before):
             service, feature = _STOPS[now.domain, self.aspect.name]
             if now.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & feature:
@@ -82,7 +82,7 @@ class _Part:
         return self.aspect.setter(self.before, now)
 
     def is_as_left(self, now: State) -> bool:
-        """Return whether it is as the change left it, or is on the way there: nobody changed it since."""
+        """Return whether the value is, or will soon be, the one that the change set: nobody changed it since."""
         have = self.aspect.read(now)
         if self.after is None or self.aspect.same(have, self.after):
             return True
@@ -100,7 +100,7 @@ class _Part:
 
     @property
     def was_not_known(self) -> bool:
-        """Return whether there is nothing to bring back, because it was not known."""
+        """Return whether there is no earlier value to restore."""
         return self.before.get(STATE) in NOT_KNOWN or is_passed(self.before.get(STATE))
 
     def is_exactly_back(self, now: State) -> bool:
@@ -108,11 +108,11 @@ class _Part:
         return not self.moves(now) and replace(self.aspect, tolerance=0).same(self.aspect.read(now), self.before)
 
     def is_back(self, now: State | None) -> bool:
-        """Return whether it is as before, as far as the device is exact, and stands still."""
+        """Return whether the earlier value is reached, within the device's tolerance, and the entity stands still."""
         return now is not None and not self.moves(now) and self.aspect.same(self.aspect.read(now), self.before)
 
     def is_coming(self, start: State, now: State | None) -> bool:
-        """Return whether it is on its way back since the undoing began."""
+        """Return whether the value has moved back since the undo started."""
         if now is None or self.is_back(now):
             return False
         return all(is_coming(start, now, name, value) for name, value in self.before.items())
@@ -120,23 +120,23 @@ class _Part:
 
 @dataclass(slots=True)
 class _Entity:
-    """One entity of a change, while it is undone."""
+    """One entity during its undo."""
 
     entity_id: str
     parts: list[_Part]
     start: State | None
-    """How it is now, before anything is undone."""
+    """The state before the undo."""
     lasting: str | None = None
     is_another: bool = False
     """True if the id belongs to another entity than the one that was changed."""
     reports: dict[str, str] = field(default_factory=dict)
-    """What is told of it, under each key of the answer."""
+    """The reports on it, by key of the result."""
     left: set[str] = field(default_factory=set)
-    """The aspects that may be tried again."""
+    """The aspects that can be retried."""
 
 
 async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Set back what is still as a change left it; what failed stays in the change, to be tried again."""
+    """Set back what nobody changed since; failed aspects stay in the change for another try."""
     stored: Mapping[str, Any] = change.details[STATES]
     is_recent = dt_util.utcnow().timestamp() - change.time < BEGUN_TIME
     entities = [
@@ -170,7 +170,7 @@ async def async_undo_states(call: ToolCall, change: Change) -> tuple[JsonObjectT
 
 
 def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
-    """Yield the steps that would take a change back, by entity and by the action that does it."""
+    """Yield the steps that undo a change, by entity and action."""
     for entity_id, kept in change.details.get(STATES, {}).items():
         if not call.exposure.is_exposed(entity_id) or (now := call.hass.states.get(entity_id)) is None:
             continue
@@ -189,7 +189,7 @@ def steps_of_undoing(call: ToolCall, change: Change) -> Iterator[Step]:
 
 
 def _rest(kept: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return the values that are left to be undone of an entity."""
+    """Return the values of an entity that are still to be undone."""
     if "aspects" not in kept:
         return dict(kept)
     left = {"aspects": {name: value for name, value in kept["aspects"].items() if name in names}}
@@ -197,14 +197,14 @@ def _rest(kept: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
 
 
 def _is_between(value: Any, one: Any, other: Any) -> bool:
-    """Return whether a number is on the way from one to another, as while a light fades."""
+    """Return whether a number lies between two others, as while a light fades."""
     if not all(isinstance(number, int | float) for number in (value, one, other)):
         return False
     return bool(min(one, other) <= value <= max(one, other))
 
 
 def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any], *, is_recent: bool = False) -> _Entity:
-    """Return the values to be undone of an entity, as they were stored."""
+    """Return the stored values of an entity that are to be undone."""
     now = call.hass.states.get(entity_id)
     known = {aspect.name: aspect for aspect in aspects_of(now)} if now else {}
     if "aspects" in kept:
@@ -229,7 +229,7 @@ def _entity(call: ToolCall, entity_id: str, kept: Mapping[str, Any], *, is_recen
 
 
 async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
-    """Set the aspects of an entity back, one action after the other, and say what became of it."""
+    """Set the aspects of an entity back, one action after the other, and report the outcome."""
     start, parts = entity.start, entity.parts
     if start is None or start.state in NOT_KNOWN:
         entity.reports["cannot_be_undone"] = f"it is {start.state if start else 'gone'}"
@@ -265,7 +265,7 @@ async def _async_undo_entity(call: ToolCall, entity: _Entity) -> None:
 
 
 def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
-    """Return why nothing of an entity can be brought back, or None."""
+    """Return why nothing of an entity can be restored, or None."""
     if entity.is_another:
         return "another device has its id by now"
     if any(not call.exposure.is_exposed(member) for member in members_of(call.hass, entity.entity_id)):
@@ -274,7 +274,7 @@ def _hindrance(call: ToolCall, entity: _Entity) -> str | None:
 
 
 async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> dict[str, tuple[str, bool]]:
-    """Call what sets aspects back; return why some are not, by name, and whether that is so for good."""
+    """Call the actions that set aspects back; return the reasons of failures by name, and whether they are final."""
     hass, entity_id, failures = call.hass, start.entity_id, dict[str, tuple[str, bool]]()
     patience = change_recorder.SETTLE_TIME
     called: set[str] = set()
@@ -325,7 +325,7 @@ async def _async_set_back(call: ToolCall, start: State, parts: list[_Part]) -> d
 
 
 def _is_over(call: ToolCall, start: State, parts: list[_Part]) -> bool:
-    """Return whether waiting longer would tell no more."""
+    """Return whether further waiting would show nothing new."""
     now = call.hass.states.get(start.entity_id)
     if now is None or now.attributes.get(ATTR_ASSUMED_STATE):
         return True
@@ -335,7 +335,7 @@ def _is_over(call: ToolCall, start: State, parts: list[_Part]) -> bool:
 
 
 async def _async_call(call: ToolCall, entity_id: str, service: str, data: dict[str, Any]) -> tuple[str, bool] | None:
-    """Call an action on an entity; return why it failed, and whether it always will. What takes too long goes on."""
+    """Call an action on an entity; return the reason of a failure, and whether it is final. A slow action continues."""
     domain = split_entity_id(entity_id)[0]
     work = call.hass.services.async_call(
         domain, service, data, blocking=True, context=call.llm_context.context, target={ATTR_ENTITY_ID: entity_id}

@@ -43,7 +43,7 @@ Raises OverError when it can never be undone, and ToolError when it was not.
 
 
 async def async_undo_decline(call: ToolCall, change: Change) -> tuple[JsonObjectType, bool]:
-    """Let a habit be told again."""
+    """Allow a declined habit again."""
     if not await (await async_get_declined(call.hass)).async_allow(change.details["id"]):
         raise OverError("That habit is not declined any more. Undo again for the change before.")
     return {"undone": "the habit may be offered again"}, True
@@ -66,12 +66,12 @@ _LOCK: HassKey[asyncio.Lock] = HassKey(f"{DOMAIN}_undo_lock")
 
 
 def undo_lock(hass: HomeAssistant) -> asyncio.Lock:
-    """Return the lock that lets one undo wait for the other: which change is the last one depends on its outcome."""
+    """Return the lock that runs undos one after the other, since each decides which change is the last."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
 async def async_undo(call: ToolCall, journal: Journal, change: Change) -> JsonObjectType:
-    """Undo a change; what failed of it stays the last change, to be tried again."""
+    """Undo a change; a failed part stays the last change for another try."""
     if (undoer := UNDOERS.get(change.kind)) is None:
         raise ToolError(
             "The last change was made by a newer version of Extended Assist, so it cannot be undone by this one."
@@ -86,7 +86,7 @@ async def async_undo(call: ToolCall, journal: Journal, change: Change) -> JsonOb
 
 
 async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan:
-    """Return the plan of undoing this change, and no other; steps that cannot be told count as consequential."""
+    """Return the plan of undoing exactly this change; steps that cannot be described count as consequential."""
     steps: tuple[Step, ...] = ()
     if STATES in change.details:
         steps = tuple(steps_of_undoing(call, change))
@@ -106,7 +106,7 @@ async def async_plan_undo(call: ToolCall, change: Change, sentence: str) -> Plan
 
 @callback
 def _tells_free_text(call: ToolCall, change: Change) -> bool:
-    """Return whether a value that would be brought back is not fixed."""
+    """Return whether a restored value is not fixed."""
     return any(
         not (
             is_fixed_state(call.hass, state, str(value))
