@@ -30,7 +30,7 @@ from .stream import Delta, ResponseStream
 from .turn import AgentTurn
 
 NEXT: Final = "{next}"
-"""Stands in an answer for the moment at which what was planned happens next."""
+"""Placeholder in an answer for the next time of what was scheduled."""
 
 _WORDS: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
     (Path(__file__).parent / "time_words.json").read_text(encoding="utf-8")
@@ -38,17 +38,17 @@ _WORDS: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
 _VALUES: Final = (*range(2, 21), 25, 30, 40, 45, 50, 60, 70, 80, 90)
 """The numbers that the words of each "numbers" list in time_words.json name, in the same order."""
 _AMBIGUOUS: Final = frozenset({"once", "due", "sei"})
-"""Numbers in one language that are other words in another: they count in a length of time only."""
+"""Numbers of one language that are other words in another; they count only inside a duration."""
 _NOT_ONLY_NUMBER: Final = "一"
-"""The Chinese character for one, which is a part of many words: with a unit or another name of a time, it is found by that."""
+"""The Chinese character for one, which is a part of many words: it counts only with a unit or another time word."""
 _UNSPACED: Final = frozenset({"ko", "zh-Hans"})
-"""Languages in which a name is found inside of a word, too."""
+"""Languages in which a name is also found inside a word."""
 _TOLERANCE: Final = 10.0
 """Seconds that may pass between a call and its answer."""
 
 
 def with_times(answer: str, dues: Iterable[Due], language: str | None) -> str | None:
-    """Return an answer with the moment in the place of NEXT; None where it may say another time than the results do."""
+    """Return an answer with the time in the place of NEXT; None if it may name a time that differs from the results."""
     moments = {due.moment for due in dues}
     if not moments:
         return None if NEXT in answer else answer
@@ -62,7 +62,7 @@ def with_times(answer: str, dues: Iterable[Due], language: str | None) -> str | 
 
 
 def said_when(moment: float, language: str | None) -> str:
-    """Return a moment as it is said: today, tomorrow with its weekday, or a date with its weekday, and the time."""
+    """Return a timestamp as spoken words: today, tomorrow with its weekday, or a date with its weekday, and the time."""
     words = _WORDS[known_language(language) or "en"]
     local, today = dt_util.as_local(round_second(moment)), dt_util.now().date()
     key = {0: "today", 1: "tomorrow"}.get((local.date() - today).days, "day")
@@ -72,7 +72,7 @@ def said_when(moment: float, language: str | None) -> str:
 
 
 def _names_time(text: str, moment: float | None) -> bool:
-    """Return whether a text names a time, but for how long it is until a moment."""
+    """Return whether a text names a time, other than the duration until a given one."""
     plain = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'").replace("o'clock", "oclock")
     names, numbers, lengths, counts, units = _patterns()
     found = [*lengths.finditer(plain)]
@@ -93,7 +93,7 @@ def _names_time(text: str, moment: float | None) -> bool:
 
 
 def _count(text: str, counts: Mapping[str, int]) -> int:
-    """Return a number in figures or in words."""
+    """Return a number from digits or words."""
     return int(text) if text.isdecimal() else counts[text]
 
 
@@ -108,7 +108,7 @@ type _Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], Mappin
 
 @cache
 def _patterns() -> _Patterns:
-    """Return the patterns for names of times, for numbers and for lengths, with what numbers and units count."""
+    """Return the patterns for time words, numbers and durations, with the values of numbers and units."""
     names, numbers = list[str](), list[str]()
     counts, units = dict[str, int](), dict[str, int]()
     in_words: list[str] = []
@@ -138,7 +138,7 @@ def _patterns() -> _Patterns:
 ANSWER_WHEN_DONE: Final = "answer_when_done"
 
 _WHOLE: Final = ("tool_use", "end_turn", "stop_sequence")
-"""Why a response ended that has all that the model had to say."""
+"""Stop reasons of a complete response."""
 
 _CUT_OFF = "your response did not come to its end"
 _SEVERAL = "it was called several times"
@@ -151,7 +151,7 @@ _THEN = "Not spoken: {why}. Answer from the results."
 
 
 class AnswerWhenDoneTool(ExtendedTool):
-    """Takes an answer in advance. Whoever drives the conversation speaks it; called in any other way, it does nothing."""
+    """Takes an answer in advance, which our loop speaks. Any other caller gets a note that nothing was said."""
 
     name = ANSWER_WHEN_DONE
     title = "Answer when done"
@@ -174,7 +174,7 @@ class AnswerWhenDoneTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Say that nothing was said."""
+        """Return the note that nothing was said."""
         return _not_spoken(_ALONE)
 
 
@@ -191,7 +191,7 @@ def offer(instance: ToolboxInstance, *, when: bool) -> bool:
 
 
 async def async_answer_when_done(turn: AgentTurn, response: ResponseStream) -> bool:
-    """Speak the answer that a response brought with its calls, or tell the model why not; return whether it was spoken.
+    """Speak the answer that came with a response's calls, or tell the model why not; return whether it was spoken.
 
     The calls have their results by now.
     """
@@ -217,7 +217,7 @@ async def async_answer_when_done(turn: AgentTurn, response: ResponseStream) -> b
 
 
 def _shown(turn: AgentTurn, response: ResponseStream) -> str:
-    """Return the answer as it may be shown: it is filtered like any other, by what was read up to now."""
+    """Return the answer after the output filter."""
     answer = response.answers[-1].tool_args.get("answer")
     if not isinstance(answer, str):
         return ""
@@ -227,7 +227,7 @@ def _shown(turn: AgentTurn, response: ResponseStream) -> str:
 
 
 def _reason_against(turn: AgentTurn, response: ResponseStream, answer: str) -> str | None:
-    """Return why an answer must not be spoken, or None."""
+    """Return why an answer may not be spoken, or None."""
     if response.error or response.stop_reason not in _WHOLE:
         return _CUT_OFF
     if len(response.answers) > 1:
@@ -244,14 +244,14 @@ def _reason_against(turn: AgentTurn, response: ResponseStream, answer: str) -> s
 
 
 def _done(turn: AgentTurn, response: ResponseStream) -> Iterator[tuple[str, DoneResult]]:
-    """Yield the calls of a response that are done, with their results."""
+    """Yield the calls of a response whose success was verified, with their results."""
     for item in turn.chat_log.content:
         if item.role == "tool_result" and item.tool_call_id in response.calls and isinstance(item.result, DoneResult):
             yield item.tool_call_id, item.result
 
 
 def _dues(turn: AgentTurn, response: ResponseStream) -> list[Due]:
-    """Return when what the calls of a response planned happens next."""
+    """Return the next times of what the calls of a response scheduled."""
     return [result.due for _, result in _done(turn, response) if result.due is not None]
 
 

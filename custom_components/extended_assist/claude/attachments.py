@@ -1,4 +1,4 @@
-"""Files that the user attached, as blocks of a message."""
+"""Attached files as content blocks of a message."""
 
 import base64
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from .response_blocks import Block
 
 # https://platform.claude.com/docs/en/build-with-claude/vision and /pdf-support; sizes there are of the encoded file.
 MAX_IMAGE_SIZE = 7_800_000
-"""Bytes of an image: ten megabytes encoded. Where a server hands on to one that takes five, it says so itself."""
+"""The most bytes of an image: ten megabytes in base64. A server with a lower limit reports it itself."""
 MAX_TOTAL_SIZE = 22_000_000
-"""Bytes of all files: a request may have 32 megabytes, and has to hold the conversation too."""
+"""The most bytes of all files: a request may have 32 megabytes with the conversation."""
 MAX_FILES = 20
-"""More files than this make a request that nobody waits for."""
+"""The most files of a request."""
 
 _IMAGES = {
     "image/jpeg": "image/jpeg",
@@ -31,7 +31,7 @@ _DOCUMENT = "application/pdf"
 
 
 async def async_read(hass: HomeAssistant, content: Sequence[Content], abilities: Abilities) -> dict[Path, Block]:
-    """Return the attachments of a conversation by path; raises TurnError for one that cannot be sent."""
+    """Return the attachments of a conversation by path; raises TurnError for a file that cannot be sent."""
     files = [file for item in content if isinstance(item, UserContent) for file in item.attachments or ()]
     if not files:
         return {}

@@ -13,7 +13,7 @@ from .client import ANTHROPIC_URL
 
 
 class PromptCache(StrEnum):
-    """How long the server keeps tools and system prompt."""
+    """How long the server caches tools and system prompt."""
 
     OFF = "off"
     FIVE_MINUTES = "5m"
@@ -21,7 +21,7 @@ class PromptCache(StrEnum):
 
 
 def default_cache(base_url: str) -> PromptCache:
-    """Return the choice that is right for a server: others than Anthropic's may not know the field."""
+    """Return the default for a server: servers of others may not know the field."""
     return PromptCache.FIVE_MINUTES if base_url == ANTHROPIC_URL else PromptCache.OFF
 
 

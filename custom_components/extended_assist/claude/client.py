@@ -1,4 +1,4 @@
-"""The connection to a server that speaks the Messages API."""
+"""The HTTP client of a server that speaks the Messages API."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,13 +12,13 @@ from homeassistant.helpers.httpx_client import get_async_client
 from .errors import key_of
 
 CONNECT_TIMEOUT = 5.0
-"""Seconds to reach the server: a healthy one answers in well under one, and a speaker is waiting."""
+"""Seconds to connect: a healthy server answers within one, and a speaker is waiting."""
 EVENT_TIMEOUT = 20.0
-"""Seconds without any event: the service sends pings more often than this, so silence means a dead connection."""
+"""Seconds without any event: the service sends pings more often, so silence means a dead connection."""
 OWN_EVENT_TIMEOUT = 120.0
-"""The same for another server: one in the house may read a long prompt for a minute and send nothing meanwhile."""
+"""The same for other servers: one in the home may read a long prompt for a minute without an event."""
 CHECK_TIMEOUT = 10.0
-"""Seconds for a look at the server while the user waits in a dialog or Home Assistant starts."""
+"""Seconds for a check of the server during a dialog or the start of Home Assistant."""
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 _NO_KEY = "none"
@@ -26,10 +26,10 @@ _NO_KEY = "none"
 
 
 class ConnectionFailedError(Exception):
-    """The server cannot be used; the key names an error of the config flow."""
+    """The server cannot be used; the key is an error of the config flow."""
 
     def __init__(self, key: str) -> None:
-        """Take the key under `config.error` in strings.json."""
+        """Store the key under `config.error` in strings.json."""
         super().__init__(key)
         self.key = key
 
@@ -51,7 +51,7 @@ async def async_create_client(hass: HomeAssistant, api_key: str, base_url: str) 
 
 
 def event_timeout(base_url: str) -> float:
-    """Return the seconds without any event after which a server counts as gone."""
+    """Return the seconds without any event after which the connection counts as dead."""
     return EVENT_TIMEOUT if base_url == ANTHROPIC_URL else OWN_EVENT_TIMEOUT
 
 
@@ -105,7 +105,7 @@ async def async_list_models(client: anthropic.AsyncAnthropic) -> list[ModelInfo]
 
 
 def _key_of(error: anthropic.APIStatusError) -> str:
-    """Return the key of an error of a request that is about no model: what is forbidden there is forbidden to the key."""
+    """Return the error key for a request without a model: a refusal concerns the API key there."""
     return "invalid_auth" if (key := key_of(error)) == "model_forbidden" else key
 
 

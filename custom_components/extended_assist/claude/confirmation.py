@@ -1,4 +1,4 @@
-"""How our own agent asks the user, and does what they have agreed to."""
+"""Questions of our own agent to the user, and the calls that the user agreed to."""
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from .turn import AgentTurn
 
 @contextmanager
 def heard(turn: AgentTurn) -> Iterator[None]:
-    """Hear what the message of a turn says to the last question, and take in what its calls ask."""
+    """Parse the turn's message as a reply to the last question, and collect the questions of its calls."""
     hass, conversation_id = turn.chat_log.hass, turn.chat_log.conversation_id
     if (instance := turn.chat_log.llm_api) is None:
         turn.hearing = without_tools(hass, conversation_id, turn.language)
@@ -34,7 +34,7 @@ def heard(turn: AgentTurn) -> Iterator[None]:
 
 
 def told_of_answer(turn: AgentTurn) -> list[str]:
-    """Return the note for the model about a message that does not agree to what was asked."""
+    """Return the note for the model about a message that does not agree to the question."""
     note = turn.hearing.note if turn.hearing else None
     return [note] if note else []
 
@@ -56,7 +56,7 @@ async def async_do_agreed(turn: AgentTurn, request: dict[str, Any]) -> bool:
 
 
 async def async_speak_question(turn: AgentTurn) -> bool:
-    """Say the question that the calls so far ask; return whether it was said, which ends the turn."""
+    """Say the question of the calls so far; return whether there was one, which ends the turn."""
     hearing = turn.hearing
     if hearing is None or not hearing.asked or turn.is_paused:
         return False
@@ -68,7 +68,7 @@ async def async_speak_question(turn: AgentTurn) -> bool:
 
 
 async def _async_add(turn: AgentTurn, delta: conversation.AssistantContentDeltaDict) -> None:
-    """Add a message to the chat log, as if the model had sent it."""
+    """Add a message to the chat log as if the model had sent it."""
 
     async def deltas() -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
         yield delta

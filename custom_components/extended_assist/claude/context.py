@@ -1,4 +1,4 @@
-"""Keep a long conversation within what the model can read, in the request only: the chat log stays whole."""
+"""Fit a long conversation into the model's context window, in the request only: the chat log stays complete."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,24 +18,24 @@ LOW_MARK = 0.5
 """The part of the limit that is left after something had to go. What was left out stays out, and nothing more goes until the
 limit is reached again: the beginning of the request is the same for many turns, and is read from the cache."""
 WORDS_MARK = 0.75
-"""The part of the limit up to which words may stay once all results are cleared: they are worth more than room to spare."""
+"""The part of the limit up to which words may stay once all tool results are cleared."""
 
 TOKENS_PER_CHARACTER = 0.4
-"""What is assumed until the server has counted: more than JSON and most languages have."""
+"""The estimate until the server has counted: higher than for JSON and most languages."""
 _PLAUSIBLE = (0.1, 2.0)
-"""Tokens per character that a server may report; beyond them it counts something else."""
+"""Plausible tokens per character; a server that reports others counts something else."""
 _ATTACHMENT_SIZE = 8_000
-"""Characters that an image or a few pages of a document stand for."""
+"""Characters that an image or a few pages of a document count for."""
 
 _CLEARED = llm.ToolResult(
     data={"cleared": "This result was left out to save space. Call the tool again if you need it."}
 )
 MAX_PICTURES = 20
-"""Pictures of one request: of more, the service takes only smaller ones, and none that a user attaches in full size."""
+"""The most images of one request: of more, the service accepts only smaller ones."""
 _MAX_UNREAD = 80
 """Pictures of results that the model has not read yet: the service takes a hundred, and those of results are small enough."""
 MAX_BYTES = 31_000_000
-"""Bytes of one request: the service takes 32 million, of which the marks and names around all that is counted have some."""
+"""The most bytes of one request: the service accepts 32 million with all markup."""
 _UNSEEN = "The pictures were left out to save space. Look again if they are needed."
 _CLEARED_SIZE = len(json_bytes(_CLEARED.data))
 _DROPPED = "(The beginning of this conversation was left out to save space.)"
@@ -43,32 +43,32 @@ _DROPPED = "(The beginning of this conversation was left out to save space.)"
 
 @dataclass(slots=True)
 class Fitted:
-    """What is left of a conversation."""
+    """The part of a conversation that is sent."""
 
     content: list[Content]
     tokens: int
-    """An estimate of what the request holds."""
+    """The estimated tokens of the request."""
 
 
 @dataclass(slots=True)
 class _Window:
-    """What would be sent, while the conversation is gone through from its beginning as it came about."""
+    """The part of a conversation that is sent, built up item by item."""
 
     content: Sequence[Content]
     sizes: list[int]
     total: int
     ratio: float = TOKENS_PER_CHARACTER
     start: int = 0
-    """Everything before this is dropped; it is the border of a turn."""
+    """Items before this index are dropped; it is the begin of a turn."""
     cleared: int = 0
-    """Every tool result before this is cleared."""
+    """Tool results before this index are cleared."""
     blind: int = 0
-    """Every picture before this is left out of its result."""
+    """Images before this index are left out of their results."""
     pictures: int = 0
-    """How many are in it, attached ones included."""
+    """The number of images, with attached ones."""
     attached: int = 0
     heavier: int = 0
-    """Bytes that pictures and attached files have beyond the characters that they stand for."""
+    """Bytes of images and files beyond the characters that they count for."""
     files: Mapping[Path, int] = field(default_factory=dict)
     """The bytes of attached files, encoded."""
 
@@ -83,7 +83,7 @@ class _Window:
         return int(self.total * self.ratio)
 
     def correct(self, item: AssistantContent) -> bool:
-        """Learn from what the server counted for the request that an item answers; return whether it has counted."""
+        """Learn the tokens per character from the server's count for an answer; return whether it counted."""
         if not (isinstance(item.native, ResponseBlocks) and item.native.tokens and self.total):
             return False
         low, high = _PLAUSIBLE
@@ -91,7 +91,7 @@ class _Window:
         return True
 
     def shrink(self, limit: int, end: int) -> None:
-        """Clear older tool results before an item and then, if that is not enough, drop older turns."""
+        """Clear older tool results before an item and, if that is not enough, drop older turns."""
         goal = int(limit * LOW_MARK)
         last = end
         # The model has not read the last round of results yet.
@@ -121,7 +121,7 @@ class _Window:
             self.start = border
 
     def _leave_out_pictures(self, goal: int, most: int, room: int, end: int) -> None:
-        """Leave out the oldest pictures of results before an item until there are so many tokens, pictures and bytes left."""
+        """Leave out the oldest images before an item until limits of tokens, images and bytes hold."""
         while self.blind < end and (self.tokens > goal or self.pictures > most or self.bytes > room):
             item = self.content[self.blind]
             if pictures := _references(item):
@@ -141,7 +141,7 @@ class _Window:
         self.heavier += _beyond(item, self.files) + sum(one.size for one in pictures) - _size_of(pictures)
 
     def is_too_large(self, limit: int) -> bool:
-        """Return whether something has to go."""
+        """Return whether a limit is exceeded."""
         return self.tokens > limit or self.pictures > MAX_PICTURES or self.bytes > MAX_BYTES
 
 
@@ -197,50 +197,50 @@ def fit(
 
 
 def _references(item: Content) -> tuple[PictureReference, ...]:
-    """Return the pictures that belong to a result."""
+    """Return the images of a result."""
     if isinstance(item, ToolResultContent) and isinstance(item.result, LookResult):
         return item.result.pictures
     return ()
 
 
 def _attached(item: Content) -> int:
-    """Return how many files the user attached to a message."""
+    """Return the number of files attached to a message."""
     return len(item.attachments or ()) if isinstance(item, UserContent) else 0
 
 
 def _count(content: Sequence[Content]) -> int:
-    """Return how many pictures there are."""
+    """Return the number of images."""
     return sum(_attached(item) + len(_references(item)) for item in content)
 
 
 def _beyond(item: Content, files: Mapping[Path, int]) -> int:
-    """Return how many bytes the files that are attached to a message have beyond what they stand for."""
+    """Return the bytes of attached files beyond what they count for."""
     if not isinstance(item, UserContent):
         return 0
     return sum(files.get(file.path, 0) - _ATTACHMENT_SIZE for file in item.attachments or ())
 
 
 def _is_heavy(carriers: Sequence[Content], whole: int, files: Mapping[Path, int]) -> bool:
-    """Return whether a conversation with all its pictures and files, which carriers hold, may have too many bytes."""
+    """Return whether a conversation with all its images and files may have too many bytes."""
     return (
         whole + sum(_beyond(item, files) + sum(one.size for one in _references(item)) for item in carriers) > MAX_BYTES
     )
 
 
 def _size_of(pictures: Sequence[PictureReference]) -> int:
-    """Return how many characters pictures stand for."""
+    """Return the characters that images count for."""
     return int(sum(one.tokens for one in pictures) / TOKENS_PER_CHARACTER)
 
 
 def _unseen(item: Content) -> Content:
-    """Return a result without its pictures."""
+    """Return a result without its images."""
     if not isinstance(item, ToolResultContent):
         return item  # What the user attached stays.
     return replace(item, result=llm.ToolResult(data={**item.result.data, "note": _UNSEEN}))
 
 
 def _measured(item: Content, sizes: dict[int, int]) -> int:
-    """Return the size of an item in characters; items never change."""
+    """Return the size of an item in characters; items never change, so the size is cached."""
     if (size := sizes.get(id(item))) is None:
         size = sizes[id(item)] = size_of(item)
     return size

@@ -21,11 +21,11 @@ from ..results import format_minute
 from .current_states import Present
 
 MAX_CONVERSATIONS = 64
-"""Conversations that go on at the same time, in a large home with room to spare."""
+"""The most conversations at a time."""
 KEPT_FOR = 900.0
-"""Seconds of silence after which a conversation is forgotten; Home Assistant does so after five minutes."""
+"""Seconds of silence after which a snapshot is dropped; Home Assistant drops a conversation after five minutes."""
 MAX_TOLD = 2_000
-"""Characters of changes: beyond them, instructions that hold cost less than what to think of the old ones."""
+"""The most characters of changes: beyond them, new instructions cost less."""
 MAX_TOLD_EVER = 4 * MAX_TOLD
 """The same for all changes since the conversation began."""
 
@@ -38,42 +38,42 @@ _TOOLS_GONE = "(These tools are gone: {names}.)"
 
 
 def said_at(moment: datetime) -> str:
-    """Return the weekday and the local time of a message, to the minute."""
+    """Return the weekday and local time of a message, to the minute."""
     return f"({dt_util.as_local(moment):%A} {format_minute(moment)})"
 
 
 @dataclass(frozen=True, slots=True)
 class _ToldPresent:
-    """What was told of the present with a message."""
+    """The current states that were sent with a message."""
 
     message: UserContent
     present: Present
     words: str
     is_whole: bool
-    """Whether it stands for itself; else it says what had changed since the one before."""
+    """Whether it has all states rather than changes since the one before."""
 
 
 @dataclass(slots=True)
 class ConversationLedger:
-    """What was sent in one conversation."""
+    """The parts of one conversation's requests that must stay the same."""
 
     system: str | None = None
-    """The instructions as they are sent, or None before the first request."""
+    """The system prompt, or None before the first request."""
     tools: list[Any] = field(default_factory=list)
-    """The tools as they are sent."""
+    """The tools."""
     notes: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
-    """What was told with a message, by its identity, beside when it was said and the present."""
+    """Notes sent with messages, beside time and current states, by identity of the message."""
     last_id: str | None = None
-    """The server's name for its last answer."""
+    """The server's id of its last answer."""
     _lasting: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
-    """What of that holds for the rest of the conversation, also where the message is not sent any more."""
+    """Notes that stay valid for the conversation even if their message is no longer sent."""
     _told: str = ""
-    """The instructions that the model knows of, with all changes."""
+    """The instructions that the model has, with all changes."""
     _gone: frozenset[str] = frozenset()
     _clocks: dict[int, tuple[UserContent, str]] = field(default_factory=dict)
-    """When each message was said, as it was told then."""
+    """The time that was sent with each message."""
     _presents: dict[int, _ToldPresent] = field(default_factory=dict)
-    """What was told of the present with messages, in their order."""
+    """The current states that were sent with messages, in order."""
 
     def begin(
         self,
@@ -111,7 +111,7 @@ class ConversationLedger:
             self._lasting[id(message)] = (message, "\n".join(lasting))
 
     def _tell(self, message: UserContent, present: Present | None, so_far: Iterable[Content] | None) -> None:
-        """Tell the present with a message: what has changed where that is less, and what it builds on is still there."""
+        """Send current states with a message: only changes if these are shorter and their base is still sent."""
         self._presents.pop(id(message), None)
         if present is None:
             return
@@ -128,7 +128,7 @@ class ConversationLedger:
             self._presents[id(message)] = _ToldPresent(message, present, words, is_whole=False)
 
     def lasting(self, messages: Iterable[Content]) -> list[str]:
-        """Return the texts that were told with messages and still hold."""
+        """Return the notes that are still valid."""
         gone = {id(message) for message in messages}
         told = [words for number, (_, words) in self._lasting.items() if number in gone]
         return [*told, *self._present_of(gone)]
@@ -141,32 +141,32 @@ class ConversationLedger:
         return []
 
     def _lost(self, earlier: Iterable[Content]) -> list[str]:
-        """Take out what was told with messages that are there no more."""
+        """Remove what was sent with messages that no longer exist."""
         there = {id(item) for item in earlier}
         gone = [number for number in self._lasting if number not in there]
         return [self._lasting.pop(number)[1] for number in gone]
 
     def note(self, message: UserContent) -> str | None:
-        """Return the note that goes with a message."""
+        """Return the note of a message."""
         number = id(message)
         parts = [found[number][1] for found in (self.notes, self._clocks) if number in found]
         parts += [self._presents[number].words] if number in self._presents else []
         return "\n".join(parts) or None
 
     def leave_out(self, name: str) -> Mapping[str, Any]:
-        """Send a tool no more; return what was sent of it."""
+        """Stop sending a tool; return its definition."""
         gone: Mapping[str, Any] = next(tool for tool in self.tools if tool["name"] == name)
         self.tools = [tool for tool in self.tools if tool is not gone]
         return gone
 
     def _begin_anew(self, system: str, tools: Sequence[Any]) -> None:
-        """Send what holds now."""
+        """Replace the snapshot by the current values."""
         self.system = self._told = system
         self.tools = list(tools)
         self.notes, self._lasting, self._presents, self._gone = {}, {}, {}, frozenset()
 
     def _changes(self, system: str, tools: Sequence[Any]) -> list[str] | None:
-        """Return the notes about changes, or None where the conversation must begin anew."""
+        """Return notes about the changes, or None if the conversation must start with new instructions."""
         known = {tool["name"]: tool for tool in self.tools}
         offered = {tool["name"]: tool for tool in tools}
         if self.system is None or any(known.get(name) != tool for name, tool in offered.items()):
@@ -228,14 +228,14 @@ def _lines(text: str) -> Iterator[str]:
 
 
 class Ledgers:
-    """The ledgers of the conversations that go on, by conversation and agent."""
+    """The snapshots of active conversations, by conversation and agent."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start empty."""
         self._kept: dict[tuple[str, str], tuple[float, Content, ConversationLedger]] = {}
 
     def of(self, chat_log: ChatLog, agent_id: str) -> ConversationLedger:
-        """Return the ledger of a conversation; a new one where Home Assistant has forgotten it too."""
+        """Return the snapshot of a conversation; a new one if Home Assistant has dropped the conversation."""
         key, now = (chat_log.conversation_id, agent_id), monotonic()
         kept = self._kept.pop(key, None)
         # An id may come again for another conversation; what was said first in it does not.

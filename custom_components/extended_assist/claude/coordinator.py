@@ -1,4 +1,4 @@
-"""The models of an entry's server, and whether the server can be used, as turns and occasional looks have shown."""
+"""The models of an entry's server, and whether the server is available, as turns and periodic checks show."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -22,16 +22,16 @@ from .conversation_snapshot import Ledgers
 from .server_limits import Refused
 
 LOOK_AGAIN = timedelta(minutes=1)
-"""Between looks at a server that is gone: soon enough for those who wait, rare enough to cost nothing."""
+"""Time between checks of an unavailable server."""
 READ_AGAIN = timedelta(hours=12)
-"""After this the list of models is read anew: models are announced to be switched off months before they are."""
+"""Time between updates of the list of models: retirements are announced months ahead."""
 
 _KEPT_FAILURES = 20
 
 _GONE = frozenset({"cannot_connect", "invalid_auth", "not_messages_api"})
-"""Causes that stand in the way of every turn."""
+"""Causes that make every turn fail."""
 _UNCLEAR = frozenset({"timeout", "interrupted"})
-"""Causes that tell nothing about the next turn. With any other the server has answered, so it is there."""
+"""Causes that say nothing about the next turn. With any other cause the server has answered."""
 
 
 class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
@@ -40,7 +40,7 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
     config_entry: ConfigEntry
 
     def __init__(self, hass: HomeAssistant, entry: ConfigEntry, client: anthropic.AsyncAnthropic) -> None:
-        """Take the server."""
+        """Store the client."""
         super().__init__(hass, LOGGER, config_entry=entry, name="Extended Assist", update_interval=READ_AGAIN)
         self._client = client
         self.data = []
@@ -51,12 +51,12 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
 
     @property
     def gone(self) -> str | None:
-        """Why the server cannot be used, or None."""
+        """Return why the server is unavailable, or None."""
         return None if self.last_update_success else getattr(self.last_exception, "translation_key", None) or "unknown"
 
     @override
     async def _async_update_data(self) -> list[ModelInfo]:
-        """Read the list of models, which also tells whether the server is there."""
+        """Return the list of models; its request also checks the server."""
         try:
             models = await async_list_models(self._client)
         except ConnectionFailedError as err:
@@ -69,12 +69,12 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
 
     @property
     def _is_set_up(self) -> bool:
-        """Whether entities follow the server, so that it has been there before or another agent stands in."""
+        """Return whether entities follow the server: it was available before, or a fallback agent exists."""
         return bool(self._listeners)
 
     @callback
     def async_note(self, key: str | None) -> None:
-        """Take in how a request ended: with an answer, or with a cause."""
+        """Record how a request ended: with an answer, or with a cause."""
         if key is None:
             self.answered = dt_util.utcnow()
         else:
@@ -91,7 +91,7 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
 
     @callback
     def _async_lose(self, key: str) -> None:
-        """Count the server as gone, and look for it more often."""
+        """Mark the server as unavailable and check it more often."""
         was_there = self.last_update_success
         self.update_interval = LOOK_AGAIN
         self.async_set_update_error(_failure(key))
@@ -100,21 +100,21 @@ class ServerCoordinator(DataUpdateCoordinator[list[ModelInfo]]):
 
 
 def _failure(key: str) -> ConfigEntryAuthFailed | UpdateFailed:
-    """Return the error that tells Home Assistant of a server that cannot be used."""
+    """Return the update error for an unavailable server."""
     kind = ConfigEntryAuthFailed if key == "invalid_auth" else UpdateFailed
     return kind(translation_domain=DOMAIN, translation_key=key)
 
 
 @dataclass(slots=True)
 class RuntimeData:
-    """What an entry needs while it is loaded."""
+    """The runtime data of a loaded entry."""
 
     client: anthropic.AsyncAnthropic
     coordinator: ServerCoordinator
     refused: Refused = field(default_factory=Refused)
-    """What the server refused of its models."""
+    """What the server refused for its models."""
     ledgers: Ledgers = field(default_factory=Ledgers)
-    """What was sent in each conversation."""
+    """The snapshots of conversations."""
 
     @property
     def models(self) -> list[ModelInfo]:

@@ -22,11 +22,11 @@ from ..exposure.listing import in_areas, place, spoken_name
 from ..results import format_minute, number, shown
 
 DEFAULT_PRESENT: Final = 40
-"""Exposed entities up to which the present is told; docs/cost.md has the measurement that it comes from."""
+"""The most exposed entities whose states are sent; docs/cost.md has the measurement."""
 MAX_PRESENT: Final = 300
 
 _READERS: Final = frozenset({("homeassistant", "GetLiveContext"), (DOMAIN, "get_entities")})
-"""The tools that tell the present, by integration and name: who may not use one is not told it either."""
+"""Tools that return states, by integration and name: without one of them the caller gets no states."""
 
 _NO_STATE: Final = frozenset(
     {
@@ -44,7 +44,7 @@ _NO_STATE: Final = frozenset(
         *("input_button", "notify", "scene", "script", "stt", "tag", "tts", "wake_word"),
     }
 )
-"""Domains whose states are no answer to a question, beside those that have tools of their own."""
+"""Domains whose states answer no question."""
 _NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d|(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?", re.ASCII)
 _UNAVAILABLE: Final = ("unavailable", "unknown")
@@ -54,7 +54,7 @@ _MEANT: Final[Mapping[str, Mapping[str, str]]] = {
     "lock": {"on": "unlocked", "off": "locked"},
     "safety": {"on": "unsafe", "off": "safe"},
 }
-"""What on and off of a binary sensor mean, where they alone would mislead, by its device class."""
+"""The meaning of on and off of a binary sensor, by device class."""
 _NUMBERS: Final[Mapping[str, Mapping[str, str]]] = {
     "climate": {"current_temperature": "{}°", "temperature": "set {}°"},
     "cover": {"current_position": "{}%"},
@@ -62,7 +62,7 @@ _NUMBERS: Final[Mapping[str, Mapping[str, str]]] = {
     "water_heater": {"current_temperature": "{}°", "temperature": "set {}°"},
     "weather": {"temperature": "{}°"},
 }
-"""Attributes that are asked for as states are, by domain; only numbers are told."""
+"""Numeric attributes that are sent like states, by domain."""
 
 _HUGE: Final = 1e15
 """No reading is that large; what is no number, or endless, is not smaller either."""
@@ -79,14 +79,14 @@ _LOOKS: Final = (
     "    2.  You MUST use the provided tool to retrieve live context. This tool will provide the needed real-time "
     "information (like temperature from the local weather, lock status, etc.).\n"
 )
-"""What Assist says of questions about the present."""
+"""Assist's instructions for questions about states."""
 _READS: Final = (
     "If the user asks which devices there are: Answer from the static context below.\n"
     "If the user asks about the CURRENT state, value, or mode:\n"
     "    1.  States now, told with the user's newest message, are live: answer from them, without a tool.\n"
     "    2.  For what they do not tell, and after anything was done, you MUST use a tool to look.\n"
 )
-"""What is said instead where the present is told."""
+"""Our replacement when states are sent."""
 _LEGEND: Final = (
     "States now, before the words of a message, are as they were when it was said, by area, and count as returned by a tool. "
     "Later ones tell only what has changed since. In parentheses: what on or off means."
@@ -106,18 +106,18 @@ def with_legend(system: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What is told of the home at one moment."""
+    """The states of the home at one time."""
 
     states: Mapping[str, Mapping[str, str | None]]
-    """By place and name, in the order of telling; None is not told, and left to the tools."""
+    """States by place and name, in order; None is left to the tools."""
 
     @property
     def whole(self) -> str:
-        """All of it in words."""
+        """Return all states in words."""
         return _NOW.format(_lines(self.states, lambda state: state is not None))
 
     def since(self, before: Present) -> str | None:
-        """What has changed since another moment, in words; None where other things are there than then."""
+        """Return the changes since another time in words; None if the entities differ."""
         if _names(self) != _names(before):
             return None
         changed = {
@@ -128,12 +128,12 @@ class Present:
 
 
 def _names(present: Present) -> Mapping[str, list[str]]:
-    """Return the names that a present tells of."""
+    """Return the names of all entities."""
     return {place: list(states) for place, states in present.states.items()}
 
 
 def _lines(states: Mapping[str, Mapping[str, str | None]], when: Callable[[str | None], bool]) -> str:
-    """Return a line for each place, of names with states."""
+    """Return a line for each place with its names and states."""
     lines = {
         place: "; ".join(f"{name}: {state}" for name, state in told.items() if when(state))
         for place, told in states.items()
@@ -142,13 +142,13 @@ def _lines(states: Mapping[str, Mapping[str, str | None]], when: Callable[[str |
 
 
 def is_reader(tool: llm.Tool) -> bool:
-    """Return whether a tool tells the present."""
+    """Return whether a tool returns states."""
     return (tool.integration, tool.name.rpartition("__")[2]) in _READERS
 
 
 @callback
 def describe_present(hass: HomeAssistant, assistant: str, limit: int) -> Present | None:
-    """Return the present of what an assistant may see, or None where that is nothing or more than a number of entities."""
+    """Return the states that an assistant may see, or None for none, or for more entities than the limit."""
     exposure = Exposure(hass, assistant)
     if not 0 < len(exposure.ids) <= limit:
         return None
@@ -163,12 +163,12 @@ def describe_present(hass: HomeAssistant, assistant: str, limit: int) -> Present
 
 
 def _has_part(hass: HomeAssistant, entity: ExposedEntity) -> bool:
-    """Return whether an entity is listed: its state answers something, and nobody outside can have named it."""
+    """Return whether an entity is listed: its state can answer a question, and its name is fixed."""
     return entity.domain not in _NO_STATE and is_fixed_name(hass, entity.state)
 
 
 def _distinct(hass: HomeAssistant, entities: Collection[ExposedEntity]) -> dict[str, ExposedEntity]:
-    """Return entities of one place by name; those that share one say their domains too, or their ids."""
+    """Return entities of one place by name, with domain or id where names are equal."""
     named: defaultdict[str, list[ExposedEntity]] = defaultdict(list)
     for entity in entities:
         named[spoken_name(hass, entity)].append(entity)
@@ -184,7 +184,7 @@ def _distinct(hass: HomeAssistant, entities: Collection[ExposedEntity]) -> dict[
 
 
 def _state(hass: HomeAssistant, exposure: Exposure, entity: ExposedEntity) -> str | None:
-    """Return the state of an entity as it is told, or None where it is not."""
+    """Return the state as it is sent, or None."""
     state = entity.state
     if state.state in _UNAVAILABLE:
         return state.state
@@ -210,7 +210,7 @@ def _meant(state: State) -> str | None:
 
 
 def _value(hass: HomeAssistant, exposure: Exposure, state: State) -> str | None:
-    """Return a state that nobody else can have worded, or None."""
+    """Return a fixed state, or None."""
     value = state.state
     if not is_fixed_state(hass, state):
         return None
@@ -225,7 +225,7 @@ def _value(hass: HomeAssistant, exposure: Exposure, state: State) -> str | None:
 
 
 def _unit(state: State) -> str:
-    """Return the unit of a number, behind a space where it is a word."""
+    """Return the unit of a number, after a space if it is a word."""
     unit = state.attributes.get("unit_of_measurement")
     if not isinstance(unit, str) or not is_fixed_unit(unit):
         return ""
@@ -233,7 +233,7 @@ def _unit(state: State) -> str:
 
 
 def _moment(value: str) -> datetime | None:
-    """Return a moment with its offset from UTC, of a time that clocks of a home may show."""
+    """Return a timestamp with its UTC offset."""
     try:
         moment = dt_util.parse_datetime(value) if value.startswith(("19", "20")) else None
     except ValueError:

@@ -19,9 +19,9 @@ from ..results import format_minute
 MAX_RECAP_HOURS: Final = 24
 _MAX_CHANGES: Final = 6
 _MAX_ENTITIES: Final = 4
-"""Entities of one change that are told."""
+"""The most entities of one change."""
 _MAX_WORDS: Final = 700
-"""Characters of all of it."""
+"""The most characters of all changes."""
 _MAX_VALUE: Final = 30
 _TOLD: Final = (
     "(Before this conversation, for the same user here, and only for you to understand what they mean: {done}.)"
@@ -50,7 +50,7 @@ def recap(hass: HomeAssistant, journal: Journal, caller: Caller, hours: float, n
 
 
 def _is_of(change: Change, caller: Caller) -> bool:
-    """Return whether a change was made for a caller, at the same device, in another conversation."""
+    """Return whether a change was made for the caller, at the same device, in another conversation."""
     return (
         (change.assistant, change.user_id, change.device_id) == (caller.assistant, caller.user_id, caller.device_id)
         and change.conversation_id is not None
@@ -59,7 +59,7 @@ def _is_of(change: Change, caller: Caller) -> bool:
 
 
 def _words(hass: HomeAssistant, exposure: Exposure, change: Change) -> str:
-    """Return a change in words, of which nothing is told that is hidden now."""
+    """Return a change in words without anything that is hidden now."""
     what = exposure.visible_value(change.what)
     if what is None:
         return ""
@@ -80,7 +80,7 @@ def _words(hass: HomeAssistant, exposure: Exposure, change: Change) -> str:
 
 
 def _values(kept: Mapping[str, Any]) -> str:
-    """Return the values of an entity that were changed from one to another, as far as nobody else can have worded them."""
+    """Return the old and new fixed values of an entity."""
     told = list(_changed(kept))
     return f" {', '.join(told)}" if told else ""
 
@@ -95,7 +95,7 @@ def _changed(kept: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether a value is a number or a word of Home Assistant's sets."""
+    """Return whether a value is a number or a word from a closed set."""
     if isinstance(value, bool | int | float):
         return True
     return isinstance(value, str) and 0 < len(value) <= _MAX_VALUE and not has_free_text(value)

@@ -1,4 +1,4 @@
-"""Why a turn or a connection failed, in the words of strings.json."""
+"""Errors of turns and connections, with their keys in strings.json."""
 
 import anthropic
 
@@ -41,10 +41,10 @@ _KEY_OF_WORDS = {
 
 
 class TurnError(Exception):
-    """A turn that cannot be answered; the key names a sentence under `exceptions` in strings.json."""
+    """The turn has no answer; the key names a sentence under `exceptions` in strings.json."""
 
     def __init__(self, key: str, **placeholders: str) -> None:
-        """Take the key and the placeholders of the sentence."""
+        """Store the key and the placeholders of the sentence."""
         super().__init__(key)
         self.key = key
         self.placeholders = placeholders
@@ -66,7 +66,7 @@ def key_of(error: Exception) -> str:
 
 
 def _key_of_status_error(error: anthropic.APIStatusError) -> str:
-    """Prefer what the service says about itself over the HTTP status."""
+    """Return the key for an error response: the service's own error type comes before the HTTP status."""
     details = error.body.get("error") if isinstance(error.body, dict) else None
     kind = details.get("type") if isinstance(details, dict) else None
     key = _KEY_OF_TYPE.get(str(kind)) or _KEY_OF_STATUS.get(error.status_code, "server_error")

@@ -1,4 +1,4 @@
-"""The agent that answers in place of one whose model cannot."""
+"""The fallback agent, which answers when the model cannot."""
 
 from contextvars import ContextVar
 from itertools import takewhile
@@ -12,7 +12,7 @@ from ..const import CONF_FALLBACK_AGENT, DOMAIN, LOGGER
 from ..exposure.safe_log import log_unexpected
 
 _handed_over: ContextVar[frozenset[str]] = ContextVar(f"{DOMAIN}_handed_over", default=frozenset())
-"""The agents of this turn that could not answer; none is asked again."""
+"""The agents of this turn that failed; none is asked again."""
 
 
 async def async_hand_over(
@@ -22,7 +22,7 @@ async def async_hand_over(
     user_input: conversation.ConversationInput,
     chat_log: conversation.ChatLog,
 ) -> conversation.ConversationResult | None:
-    """Let another agent answer in the same conversation, or return None where it cannot or must not."""
+    """Let the fallback agent answer in the same conversation; return None if it cannot or must not."""
     if fallback_id is None or not agent_exists(hass, fallback_id):
         return None
     failed = _handed_over.get() | {agent_id}
@@ -76,7 +76,7 @@ def agent_exists(hass: HomeAssistant, agent_id: str | None) -> bool:
 
 
 def _has_acted(chat_log: conversation.ChatLog) -> bool:
-    """Return whether a tool of this turn may have changed something, which another agent would do once more."""
+    """Return whether a tool of this turn may have changed something, which another agent would repeat."""
     tools = {tool.name: tool for tool in chat_log.llm_api.tools} if chat_log.llm_api else {}
     turn = takewhile(lambda content: not isinstance(content, conversation.UserContent), reversed(chat_log.content))
     called = {content.tool_name for content in turn if isinstance(content, conversation.ToolResultContent)}
@@ -85,7 +85,7 @@ def _has_acted(chat_log: conversation.ChatLog) -> bool:
 
 @callback
 def is_fallback_loop(hass: HomeAssistant, subentry_id: str | None, fallback_id: str) -> bool:
-    """Return whether the fallback of an agent, or a fallback of that one, is the agent itself."""
+    """Return whether a chain of fallback agents leads back to the agent."""
     entities = er.async_get(hass)
     seen: set[str] = set()
     while fallback_id not in seen:

@@ -1,4 +1,4 @@
-"""The tool loop: ask the model, let the chat log call the tools, until there is an answer."""
+"""The tool loop: send requests and let the chat log call tools until there is an answer."""
 
 import asyncio
 from functools import partial
@@ -70,7 +70,7 @@ async def async_answer(turn: AgentTurn) -> None:
 
 
 async def _async_answer(turn: AgentTurn, request: dict[str, Any]) -> None:
-    """Ask the model until there is an answer, or a question for the user."""
+    """Send requests until there is an answer, or a question for the user."""
     chat_log, options = turn.chat_log, turn.options
     for round_number in range(options.max_tool_rounds + 1):
         if "tools" in request and round_number == options.max_tool_rounds:
@@ -107,7 +107,7 @@ async def _async_answer(turn: AgentTurn, request: dict[str, Any]) -> None:
 
 
 def _has_spoken(content: list[conversation.Content], agent_id: str) -> bool:
-    """Return whether an agent has said anything since the user did."""
+    """Return whether an agent has answered since the user's last message."""
     turn = takewhile(lambda item: not isinstance(item, conversation.UserContent), reversed(content))
     return any(
         isinstance(item, conversation.AssistantContent) and item.agent_id == agent_id and (item.content or "").strip()
@@ -116,7 +116,7 @@ def _has_spoken(content: list[conversation.Content], agent_id: str) -> bool:
 
 
 def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
-    """Return the fields that all requests of a turn have, which begin like those of the turn before."""
+    """Return the fields of all requests of a turn, which begin like those of the previous turn."""
     options, content = turn.options, turn.chat_log.content
     tools = _offered(turn)
     message = next((item for item in reversed(content) if isinstance(item, conversation.UserContent)), None)
@@ -148,7 +148,7 @@ def _begin(turn: AgentTurn, present: Present | None) -> dict[str, Any]:
 
 
 def _ended_since(turn: AgentTurn) -> list[str]:
-    """Return notes about what was begun before this message and not waited for."""
+    """Return notes about calls that ended in the background since the last message."""
     if (instance := turn.chat_log.llm_api) is None:
         return []
     caller = Caller(instance.llm_context, turn.chat_log, turn.chat_log.conversation_id)
@@ -156,12 +156,12 @@ def _ended_since(turn: AgentTurn) -> list[str]:
 
 
 def _news(turn: AgentTurn) -> list[str]:
-    """Return notes about what came due while nobody could be told."""
+    """Return notes about missed reminders."""
     return [f"(This came due, and the user could not be told. Tell them now: {text})" for text in turn.news]
 
 
 def _offered(turn: AgentTurn) -> list[ToolParam]:
-    """Return the tools of ours that can be called in a turn."""
+    """Return our tools that can be called in a turn."""
     reserved = names_of(turn.options.web_tools) | ({SEARCH_TOOL} if turn.options.tool_search else set())
     instance = turn.chat_log.llm_api
     offered = offered_tools(instance, reserved)
@@ -175,7 +175,7 @@ def _offered(turn: AgentTurn) -> list[ToolParam]:
 
 
 def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request with the tools that are sent in its conversation."""
+    """Return a request with the tools of its conversation."""
     request = {key: value for key, value in request.items() if key != "tools"}
     if turn.ledger.tools:
         request["tools"] = list(turn.ledger.tools)
@@ -183,7 +183,7 @@ def _with_tools(turn: AgentTurn, request: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseStream:
-    """Return a whole response; what fails before anybody heard of it is tried anew while it is worth it."""
+    """Return a complete response; a failure before the first word is retried while that makes sense."""
     overhead = len(json_bytes([request.get("system"), request.get("tools")]))
     limit = turn.refused.context(turn.options.model, turn.options.context_limit)
     fitted = _fit(turn, request, overhead, limit)
@@ -218,7 +218,7 @@ async def _async_respond(turn: AgentTurn, request: dict[str, Any]) -> ResponseSt
 
 
 def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: Repairs, words: str) -> Fitted | None:
-    """Take out of a request what the server may not have accepted; return what to send now, or None for nothing."""
+    """Remove from a request what the server may have refused; return the new request, or None."""
     model, tools = turn.options.model, request.get("tools", [])
     turn.rendering = None  # What it was made of may change here.
     asks_to_think = "thinking" in request or "effort" in request.get("output_config", {})
@@ -256,7 +256,7 @@ def _repair(turn: AgentTurn, request: dict[str, Any], fitted: Fitted, repairs: R
 
 
 def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) -> Fitted:
-    """Return the part of the conversation to send; what the server clears by itself is left to it, within reason."""
+    """Return the part of the conversation to send; clearing that the server does is left to it, within limits."""
     if "context_management" in request and limit == turn.options.context_limit:
         limit *= 2
     content = without_refused(turn.chat_log.content[1:], turn.agent_id)
@@ -277,7 +277,7 @@ def _fit(turn: AgentTurn, request: dict[str, Any], overhead: int, limit: int) ->
 
 
 def _told_at_the_end(turn: AgentTurn, last: str) -> list[Block]:
-    """Return the instructions behind the last message, which hold for one request only; last is its role."""
+    """Return the instructions after the last message, valid for one request; `last` is the role of that message."""
     if last == "assistant" and turn.is_paused:
         return []  # The response goes on as if nothing had been between.
     # A tool may have had a conversation of its own in this one, the end of which is no message to answer.
@@ -312,7 +312,7 @@ def _encoded(turn: AgentTurn, request: dict[str, Any], content: list[conversatio
 async def _async_request(
     turn: AgentTurn, request: dict[str, Any], content: list[conversation.Content]
 ) -> ResponseStream:
-    """Send one request and stream its response into the chat log, tool results included."""
+    """Send one request and stream its response into the chat log, with tool results."""
     body, digest = _encoded(turn, request, content)
     betas = [CONTEXT_EDITING] if "context_management" in request else []
     response = ResponseStream(
@@ -350,18 +350,18 @@ _CLOCK = "Each message begins with when it was said, in local time ({time_zone})
 
 
 def is_clock(tool: llm.Tool) -> bool:
-    """Return whether a tool tells what each message tells already."""
+    """Return whether a tool only returns the time, which each message has already."""
     return tool.integration == "llm" and unwrapped(tool).name.endswith("GetDateTime")
 
 
 def with_moment(turn: AgentTurn, system: str, present: Present | None) -> str:
-    """Return instructions that say what is told with each message."""
+    """Return instructions that say what each message contains."""
     told = f"{system}\n{_CLOCK.format(time_zone=turn.chat_log.hass.config.time_zone)}".strip()
     return with_legend(told) if present else told
 
 
 async def async_present(turn: AgentTurn) -> Present | None:
-    """Return the present as it may be told to who speaks, or None where it may not, or the home is too large for that."""
+    """Return the current states for the speaker, or None if they may not see them or the home is too large."""
     chat_log, limit = turn.chat_log, turn.options.present
     if (instance := chat_log.llm_api) is None or not limit:
         return None
@@ -372,7 +372,7 @@ async def async_present(turn: AgentTurn) -> Present | None:
 
 
 async def _async_may_look(hass: HomeAssistant, instance: llm.APIInstance, caller: Caller) -> bool:
-    """Return whether a caller has a tool that tells the present, and may use it unasked."""
+    """Return whether a caller has a tool that returns states and may call it without a question."""
     for tool in map(unwrapped, instance.tools):
         if isinstance(tool, ExtendedTool) and is_reader(tool) and await tool.async_may(hass, caller):
             return True

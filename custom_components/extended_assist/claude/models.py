@@ -1,4 +1,4 @@
-"""What each model can do, as far as the server lists it."""
+"""The abilities of models, as far as the server lists them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _MONTHS = (
     *("July", "August", "September", "October", "November", "December"),
 )
 _PREFERRED = ("haiku", "sonnet")
-"""Words in a model's id, best first: a speaker wants a quick answer."""
+"""Words in a model's id, best first: voice needs a quick answer."""
 
 THINKING = ("disabled", "adaptive", "enabled") + (
     # Came with a version of the API that older SDKs do not ask for.
@@ -36,34 +36,34 @@ THINKING = ("disabled", "adaptive", "enabled") + (
 )
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 EFFORTS_THAT_THINK = frozenset({"xhigh", "max"})
-"""Levels that some models refuse while thinking is off; no list tells which."""
+"""Effort levels that some models refuse while thinking is off; no list says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a model supports. Anything that is not listed is not supported: other servers list little or nothing."""
+    """The abilities of a model. What the server does not list counts as unsupported."""
 
     listed: bool = False
-    """Whether the server tells at all; one that does not may know only the basic fields of a request."""
+    """Whether the server lists abilities at all; otherwise it may know only the basic fields of a request."""
     thinking: tuple[str, ...] = ()
     effort: tuple[str, ...] = ()
     images: bool = False
     documents: bool = False
     structured_output: bool = False
     web: bool = False
-    """Whether the server can search the web and fetch pages for it."""
+    """Whether the server can search the web and fetch pages."""
     tool_search: bool = False
-    """Whether the server can search among very many tools for it."""
+    """Whether the server can search among many tools."""
     context_editing: bool = False
-    """Whether the server can clear older tool results from a request."""
+    """Whether the server can clear older tool results."""
     window: int | None = None
-    """Most tokens that a request may have, or None when it is not listed."""
+    """The most tokens of a request, or None if not listed."""
     max_tokens: int | None = None
-    """Most tokens that an answer may have, or None when it is not listed."""
+    """The most tokens of an answer, or None if not listed."""
 
     @classmethod
     def of(cls, model: ModelInfo | None) -> Self:
-        """Read what a server lists of a model."""
+        """Read the abilities that a server lists for a model."""
         listed = getattr(model, "capabilities", None)
         return cls(
             listed=listed is not None,
@@ -82,7 +82,7 @@ class Abilities:
 
 
 def _part(value: Any, name: str) -> Any:
-    """Return a part of what a server sent; an older SDK leaves as a mapping what it does not know."""
+    """Return a field of a listed model; an older SDK leaves unknown fields as a mapping."""
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
@@ -106,13 +106,13 @@ def _alias(model_id: str) -> str:
 
 
 def find_model(models: Sequence[ModelInfo], model_id: str) -> ModelInfo | None:
-    """Return the listed model with an id, or with an alias of it, or None for one that the server does not list."""
+    """Return the listed model with an id or alias, or None."""
     by_id = next((model for model in models if model.id == model_id), None)
     return by_id or next((model for model in models if _alias(model.id) == model_id), None)
 
 
 def lifecycle(model: ModelInfo | None, model_id: str) -> str:
-    """Return active, deprecated or retired; a model that nothing is known of counts as active."""
+    """Return active, deprecated or retired; an unknown model counts as active."""
     listed = getattr(model, "lifecycle", None)
     if listed in ("deprecated", "retired"):
         return str(listed)
@@ -120,13 +120,13 @@ def lifecycle(model: ModelInfo | None, model_id: str) -> str:
 
 
 def _retirement_by_sdk(model: ModelInfo | None, model_id: str) -> str | None:
-    """Return when a model is switched off by what the SDK has been told, which may be more than a server lists."""
+    """Return the retirement date that the SDK knows, which may be more than a server lists."""
     told: dict[str, str] = getattr(messages, "DEPRECATED_MODELS", {})
     return told.get(model_id) or told.get(getattr(model, "id", model_id))
 
 
 def retirement(model: ModelInfo | None, model_id: str) -> str | None:
-    """Return the day on which a model is switched off, as far as it is known."""
+    """Return the known retirement date of a model."""
     if listed := getattr(model, "retires_at", None):
         return str(listed)[:10]
     told = _retirement_by_sdk(model, model_id)
@@ -134,7 +134,7 @@ def retirement(model: ModelInfo | None, model_id: str) -> str | None:
 
 
 def _iso_date(told: str) -> str:
-    """Return a day such as November 6th, 2024 in a form that is read in every language, or as it is."""
+    """Return a date such as November 6th, 2024 in ISO format, or unchanged."""
     if (parts := _DAY.fullmatch(told)) is None or (month := parts["month"]) not in _MONTHS:
         return told
     return f"{parts['year']}-{_MONTHS.index(month) + 1:02}-{int(parts['day']):02}"
@@ -148,7 +148,7 @@ def successors(models: Sequence[ModelInfo], model_id: str) -> list[ModelInfo]:
 
 
 def line_of(model: ModelInfo | None, model_id: str) -> str | None:
-    """Return the line of a model, such as haiku: as it is listed, or else by its name."""
+    """Return the line of a model, such as haiku: as listed, or from its name."""
     if listed := getattr(model, "line", None):
         return str(listed)
     return next((word for word in ("haiku", "sonnet", "opus") if word in model_id), None)
@@ -168,7 +168,7 @@ def default_model(models: Sequence[ModelInfo]) -> str:
 def async_check_model(
     hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, *, is_gone: bool = False
 ) -> None:
-    """Raise or delete the issue of a model that is being switched off, or that a turn found gone."""
+    """Create or delete the repair issue of a model that is being retired or was not found."""
     model_id = subentry.data[CONF_MODEL]
     model = find_model(entry.runtime_data.models, model_id)
     stage = "retired" if is_gone else lifecycle(model, model_id)

@@ -1,4 +1,4 @@
-"""What an agent's options mean for its requests."""
+"""The options of an agent as request fields."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,48 +30,48 @@ from .models import EFFORTS, EFFORTS_THAT_THINK, Abilities
 DEFAULT_MAX_TOKENS = 4_096
 DEFAULT_MAX_TOOL_ROUNDS = 10
 DEFAULT_CONTEXT_TOKENS = 32_000
-"""Tokens that a model can read where nobody says: what a model at home is usually given, with room for the tools."""
+"""The assumed context window of an unlisted model: usual for models at home, with room for the tools."""
 # As in Home Assistant's own integration; models take their time by default, while a speaker waits in silence.
 DEFAULT_THINKING = "adaptive"
 DEFAULT_EFFORT = "low"
 MIN_THINKING_BUDGET = 1_024
 """Tokens; the service refuses less."""
 _MARGIN = 1_000
-"""Tokens by which an estimate may be wrong near the end of what a model can read."""
+"""Tokens by which an estimate may be wrong near the end of the context window."""
 
 _WEB_USES = 3
-"""Searches or fetches in one response: enough to look something up, few enough for a speaker to wait for, and to pay for."""
+"""The most searches or fetches in one response."""
 _FETCHED_TOKENS = 12_000
-"""Tokens of a fetched page that the model gets to read, and every later request pays for."""
+"""The most tokens of a fetched page."""
 CONTEXT_EDITING = "context-management-2025-06-27"
 _KEPT_TOOL_USES = 6
-"""Tool calls whose results the server leaves in place when it clears older ones."""
+"""Tool calls whose results the server keeps when it clears older ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
-    """How an agent asks its model: what the user chose, as far as the model supports it."""
+    """The options of an agent, as far as its model supports them."""
 
     model: str
     abilities: Abilities
     max_tokens: int
     max_tool_rounds: int
     context_limit: int
-    """Tokens of a request beyond which older things are left out."""
+    """The most tokens of a request; older items beyond it are left out."""
     plain: bool
-    """Whether to send the basic fields of the Messages API only."""
+    """Whether to send only the basic fields of the Messages API."""
     thinking: dict[str, Any] | None
     effort: str | None
     web_tools: tuple[dict[str, Any], ...]
     cache: PromptCache
     tool_search: bool
-    """Whether tools that are seldom needed are searched for."""
+    """Whether rarely used tools are searched for."""
     present: int = 0
-    """Exposed entities up to which the present is told with each message; 0 for never."""
+    """The most exposed entities whose states are sent with each message; 0 for never."""
 
     @property
     def binds(self) -> bool:
-        """Whether thinking counts only while nothing before it has changed; models with a budget for it do not look."""
+        """Whether thinking blocks are valid only while everything before them is unchanged."""
         return self.thinking is None or self.thinking["type"] != "enabled"
 
     @classmethod
@@ -82,7 +82,7 @@ class AgentOptions:
         location: Mapping[str, str] | None = None,
         default_cache: PromptCache = PromptCache.OFF,
     ) -> Self:
-        """Read the data of a subentry; location is what may be told of where the home is."""
+        """Read the data of a subentry; `location` is what the model may know of the home's location."""
         max_tokens = int(data.get(CONF_MAX_TOKENS, DEFAULT_MAX_TOKENS))
         if abilities.max_tokens:
             max_tokens = min(max_tokens, abilities.max_tokens)
@@ -106,14 +106,14 @@ class AgentOptions:
 
 
 def _context_limit(data: Mapping[str, Any], abilities: Abilities, max_tokens: int) -> int:
-    """Return the limit of a request: the answer must fit behind it, unless the model is too small for that anyway."""
+    """Return the limit of a request that leaves room for the answer, unless the model is too small."""
     chosen = int(data.get(CONF_CONTEXT_TOKENS, 0))
     window = min(filter(None, (chosen, abilities.window)), default=DEFAULT_CONTEXT_TOKENS)
     return min(MAX_CONTEXT, max(window - max_tokens - _MARGIN, window // 2))
 
 
 def _thinking(data: Mapping[str, Any], abilities: Abilities, max_tokens: int) -> dict[str, Any] | None:
-    """Return the field for the kind of thinking that the user chose, or for the default where the model has it."""
+    """Return the field for the chosen thinking, or for the default if the model has it."""
     chosen = (data.get(CONF_THINKING), DEFAULT_THINKING)
     kind = next((kind for kind in chosen if kind in abilities.thinking), None)
     if kind != "enabled":
@@ -123,7 +123,7 @@ def _thinking(data: Mapping[str, Any], abilities: Abilities, max_tokens: int) ->
 
 
 def _effort(data: Mapping[str, Any], abilities: Abilities, thinking: dict[str, Any] | None) -> str | None:
-    """Return the level of effort that the user chose, or else the next lower one that the model has."""
+    """Return the chosen effort, or the next lower one that the model has."""
     kind = thinking["type"] if thinking else None
     chosen = data.get(CONF_EFFORT)
     most = EFFORTS.index(chosen if chosen in EFFORTS else DEFAULT_EFFORT)
@@ -132,12 +132,12 @@ def _effort(data: Mapping[str, Any], abilities: Abilities, thinking: dict[str, A
 
 
 def needs_thinking(effort: str | None, thinking: str | None) -> bool:
-    """Return whether a level of effort may be refused with a kind of thinking."""
+    """Return whether an effort level may be refused with a kind of thinking."""
     return effort in EFFORTS_THAT_THINK and thinking in ("disabled", "between_tools")
 
 
 def _web_tools(data: Mapping[str, Any], location: Mapping[str, str] | None) -> tuple[dict[str, Any], ...]:
-    """Return the tools that the server itself runs."""
+    """Return the tools that the server runs."""
     tools: list[dict[str, Any]] = []
     if data.get(CONF_WEB_SEARCH):
         search: dict[str, Any] = {"type": "web_search_20250305", "name": "web_search", "max_uses": _WEB_USES}

@@ -19,19 +19,19 @@ from ..confirmation.untrusted_text import marks
 from ..exposure.fixed_values import free_texts
 
 _HELD: Final = 2_000
-"""Characters that wait for the end of a link, at most."""
+"""The most characters that wait for the end of a link."""
 _PAGES: Final = (
     *("calendar", "config", "energy", "extended-assist", "history", "home", "light", "climate", "security", "logbook"),
     *("lovelace", "map", "media-browser", "profile", "todo"),
 )
 """First path segments of Home Assistant's pages that only display data; dashboards, whose names are free, are not listed."""
 _PAGE = re.compile(rf"/(?:{'|'.join(_PAGES)})(?:/[A-Za-z0-9_-]+)*/?")
-"""An address of such a page: without a query, which could fill in a form there."""
+"""The address of such a page without a query, which could fill in a form."""
 _PICTURE = re.compile(
     rf"(?:{re.escape(PATH)}|/api/(?:camera|image)_proxy/)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*"
     r"(?:\?(?:authSig|token)=[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)?"
 )
-"""An address of a picture of the home; any other one could do something by being fetched, as a webhook does."""
+"""The address of an image of the home; fetching any other address could do something, as a webhook does."""
 _INLINE = re.compile(r"(!?)\[([^\[\]]*)\]\(\s*([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s[^()]*)?\)")
 _ADDRESS = re.compile(r"(?:https?|ftps?|wss?)://[^\s<>\"'`\ue000\ue001]*", re.IGNORECASE)
 _BEGINS_ADDRESS = re.compile(r"(?<=www)\.|(?<=:)//", re.IGNORECASE)
@@ -39,7 +39,7 @@ _MAIL = re.compile(r"(?<=[\w.+-])@(?=\w)")
 """The @ of a mail or chat address."""
 _WWW = re.compile(r"www\.", re.IGNORECASE)
 _TIMES: Final = 5
-"""How deep links in links, and addresses in addresses, are looked into; what lies deeper is taken apart."""
+"""The most levels of nested links and addresses that are parsed; deeper ones are broken up."""
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 _AFTER_LABEL = re.compile(r"\](?=[(:])")
 _ENDS_OF_LINKS: Final = ".,;:!?*_)]}"
@@ -71,18 +71,18 @@ _ASKS: Final = (
         "https",
     ),
 )
-"""How people ask for a link, folded, in the languages of the options."""
+"""Words by which people ask for a link, folded, in the languages of the options."""
 _COMPUTING: Final = ("render_template", "execute_script", "query_database")
-"""The ends of the names of tools that answer with whatever the model wrote."""
+"""Ends of the names of tools that return what the model wrote."""
 _ENDINGS: Final = ("", "s", "n", "en", "e", "i", "a", "y", "ie", "u")
 _ASKS_UNSPACED: Final = ("링크", "주소", "웹사이트", "链接", "网址", "网站")
 
 
 class AnswerFilter:
-    """Passes on the text of an answer as it comes; what could be a part of an address waits until it is whole."""
+    """Passes on the text of an answer while it streams; a possible part of an address waits until it is complete."""
 
     def __init__(self, is_needed: Callable[[], bool], links: Callable[[], Collection[str]]) -> None:
-        """Take what tells whether text from outside was read, and the links that may be shown."""
+        """Store the function that returns whether untrusted text was read, and the allowed links."""
         self._is_needed = is_needed
         self._links = links
         self._allowed: Collection[str] = ()
@@ -90,7 +90,7 @@ class AnswerFilter:
         self._is_on = False
 
     def begin(self) -> None:
-        """Look whether text from outside was read before the text that comes now."""
+        """Check for untrusted text before the next text."""
         self._is_on = self._is_needed()
         self._allowed = self._links() if self._is_on else ()
 
@@ -108,7 +108,7 @@ class AnswerFilter:
         return shown(whole, self._allowed)
 
     def end(self) -> str:
-        """Return the text that still waits."""
+        """Return the waiting text."""
         whole, self._waiting = self._waiting, ""
         return shown(whole, self._allowed)
 
@@ -119,7 +119,7 @@ def filter_for(chat_log: ChatLog) -> AnswerFilter:
 
 
 def shown(text: str, links: Collection[str] = ()) -> str:
-    """Return a text in which nothing is fetched and nothing leads out, except links that may be shown."""
+    """Return a text that fetches nothing and has no links except the allowed ones."""
     kept: list[str] = []
 
     def keep(written: str) -> str:
@@ -141,7 +141,7 @@ def shown(text: str, links: Collection[str] = ()) -> str:
 
 
 def _inert(text: str, links: Collection[str], keep: Callable[[str], str]) -> str:
-    """Return a text without tags, addresses that are not among links, and what makes an address of what follows."""
+    """Return a text without tags and links that are not allowed."""
 
     def bare(match: re.Match[str]) -> str:
         link = match[0].rstrip(_ENDS_OF_LINKS)
@@ -157,7 +157,7 @@ def _inert(text: str, links: Collection[str], keep: Callable[[str], str]) -> str
 
 
 def as_words(text: str) -> str:
-    """Return a text in which addresses can be read, and nothing is fetched or leads anywhere."""
+    """Return a text whose addresses can be read but fetch and link nothing."""
     plain = _TAG.sub("< ", _AFTER_LABEL.sub("] ", text))
     if not _ADDRESS.search(plain):
         return plain
@@ -165,7 +165,7 @@ def as_words(text: str) -> str:
 
 
 def asked_links(chat_log: ChatLog) -> frozenset[str]:
-    """Return the links that may be shown: those that were read or said, where the user's last message asks for one."""
+    """Return the allowed links: those that were read or said, if the user's last message asks for one."""
     said = [content.content for content in chat_log.content if isinstance(content, UserContent)]
     return read_links(chat_log) if said and asks_for_link(said[-1]) else frozenset()
 
