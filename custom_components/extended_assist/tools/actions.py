@@ -60,7 +60,7 @@ class PerformActionTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the action on the entities that the target means now."""
+        """Return the plan of the action on the entities of its target."""
         action = await _async_checked(call)
         await async_pause(len(action.entity_ids))
         step = step_for(call, action.name, action.entity_ids, action.data)
@@ -68,7 +68,7 @@ class PerformActionTool(ExtendedTool):
 
 
 class UndoLastChangeTool(ExtendedTool):
-    """Undo what this assistant changed last, in this conversation or for this user."""
+    """Undo the last change of this assistant in this conversation or for this user."""
 
     name = "extended_assist__undo_last_change"
     title = "Undo last change"
@@ -97,7 +97,7 @@ class UndoLastChangeTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of undoing the very change that is the last one now."""
+        """Return the plan of undoing the change that is the last one now."""
         check_nothing_goes_on(call.hass, call.caller)
         if (change := (await async_get_journal(call.hass)).last(call.caller)) is None:
             raise ToolError(_NOTHING)
@@ -107,11 +107,11 @@ class UndoLastChangeTool(ExtendedTool):
 
 
 def _what(call: ToolCall, change: Change) -> str:
-    """Return the name of the action that was done; that of a script is the script's own id, which may be hidden by now."""
+    """Return the name of the performed action; a script's own action is the script's id, which may be hidden now."""
     return call.exposure.visible_value(change.what) or "running a script"
 
 
 async def _async_checked(call: ToolCall) -> ResolvedAction:
-    """Return the action that the arguments mean."""
+    """Return the checked action of the arguments."""
     arguments = call.arguments
     return await async_check_action(call, arguments["action"], arguments.get("target"), arguments.get("data"))

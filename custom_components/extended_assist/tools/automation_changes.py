@@ -47,10 +47,10 @@ from .simulation import RehearseAutomationTool
 from .simulation_subject import async_remark
 
 DEADLINE = 60.0
-"""Seconds that a change may take: Home Assistant reads its whole configuration anew before it loads one automation."""
+"""The most seconds of a change: Home Assistant reads its whole configuration before it loads one automation."""
 
 MAX_WHAT = 600
-"""Characters of what was done in a result: the model has written it, or read it in the question, and reads it in each later round."""
+"""The most characters of the change in a result: the model knows it and reads it again in each later round."""
 
 _ALL_OF_IT = "get_automations with details has all of it"
 _UNDONE = "undo_last_change brings it back"
@@ -67,12 +67,12 @@ _SCENE_SYNTAX = "Instead: {'name', 'entities': [ids]}, which keeps the present s
 
 _TOLD_APART_BY = frozenset({"triggers", "actions", "alias"})
 _DECIDES = frozenset({"triggers", "conditions", "actions", "mode", "use_blueprint"})
-"""What decides when and for how long an automation runs."""
+"""Keys that decide when and for how long an automation runs."""
 _WHICH = vol.Required("automation", description="Id, entity id or name of an automation, script or scene.")
 
 
 class ChangingTool(ExtendedTool):
-    """What the three tools have in common: plan, tell, do, verify."""
+    """The common part of the three tools: plan, describe, write, verify."""
 
     family = "automations"
     tier = Tier.ADMINISTER
@@ -134,7 +134,7 @@ class AddAutomationTool(ChangingTool):
 
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
-        """Check what is new."""
+        """Check the new item."""
         kinds = [kind for kind in FILES if kind in call.arguments]
         if len(kinds) != 1:
             raise ToolError(f"Give one of {', '.join(FILES)}.")
@@ -191,7 +191,7 @@ class AddAutomationTool(ChangingTool):
 
 
 class UpdateAutomationTool(ChangingTool):
-    """Change parts of an automation and leave the rest as it is written."""
+    """Change parts of an automation; the rest of its lines stays unchanged."""
 
     name = "extended_assist__update_automation"
     title = "Update automation"
@@ -214,7 +214,7 @@ class UpdateAutomationTool(ChangingTool):
 
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
-        """Check it as it would be."""
+        """Check the automation with its changes."""
         automation, state = await _async_find(call)
         if automation.kind == SCENES.domain:
             return plan_scene(call, automation, state, call.arguments["changes"])
@@ -276,7 +276,7 @@ class RemoveAutomationTool(ChangingTool):
 
     @override
     async def async_change(self, call: ToolCall) -> PlannedChange:
-        """Find what would be removed."""
+        """Find the item to remove."""
         automation, state = await _async_find(call, to_remove=True)
         visible, _ = visible_config(call, automation, state)
         told = _without_secrets(call, without_all_recipients(automation.config), automation, state)
@@ -302,7 +302,7 @@ class RemoveAutomationTool(ChangingTool):
 
 
 async def _async_remark(call: ToolCall, change: PlannedChange) -> Remark | None:
-    """Return the remark on an automation's rehearsal in a question, where the caller may have it rehearsed."""
+    """Return the summary of an automation's simulation for a question, if the caller may simulate."""
     if change.rehearsed is None or not call.options.rehearses:
         return None
     if not await RehearseAutomationTool(call.options).async_may(call.hass, call.caller):
@@ -311,12 +311,12 @@ async def _async_remark(call: ToolCall, change: PlannedChange) -> Remark | None:
 
 
 def _name(automation: Automation) -> str:
-    """Return the name of an automation, short enough to be heard."""
+    """Return the name of an automation, short enough to be spoken."""
     return automation.name if len(automation.name) <= MAX_NAME else f"{automation.name[: MAX_NAME - 1]}…"
 
 
 async def _async_find(call: ToolCall, *, to_remove: bool = False) -> tuple[Automation, FileState]:
-    """Return the automation that the arguments mean, and its lines in the file."""
+    """Return the automation of the arguments, and its lines in the file."""
     await call.exposure.async_prepare()
     automation = await async_find_automation(call, call.arguments["automation"], FILES)
     path = async_get_store(call.hass, FILES[automation.kind]).path
@@ -332,7 +332,7 @@ async def _async_find(call: ToolCall, *, to_remove: bool = False) -> tuple[Autom
 
 
 async def _async_loadable(call: ToolCall, automation: Automation, state: FileState) -> Mapping[str, Any]:
-    """Return an automation or script as Home Assistant will load it from the files as they are, what it loaded where it cannot."""
+    """Return an automation or script as Home Assistant would load it from the files, or else as it was loaded."""
     file, item_id = FILES[automation.kind], str(automation.id)
     load = partial(file.load, async_get_store(call.hass, file).path, item_id, state.lines[item_id])
     try:
@@ -345,13 +345,13 @@ async def _async_loadable(call: ToolCall, automation: Automation, state: FileSta
 def _without_secrets(
     call: ToolCall, config: Mapping[str, Any], automation: Automation, state: FileState
 ) -> Mapping[str, Any]:
-    """Return a configuration without what its tags stand for."""
+    """Return a configuration without the values of its secret tags."""
     found: Mapping[str, Any] = SecretValues(call.exposure, config, state.secrets_of(automation)).without(config)
     return found
 
 
 async def _async_warnings(call: ToolCall, checked: CheckedAutomation, item_id: str, kind: str) -> list[str]:
-    """Return warnings about others that a new one repeats."""
+    """Return warnings about existing items that a new one repeats."""
     known = await async_exposed_automations(call, kind)
     if kind == SCRIPTS.domain:
         return same_names(known, checked.config.get("alias", ""), item_id)
@@ -359,12 +359,12 @@ async def _async_warnings(call: ToolCall, checked: CheckedAutomation, item_id: s
 
 
 def _told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
-    """Return an automation, script or scene in words."""
+    """Return a description of an automation, script or scene."""
     return DESCRIBERS[kind](call.hass, call.exposure).describe(config)
 
 
 def _would_be_told(call: ToolCall, kind: str, config: Mapping[str, Any]) -> str:
-    """Return in words what is about to be written: all that the options list may be named."""
+    """Return a description of what will be written, with everything that the options list."""
     return DESCRIBERS[kind](call.hass, call.exposure, known=call.options.targetless_actions).describe(config)
 
 
@@ -376,7 +376,7 @@ def _asks(call: ToolCall, checked: CheckedAutomation, kind: str) -> list[str]:
 
 
 def _left_out(checked: CheckedAutomation) -> list[str]:
-    """Return the sentences on areas and the like that hold more than is exposed."""
+    """Return sentences on areas and other targets that have entities which are not exposed."""
     if not checked.left_out:
         return []
     what = "1 entity" if checked.left_out == 1 else f"{checked.left_out} entities"

@@ -1,4 +1,4 @@
-"""Tell which automations, scripts and scenes there are, what they do and how they ran."""
+"""The tool that lists automations, scripts and scenes, with what they do and how they ran."""
 
 import asyncio
 from itertools import batched
@@ -47,15 +47,15 @@ _LEFT_OUT = {
     SCENES.domain: "Parts that name what is not exposed are left out; only the user can change what the scene holds.",
 }
 _SLICE = 50
-"""Automations of which is looked at in one go what they use, while Home Assistant does other things, too."""
+"""Automations whose references are read at a time, so that the event loop runs in between."""
 _MAX_ROWS = 200
-"""Rows of an answer, however large its budget is: for each, a part of the file is read."""
+"""The most rows of an answer: each reads a part of the file."""
 _NOTES = 300
-"""Characters kept free for what is said beside the rows."""
+"""Characters that are reserved for notes beside the rows."""
 
 
 class GetAutomationsTool(ExtendedTool):
-    """Answer which automations, scripts or scenes are exposed and what they do; one of them in full."""
+    """List exposed automations, scripts or scenes, or describe one of them in full."""
 
     name = "extended_assist__get_automations"
     title = "Get automations"
@@ -105,7 +105,7 @@ class GetAutomationsTool(ExtendedTool):
 
 
 def _kind(call: ToolCall) -> str:
-    """Return which are asked for: those that an entity id names, whatever else is said."""
+    """Return the kind that is asked for; an entity id decides it."""
     domain = call.arguments.get("name", "").partition(".")[0]
     return domain if domain in FILES else str(call.arguments.get("kind", AUTOMATION_DOMAIN))
 

@@ -1,4 +1,4 @@
-"""Eyes: looking at cameras and images."""
+"""The camera tool: look at cameras and images."""
 
 from base64 import b64decode
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ class LookTool(SightedTool):
 
     @override
     async def async_result(self, call: ToolCall) -> llm.ToolResult:
-        """Look, or find what was seen before."""
+        """Take snapshots, or find earlier images."""
         wanted = wanted_cameras(call)
         entities = await async_may_see(call, wanted)
         if len(entities) > MAX_PICTURES:
@@ -89,7 +89,7 @@ class LookTool(SightedTool):
         return result
 
     async def _async_shown(self, call: ToolCall, entities: list[ExposedEntity], data: JsonObjectType) -> llm.ToolResult:
-        """Return pictures, by reference."""
+        """Return images by reference."""
         kept = KeptPictures.of(call.hass)
         before = await async_earlier(call, kept, entities)
         shown: list[tuple[ExposedEntity, KeptPicture]] = []
@@ -110,7 +110,7 @@ class LookTool(SightedTool):
         return LookResult.of(data, tuple(_reference(entity, one) for entity, one in pictures))
 
     async def _async_told(self, call: ToolCall, entities: list[ExposedEntity], data: JsonObjectType) -> llm.ToolResult:
-        """Return in words what pictures show."""
+        """Return descriptions of images."""
         if call.options.look_task is None:
             await async_in_words(call, [], "")  # Says so, before any camera is asked.
         taken = await _async_take(call, entities, data)
@@ -121,7 +121,7 @@ class LookTool(SightedTool):
 
 
 class LookWithEyesTool(LookTool):
-    """The same for a model that is given the pictures."""
+    """The variant for a model that sees images."""
 
     sees = True
 
@@ -130,7 +130,7 @@ LookTool.seeing, LookTool.telling = LookWithEyesTool, LookTool
 
 
 async def _async_show(call: ToolCall, pictures: list[tuple[ExposedEntity, KeptPicture]]) -> None:
-    """Show pictures with the answer that is read."""
+    """Show images with the answer."""
     for entity, one in pictures:
         content = await call.hass.async_add_executor_job(b64decode, one.picture.data)
         label = _label(entity, one)
@@ -144,7 +144,7 @@ def _names(entities: Sequence[ExposedEntity]) -> str:
 
 
 def wanted_cameras(call: ToolCall) -> list[ExposedEntity]:
-    """Return the exposed cameras and images that are asked for; what is hidden looks like what does not exist."""
+    """Return the requested cameras and images that are exposed; hidden ones look like missing ones."""
     exposure = call.exposure
     states = [state for domain in SOURCES for state in exposure.states(domain)]
     every = list(filter(None, (exposure.entity(state.entity_id) for state in states)))
@@ -168,7 +168,7 @@ def wanted_cameras(call: ToolCall) -> list[ExposedEntity]:
 
 
 async def _async_take(call: ToolCall, entities: list[ExposedEntity], data: JsonObjectType) -> list[TakenPicture]:
-    """Take pictures, with a sentence in the data for each that there is none of; raises ToolError where there is none."""
+    """Take snapshots, with a sentence for each camera that gives none; raises ToolError if none does."""
     found = await async_take(call.hass, entities)
     failed = [one.why for one in found if isinstance(one, NoPicture)]
     taken = [one for one in found if isinstance(one, TakenPicture)]
@@ -180,7 +180,7 @@ async def _async_take(call: ToolCall, entities: list[ExposedEntity], data: JsonO
 
 
 def _rows(pictures: list[tuple[ExposedEntity, KeptPicture]]) -> JsonArrayType:
-    """Return the rows for pictures in the log."""
+    """Return the rows of images in the result."""
     return [
         {"name": entity.name, "entity_id": entity.entity_id, "taken": format_time(one.taken)}
         for entity, one in pictures
@@ -188,10 +188,10 @@ def _rows(pictures: list[tuple[ExposedEntity, KeptPicture]]) -> JsonArrayType:
 
 
 def _reference(entity: ExposedEntity, one: KeptPicture) -> PictureReference:
-    """Return a picture as a result holds it."""
+    """Return the reference of an image for a result."""
     return PictureReference(one.picture_id, f"{_label(entity, one)}:", one.picture.tokens, len(one.picture.data))
 
 
 def _label(entity: ExposedEntity, one: KeptPicture) -> str:
-    """Return whose a picture is, and when it was taken."""
+    """Return the camera and time of an image."""
     return f"{entity.name}, {format_time(one.taken)}"

@@ -1,4 +1,4 @@
-"""Charts beside the answers about the past: drawn where the answer is read, never in place of a number."""
+"""Charts beside answers about the past, shown to the user; they never replace a number."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -27,17 +27,17 @@ from .statistics_answers import Account, Statistic, as_shown
 MAX_CURVES: Final = 8
 MAX_STRIPES: Final = 12
 _LEAST: Final = 3
-"""Parts from which on a curve says more than its numbers."""
+"""The least parts of a curve that shows more than its numbers."""
 _DEADLINE: Final = 3.0
 """Seconds that an answer waits for its chart."""
 _TOLD: Final[JsonObjectType] = {"chart": "shown to the user with your answer"}
-"""What the model is told, so that it does not say that it cannot draw."""
+"""The note to the model about the chart, so that it does not say that it cannot draw."""
 _PERIODS: Final[tuple[tuple[timedelta, Period], ...]] = (
     (timedelta(days=4), "hour"),
     (timedelta(days=62), "day"),
     (timedelta(days=500), "week"),
 )
-"""Up to which span rows of which period are drawn, where no period is asked for."""
+"""The default period of the drawn rows, by length of the span."""
 
 
 async def async_chart_history(
@@ -47,7 +47,7 @@ async def async_chart_history(
     answers: Mapping[str, EntityHistory],
     wording: Wording,
 ) -> JsonObjectType:
-    """Show the course of entities; return what the model is told of it."""
+    """Show a chart of entities; return the note to the model."""
     question = wording.question
     told = [
         subject
@@ -82,7 +82,7 @@ async def async_chart_history(
 
 
 def _is_worth_it(entity: ExposedEntity, answers: Mapping[str, EntityHistory], question: Question) -> bool:
-    """Return whether there is a course to be seen: something changed, in one unit."""
+    """Return whether a chart shows something: a value changed, in one unit."""
     answer = answers[entity.entity_id]
     if question.before is not None or answer.unit_before:
         return False
@@ -93,25 +93,25 @@ def _is_worth_it(entity: ExposedEntity, answers: Mapping[str, EntityHistory], qu
 
 
 def _stripe(entity: ExposedEntity, turns: Sequence[Turn], wording: Wording) -> Stripe:
-    """Return the course of a state, in the words of the answer."""
+    """Return the stripe of a state."""
     told = [(begin, end, str(wording.value(entity, state))) for begin, end, state in turns]
     return Stripe(_name(entity, wording.question), told)
 
 
 def _name(entity: ExposedEntity, question: Question) -> str:
-    """Return the name of a course."""
+    """Return the name of a curve."""
     return entity.name if question.attribute is None else f"{entity.name}: {question.attribute}"
 
 
 def _unit(subject: Subject, question: Question) -> str | None:
-    """Return the unit of a course."""
+    """Return the unit of a curve."""
     return subject.unit if question.attribute is None else None
 
 
 async def async_chart_statistics(
     call: ToolCall, statistics: Sequence[Statistic], accounts: Sequence[Account], period: Period | None, span: Span
 ) -> JsonObjectType:
-    """Show the course of statistics by period; return what the model is told of it."""
+    """Show a chart of statistics by period; return the note to the model."""
     if screen_of(call.hass, call.caller) is None:
         return {}
     try:
@@ -134,12 +134,12 @@ async def async_chart_statistics(
 
 
 def _period_for(span: Span) -> Period:
-    """Return which rows of a span are drawn."""
+    """Return the period of the drawn rows."""
     return next((period for longest, period in _PERIODS if span[1] - span[0] <= longest), "month")
 
 
 def _curve(statistic: Statistic, rows: Sequence[PeriodRow], period: Period, span: Span) -> Curve | None:
-    """Return the course of a statistic: of a meter what it counted, of a measurement its means."""
+    """Return the curve of a statistic: the changes of a meter, the means of a measurement."""
     if statistic.metadata[1]["mean_type"] is StatisticMeanType.CIRCULAR:
         return None
     name = next(name for name in ("change", "mean", "max", "min", "state") if name in statistic.types)
@@ -170,7 +170,7 @@ async def _async_show(
     span: tuple[float, float],
     entity_ids: Collection[str],
 ) -> JsonObjectType:
-    """Draw a chart where there is something to draw, and show it; return what the model is told of it."""
+    """Draw and show a chart if there is something to draw; return the note to the model."""
     if not (curves or stripes):
         return {}
     begins = [part.start for curve in curves for part in curve.parts] + [

@@ -1,4 +1,4 @@
-"""Ask the recorder's past anything, in SQL."""
+"""The SQL tool: one SELECT over the exposed part of the recorder's past."""
 
 from datetime import datetime, timedelta
 from typing import Any, override
@@ -22,7 +22,7 @@ from ..results import ToolError, fit_rows, format_time, to_csv
 
 _DEFAULT_HOURS = 7 * 24
 _NOTES = 250
-"""Characters kept free for what is said beside the table."""
+"""Characters that are reserved for notes beside the table."""
 _MAX_PARAMETER = 1_000
 _AHEAD = timedelta(minutes=1)
 _SPAN = frozenset({"start", "end", "hours"})
@@ -39,7 +39,7 @@ def _parameter(value: Any) -> str | float | bool | None:
 
 
 class QueryDatabaseTool(ExtendedTool):
-    """Answer what the other tools cannot, with one SELECT."""
+    """Answer one SELECT."""
 
     name = "extended_assist__query_database"
     title = "Query database"
@@ -72,7 +72,7 @@ class QueryDatabaseTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Run the query in a worker, on what is exposed now."""
+        """Run the query in a worker on a copy of the exposed rows."""
         try:
             parameters = {str(name): _parameter(value) for name, value in call.arguments.get("parameters", {}).items()}
         except vol.Invalid as err:
@@ -102,7 +102,7 @@ class QueryDatabaseTool(ExtendedTool):
 
 
 def _span(call: ToolCall) -> tuple[datetime, datetime]:
-    """Return start and end of what is copied; what is written while a question is asked belongs to it."""
+    """Return start and end of the copied rows."""
     span: dict[str, Any] = {key: call.arguments[key] for key in _SPAN if key in call.arguments}
     if "start" not in span:
         span.setdefault("hours", _DEFAULT_HOURS)
@@ -112,7 +112,7 @@ def _span(call: ToolCall) -> tuple[datetime, datetime]:
 
 
 def _visible(call: ToolCall, start: datetime, end: datetime) -> Visible:
-    """Return the scope of the call among the entities that are exposed at this moment."""
+    """Return the scope of the call among the currently exposed entities."""
     arguments, exposure = call.arguments, call.exposure
     span = {key: arguments.get(key) for key in sorted(_SPAN)}
     entities, statistics = _named(call) if "entities" in arguments else (None, None)
@@ -127,7 +127,7 @@ def _visible(call: ToolCall, start: datetime, end: datetime) -> Visible:
 
 
 def _reads_free_text(call: ToolCall, answer: Answer) -> bool:
-    """Return whether a query may have made something of free text."""
+    """Return whether a query may have computed with free text."""
     entities = _named(call)[0] if "entities" in call.arguments else call.exposure.entities.values()
     return answer.reads_free_text(call.hass, entities)
 

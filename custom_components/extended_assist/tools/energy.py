@@ -41,7 +41,7 @@ from .statistics_answers import COMPILED_AFTER
 
 _MAX_DEVICES = 10
 _MAX_NAMES = 6
-"""Meters that are named for one reason."""
+"""The most meters that are named for one reason."""
 _KWH = UnitOfEnergy.KILO_WATT_HOUR
 _LABELS: dict[Kind, str] = {
     "solar": "solar production",
@@ -63,7 +63,7 @@ _COSTS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Report:
-    """All that an answer is made of."""
+    """The data of an answer."""
 
     dashboard: Dashboard
     now: Readings
@@ -106,7 +106,7 @@ class GetEnergyTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Reduce the dashboard to what is exposed and compute it in the recorder's executor."""
+        """Reduce the dashboard to its exposed part and compute it in the recorder's executor."""
         hass, now = call.hass, dt_util.utcnow()
         if (preferences := await async_preferences(hass)) is None:
             raise ToolError(
@@ -150,7 +150,7 @@ def _span(call: ToolCall, now: datetime) -> Span:
 async def _async_report(
     hass: HomeAssistant, dashboard: Dashboard, exposure: Exposure, spans: tuple[Span, Span]
 ) -> _Report:
-    """Read a span and the one before; raises ToolError when the first has no data."""
+    """Read a span and the previous one; raises ToolError if the first has no data."""
     ids = {meter.statistic_id for meter in dashboard.meters}
     metadata = await async_read(hass, read_metadata, ids)
     gas, water = gas_unit(hass, dashboard, metadata), water_unit(hass, dashboard, metadata)
@@ -208,7 +208,7 @@ def _read(
 
 
 def _notes(report: _Report) -> list[str]:
-    """Say what is missing."""
+    """Return notes about missing data."""
     dashboard, notes = report.dashboard, []
     if dashboard.hidden:
         unknown = [
@@ -238,7 +238,7 @@ def _notes(report: _Report) -> list[str]:
 
 
 def _part(readings: Readings, meter: Meter) -> str:
-    """Return since when, and until when, a meter is recorded in a span; nothing where that is all of it."""
+    """Return from when to when a meter has data in a span; empty if that is the whole span."""
     edges = (("since", readings.late(meter)), ("until", readings.ended(meter)))
     return "".join(f" {word} {format_minute(at)}" for word, at in edges if at)
 
@@ -337,5 +337,5 @@ def _row(label: str, unit: str, now: float | None, before: float | None) -> list
 
 
 def _values(unit: str, *values: float | None) -> list[str]:
-    """Return numbers as text; what is not known is empty."""
+    """Return numbers as text; unknown ones are empty."""
     return ["" if value is None else str(number(value, unit)) for value in values]

@@ -21,7 +21,7 @@ _COLUMNS = ("entity_id", "name", "area", "state", "unit")
 _ALL_ATTRIBUTES = "*"
 _LEFT_OUT = "(text: name it to read it)"
 _NOTES = 300
-"""Characters kept free for what is said beside the table."""
+"""Characters that are reserved for notes beside the table."""
 
 
 def _row(call: ToolCall, entity: ExposedEntity, *, is_asked_for: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Find what people do by hand again and again, and could be automated; and hear that something is not to be."""
+"""Find what people do repeatedly by hand and could automate, and note habits that they decline."""
 
 import asyncio
 from bisect import bisect_left
@@ -41,15 +41,15 @@ _DAYS: Final = 42
 _FEWEST: Final = 7
 _MOST_DAYS: Final = 90
 _AT_ONCE: Final = 5
-"""Habits in one answer."""
+"""The most habits in one answer."""
 _TRIED: Final = 15
-"""Habits of which the automation is checked and rehearsed until so many are told."""
+"""The most habits whose automation is checked and simulated for one answer."""
 _DAY: Final = 86_400.0
 _ONE: Final = 4.0
-"""Seconds that the rehearsal of one may take."""
+"""Seconds that the simulation of one habit may take."""
 _SHOWN: Final = 3
 _SLICE: Final = 100
-"""Entities that are looked at in one go."""
+"""Entities that are checked at a time."""
 _COUNTED: Final = (
     "what was done in the app or on a dashboard, and at the devices themselves (a switch on the wall and a device's own "
     "schedule look the same)"
@@ -58,7 +58,7 @@ _UNTOLD: Final = "Agents and programs that act in a user's own name look like th
 
 
 class FindHabitsTool(ExtendedTool):
-    """Tell what people do by hand again and again."""
+    """Find what people do repeatedly by hand."""
 
     name = "extended_assist__find_habits"
     title = "Find habits"
@@ -84,7 +84,7 @@ class FindHabitsTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Find them, rehearse the best, and tell these."""
+        """Find habits, simulate the best ones, and describe these."""
         ready_recorder(call.hass)  # Raises where there is none: its settings are asked for below.
         await call.exposure.async_prepare()
         end = dt_util.utcnow().timestamp()
@@ -119,7 +119,7 @@ class FindHabitsTool(ExtendedTool):
 
 
 class DeclineHabitTool(ExtendedTool):
-    """Hear that a habit is not to be told again."""
+    """Decline a habit for good."""
 
     name = "extended_assist__decline_habit"
     title = "Decline habit"
@@ -133,7 +133,7 @@ class DeclineHabitTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Keep that it was declined."""
+        """Store the dismissal."""
         declined = await async_get_declined(call.hass)
         habit = declined.told.get(call.arguments["habit"].strip().lower())
         shown = {habit.does[0], *(habit.cause or ())[:1]} if habit else set()
@@ -148,23 +148,23 @@ class DeclineHabitTool(ExtendedTool):
 
 
 class _Over:
-    """Tells which habits are not to be told."""
+    """Returns which habits are not offered."""
 
     def __init__(self, call: ToolCall, doers: list[Doer]) -> None:
-        """Take what automations do."""
+        """Store what automations do."""
         self._hass = call.hass
         self._doers = doers
         self.declined: list[Any] = []
 
     def __call__(self, habit: Habit) -> bool:
-        """Return whether an automation does it already, or it was declined; asked in the recorder's executor."""
+        """Return whether an automation does it already, or a user declined it; called in the recorder's executor."""
         if any(doer.does(habit) for doer in self._doers):
             return True
         return bool(self.declined) and any(map(declined_from(self._hass, habit).is_like, self.declined))
 
 
 async def _async_sought(call: ToolCall, start: float, end: float, over: Callable[[Habit], bool]) -> Sought:
-    """Return the entities that may be looked through; in a big home, other things go on in between."""
+    """Return the entities to search, in slices that let the event loop run."""
     hass, exposed = call.hass, call.exposure.entities
     wanted = exposed
     if name := call.arguments.get("entity"):
@@ -203,7 +203,7 @@ async def _async_sought(call: ToolCall, start: float, end: float, over: Callable
 
 @callback
 def _is_consequential(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether anything that a habit may do with an entity, or a group, is consequential."""
+    """Return whether a habit can do anything consequential with an entity or a group."""
     later = (("maybe", ""),)  # What it is now says nothing of then.
     actions = {action(entity_id, state)["action"] for state in states_of(entity_id)}
     return any(is_consequential(hass, Step(one, (entity_id,), frame=later)) for one in actions)
@@ -240,12 +240,12 @@ def _heading(found: FoundHabits, start: float, end: float) -> JsonObjectType:
 
 
 def _noted(answer: JsonObjectType, note: str) -> JsonObjectType:
-    """Return an answer with one more note."""
+    """Return an answer with another note."""
     return answer | {"note": f"{answer['note']} {note}" if "note" in answer else note}
 
 
 def _none_told(found: FoundHabits) -> str:
-    """Return why no habit is told."""
+    """Return why no habit is offered."""
     if found.habits:
         return "What is done by hand regularly cannot be automated here."
     if found.over:
@@ -266,7 +266,7 @@ def _names(call: ToolCall) -> Callable[[str], str]:
 
 
 async def _async_told(call: ToolCall, found: FoundHabits, habit: Habit) -> JsonObjectType | None:
-    """Return the data of a habit; None where its automation may not be written."""
+    """Return the data of a habit; None if its automation may not be written."""
     config = habit.automation(_names(call))
     try:
         checked = await async_check(call, "habit", normalized(config))

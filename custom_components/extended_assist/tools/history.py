@@ -33,7 +33,7 @@ from .history_answers import Wording
 _MAX_ENTITIES = 20
 _MAX_ROWS = 200
 _MIN_SHARE = 800
-"""Characters that each of several entities gets; those for which there is no room are named."""
+"""The least characters for each of several entities; those without room are named."""
 _NOTES = 300
 """Characters kept free for the span, since when there are records, and for what is said about entities left out."""
 _ON_OFF = ("off", "on")
@@ -188,7 +188,7 @@ def json_text(state: str) -> str:
 
 
 def _cursor(cursor: str | None) -> float | None:
-    """Return the moment in a cursor."""
+    """Return the time in a cursor."""
     if cursor is None:
         return None
     if (number := as_number(cursor)) is None:
@@ -202,7 +202,7 @@ def _named_by_us(state: State, names: Iterable[str]) -> list[str]:
 
 
 async def _async_subject(call: ToolCall, entity: ExposedEntity, attribute: str | None) -> Subject:
-    """Return the entity as the recorder is asked about it: its kind, unit and latest value."""
+    """Return the entity as a question to the recorder: its kind, unit and current value."""
     state = entity.state
     unit = state.attributes.get("unit_of_measurement")
     value, states = state.state, _ON_OFF if entity.domain in domains.ON_OFF else ()

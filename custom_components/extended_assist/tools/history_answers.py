@@ -1,4 +1,4 @@
-"""Put the past of an entity into words, within a budget."""
+"""Describe the past of an entity within a budget."""
 
 from dataclasses import dataclass, field
 
@@ -16,32 +16,32 @@ from ..recorder.state_durations_sql import LastTime
 from ..results import duration, fit_rows, format_minute, format_number, format_time, number, size, to_csv
 
 LEFT_OUT = "(text: name the entity to read it)"
-"""Stands for free text of an entity that was not named."""
+"""Replaces free text of an entity that the call did not name."""
 _NO_VALUE = "unknown or unavailable"
 _RESERVE = 250
-"""Characters kept free for the span, quotes and what is said about rows left out."""
+"""Characters that are reserved for the span, quotes and notes."""
 CIRCULAR = "measurement_angle"
 """State class of directions, whose mean would be wrong: that of 359° and 1° is not 180°."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How the answers to one question are put."""
+    """The form of the answers to one question."""
 
     hass: HomeAssistant
     exposure: Exposure
     question: Question
     budget: int
-    """Characters for one entity."""
+    """The most characters for one entity."""
     ongoing: bool
     """Whether the span ends now."""
     is_named: bool
     """True if the call named the entities; free text is left out otherwise."""
     free: set[str] = field(default_factory=set)
-    """The entities of which free text was answered."""
+    """Entities with free text in the answer."""
 
     def account(self, entity: ExposedEntity, answer: EntityHistory) -> JsonObjectType:
-        """Say what happened to one entity."""
+        """Return the description of one entity's past."""
         said: JsonObjectType = {"name": entity.name, "now": self._now(entity)}
         if not is_fixed_name(self.hass, entity.state):
             self.free.add(entity.entity_id)
@@ -69,7 +69,7 @@ class Wording:
         return said
 
     def value(self, entity: ExposedEntity, value: str | None) -> str | float:
-        """Return a state, or an attribute's value, as it is shown."""
+        """Return the shown form of a state or attribute value."""
         if not value:
             return "removed"
         attribute = self.question.attribute
@@ -84,18 +84,18 @@ class Wording:
         return visible if isinstance(visible, str) else "" if visible is None else json_dumps(visible)
 
     def _now(self, entity: ExposedEntity) -> str | float:
-        """Return the state that an entity has."""
+        """Return the current state of the entity."""
         is_fixed = is_fixed_state(self.hass, entity.state)
         return self.exposure.shown(entity) if self._may_answer(entity, is_fixed=is_fixed) else LEFT_OUT
 
     def _may_answer(self, entity: ExposedEntity, *, is_fixed: bool) -> bool:
-        """Return whether a value is answered, and note free text that is."""
+        """Return whether a value may be shown, and note free text that is shown."""
         if not is_fixed and self.is_named:
             self.free.add(entity.entity_id)
         return is_fixed or self.is_named
 
     def _number(self, entity: ExposedEntity, value: float) -> float:
-        """Return a number as precise as the entity's own are."""
+        """Return a number with the precision of the entity."""
         if self.question.attribute is not None:
             return number(value)
         return number(value, entity.unit, self.exposure.decimals(entity.entity_id))
@@ -107,7 +107,7 @@ class Wording:
     def _add_states(
         self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, account: StateAccount
     ) -> None:
-        """Say how states took turns."""
+        """Add time per state and number of changes."""
         said["changes"] = account.changes
         names = {GAP: _NO_VALUE, OTHER: "others"} | {
             code: str(self.value(entity, state)) for code, state in enumerate(account.coding.states, 1)
@@ -141,7 +141,7 @@ class Wording:
     def _add_condition(
         self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, account: StateAccount
     ) -> None:
-        """Say in which stretches a condition held."""
+        """Add the stretches in which a condition held."""
         coding, tally = account.coding, account.tally(1)
         if coding.kind is StateCodes.EQUAL:
             said["condition"] = f"state {self.value(entity, coding.states[0])}"
@@ -174,7 +174,7 @@ class Wording:
     def _add_numbers(
         self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory, numbers: Numbers
     ) -> None:
-        """Say how a number went."""
+        """Add the statistics of a numeric past."""
         if answer.unit_before:
             said["mixed_units"] = (
                 f"In {answer.unit_before if is_fixed_unit(answer.unit_before) else 'another unit'} at the start, so the numbers of this span are of both units."
@@ -187,7 +187,7 @@ class Wording:
             said[_NO_VALUE.replace(" ", "_")] = duration(answer.seconds - numbers.known)
 
     def _add_rows(self, said: JsonObjectType, entity: ExposedEntity, answer: EntityHistory) -> None:
-        """List rows, as many as fit."""
+        """Add as many rows as fit."""
         if answer.curve is not None:
             header: tuple[str, ...] = ("from", "mean", "min", "max")
             rows: list[tuple[float, list[str]]] = [

@@ -71,7 +71,7 @@ class GetLogbookTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Read the newest entries and name their causes."""
+        """Read the newest entries and their causes."""
         start, end = time_span(call.arguments, dt_util.utcnow())
         entities = {entity.entity_id: entity for entity in _entities(call)}
         count = call.arguments.get("rows", _DEFAULT_ROWS)
@@ -120,7 +120,7 @@ class GetLogbookTool(ExtendedTool):
 
 
 def _entities(call: ToolCall) -> Iterable[ExposedEntity]:
-    """Return the entities that the arguments mean; measurements only where they are named."""
+    """Return the entities of the arguments; measurements only if they are named."""
     arguments, exposure = call.arguments, call.exposure
     if arguments.get("entities"):
         return [entity for text in arguments["entities"] for entity in exposure.resolve(text)]
@@ -138,13 +138,13 @@ def _not_recorded(call: ToolCall, entities: Mapping[str, ExposedEntity]) -> list
 
 
 def _is_measurement(entity: ExposedEntity) -> bool:
-    """Return whether an entity changes all the time, so that a logbook would be full of it."""
+    """Return whether an entity changes so often that it would fill a logbook."""
     attributes = entity.state.attributes
     return "unit_of_measurement" in attributes or "state_class" in attributes or entity.domain in {"image", "sun"}
 
 
 def _latest(entity: ExposedEntity) -> Latest:
-    """Return the latest state, which the recorder may not have written yet."""
+    """Return the current state, which the recorder may not have written yet."""
     state = entity.state
     return Latest(
         moment=state.last_changed_timestamp,
@@ -159,7 +159,7 @@ def _latest(entity: ExposedEntity) -> Latest:
 
 
 def _what(call: ToolCall, entity: ExposedEntity, entry: Entry, *, is_named: bool) -> str:
-    """Say what happened; a state that is free text is left out unless the entity was named."""
+    """Return what happened; free text is left out unless the call named the entity."""
     if entry.state is not None:
         if not is_named and not is_fixed_state(call.hass, entity.state, entry.state):
             return "changed (name it to read it)"
@@ -175,13 +175,13 @@ _PLAIN_TRIGGER = re.compile(
     rf"Tag scanned|(?:numeric )?state of {_ENTITY_ID.pattern}|{_ENTITY_ID.pattern} via template)"
 )
 _MAX_LINKS = 4
-"""Causes of causes that are told."""
+"""The most links in a chain of causes."""
 
 
 async def async_causes(
     hass: HomeAssistant, exposure: Exposure, entries: list[Entry], origins: dict[bytes, Origin]
 ) -> list[str]:
-    """Return the cause of each entry in plain terms; empty where nothing is known."""
+    """Return the cause of each entry; empty if it is unknown."""
     causes = _Causes(hass, exposure, origins)
     return [await causes.async_of(entry) for entry in entries]
 
@@ -190,7 +190,7 @@ class _Causes:
     """Follows contexts to their origin."""
 
     def __init__(self, hass: HomeAssistant, exposure: Exposure, origins: dict[bytes, Origin]) -> None:
-        """Take what was read of the contexts."""
+        """Store the recorded contexts."""
         self._hass = hass
         self._exposure = exposure
         self._origins = origins
@@ -221,7 +221,7 @@ class _Causes:
         return self._device(entry.entity_id) if entry.state is not None else ""
 
     async def _async_run(self, context: bytes | None, run: RecordedRun) -> str:
-        """Name an automation or script, if it is exposed, and its trigger."""
+        """Return the name of an automation or script, if it is exposed, and its trigger."""
         kind = "automation" if run.entity_id.startswith("automation.") else "script"
         if not self._exposure.is_exposed(run.entity_id):
             return f"another {kind}"
@@ -229,13 +229,13 @@ class _Causes:
         return f"{kind} '{self._exposure.entities[run.entity_id].name}'" + (f" ({trigger})" if trigger else "")
 
     async def _async_trigger(self, context: bytes | None, run: RecordedRun) -> str:
-        """Describe what triggered a run: from its trace where that still exists, else as the event has it."""
+        """Return the trigger of a run: from its trace if that still exists, else from the event."""
         if context and (described := await self._async_traced(bytes_to_ulid_or_none(context) or "", run.entity_id)):
             return described
         return self._without_hidden(run.source or "")
 
     async def _async_traced(self, context_id: str, entity_id: str) -> str:
-        """Describe the trigger of an automation from the trace of the run."""
+        """Return the trigger of an automation from the trace of the run."""
         state = self._hass.states.get(entity_id)
         if DATA_TRACE not in self._hass.data or state is None or not (item_id := state.attributes.get("id")):
             return ""
@@ -257,7 +257,7 @@ class _Causes:
         return ""
 
     def _without_hidden(self, text: str) -> str:
-        """Return a description of a trigger, entities by name, or nothing when it may name what is not exposed."""
+        """Return a trigger's description with entity names, or an empty text if it may name something hidden."""
         if not _PLAIN_TRIGGER.fullmatch(text):
             return ""
         for entity_id in _ENTITY_ID.findall(text):

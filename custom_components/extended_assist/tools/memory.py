@@ -1,4 +1,4 @@
-"""What the household wants to be remembered: keep it, replace it, forget it, find it."""
+"""The memory tools: remember, replace, forget and find facts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,13 +33,13 @@ _HOUSEHOLD: Final = "household"
 _ME: Final = "me"
 _NEVER: Final = "never"
 _ROOM: Final = 120
-"""Characters of an answer that are kept for what is said of it."""
+"""Characters that are reserved for notes."""
 _SHORT: Final = 160
-"""Characters of a fact near another one that are told in an error."""
+"""The most characters of a similar fact in an error."""
 
 
 class RememberTool(ExtendedTool):
-    """Remember, replace and forget."""
+    """Remember, replace and forget facts."""
 
     name = "extended_assist__remember"
     title = "Remember"
@@ -63,14 +63,14 @@ class RememberTool(ExtendedTool):
 
     @override
     def asks_first(self, call: ToolCall) -> bool:
-        """Ask before what text from outside may have chosen, what cannot be brought back, and what tells others of the user's own."""
+        """Ask before facts that untrusted text may have chosen, deletions for good, and sharing private facts."""
         given = call.arguments
         is_shared = given.get("whose") == _HOUSEHOLD and is_any_own(call.hass, given.get("replaces", ()))
         return marks(call.caller.chat_log) or _is_for_good(call) or is_shared or super().asks_first(call)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Do it, and say what is remembered now."""
+        """Store the change and return the resulting facts."""
         wanted = await _async_wanted(call)
         memory = await async_get_memory(call.hass)
         call.recording.is_complete = True
@@ -93,7 +93,7 @@ class RememberTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of remembering and forgetting, in its exact words."""
+        """Return the plan with the exact words of the facts."""
         wanted = await _async_wanted(call)
         verb, how = ("Delete for good", {"for_good": True}) if wanted.for_good else ("Forget", {})
         steps = [
@@ -136,7 +136,7 @@ class RecallTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Answer with what fits best, or else with what is newest."""
+        """Return the best matches, or the newest facts."""
         ears = await async_check_ears(call.hass, call.caller, call.options)
         heard = filter(ears.hears, (await async_get_memory(call.hass)).held)
         told = await async_told(call.hass, call.exposure, heard)
@@ -162,7 +162,7 @@ class RecallTool(ExtendedTool):
         return marked(answer, when=await async_are_others(call.hass, ears.user_id, authors))
 
     async def async_told(self, hass: HomeAssistant, caller: Caller) -> str:
-        """Return the facts that a prompt tells now."""
+        """Return the facts that a prompt has now."""
         try:
             options = self._options.as_of_now(hass)
         except ToolError:
@@ -171,10 +171,10 @@ class RecallTool(ExtendedTool):
 
 
 class _Wanted:
-    """What a call is to do."""
+    """The change that a call requests."""
 
     def __init__(self, writer: Writer) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         self.writer = writer
         self.fact: Fact | None = None
         self.ended: list[Fact] = []
@@ -184,12 +184,12 @@ class _Wanted:
 
 
 async def _async_ends_of_others(call: ToolCall, wanted: _Wanted) -> bool:
-    """Return whether words that are to be forgotten are text from outside for whoever says that."""
+    """Return whether the user does not trust the words of a fact that is to be forgotten."""
     return await async_are_others(call.hass, wanted.writer.user_id, [fact.author for fact in wanted.ended])
 
 
 async def _async_wanted(call: ToolCall) -> _Wanted:
-    """Return the change that the arguments mean; raises ToolError where it cannot be made, or is not clear."""
+    """Return the requested change; raises ToolError if it is impossible or unclear."""
     given = call.arguments
     writer = await async_check_writer(call.hass, call.caller, call.options)
     ears = await async_check_ears(call.hass, call.caller, call.options)
@@ -221,7 +221,7 @@ async def _async_wanted(call: ToolCall) -> _Wanted:
 
 
 def _read_fact(call: ToolCall, writer: Writer, ended: list[Fact]) -> Fact:
-    """Return the fact that is to be remembered; what is not given of it stays as the facts that it ends have it."""
+    """Return the fact to store; what the call does not give stays as in the facts that it ends."""
     given, words = call.arguments, one_line(call.arguments["fact"])
     if len(words) > MAX_WORDS:
         raise ToolError(f"fact has {len(words)} characters, more than the {MAX_WORDS} allowed. Say it shorter.")
@@ -253,7 +253,7 @@ def _read_fact(call: ToolCall, writer: Writer, ended: list[Fact]) -> Fact:
 
 
 def _until(given: str | None, ended: list[Fact]) -> float | None:
-    """Return until when a fact holds; if not given, as long as all those that it ends."""
+    """Return the end of validity; by default that of all facts that it ends."""
     if given is None:
         untils = {fact.until for fact in ended}
         return untils.pop() if len(untils) == 1 else None
@@ -261,7 +261,7 @@ def _until(given: str | None, ended: list[Fact]) -> float | None:
 
 
 async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> None:
-    """Raise ToolError where others say something near a fact, so that the model says which of them it ends."""
+    """Raise ToolError if similar facts exist, so that the model says which of them it ends."""
     near = await async_near(call.hass, fact, known)
     if any(one.words.casefold() == fact.words.casefold() and one.user_id == fact.user_id for one in near):
         raise ToolError("This is remembered already. Nothing is to be done.")
@@ -275,7 +275,7 @@ async def _async_check_near(call: ToolCall, fact: Fact, known: list[Fact]) -> No
 
 
 async def _async_changeable(call: ToolCall, memory: Memory, ears: Ears, writer: Writer) -> list[Fact]:
-    """Return the facts that the caller may be told and change."""
+    """Return the facts that the caller may see and change."""
     facts = (fact for fact in memory.held if ears.hears(fact) and writer.may_change(fact))
     return await async_told(call.hass, call.exposure, facts)
 
@@ -313,12 +313,12 @@ async def _async_about(call: ToolCall, facts: list[Fact], name: str) -> list[Fac
 
 
 def _is_for_good(call: ToolCall) -> bool:
-    """Return whether what is forgotten cannot be brought back."""
+    """Return whether forgetting cannot be undone."""
     return bool(call.arguments.get("for_good")) or _EVERYTHING in call.arguments.get("forget", ())
 
 
 def _answer(call: ToolCall, wanted: _Wanted) -> JsonObjectType:
-    """Return the facts that are remembered and forgotten now."""
+    """Return the remembered and forgotten facts."""
     answer: JsonObjectType = {}
     if (fact := wanted.fact) is not None:
         answer = {"id": fact.id, "remembered": fact.words, "whose": _HOUSEHOLD if fact.user_id is None else _ME}

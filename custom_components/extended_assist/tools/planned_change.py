@@ -1,4 +1,4 @@
-"""A change of an automation, script or scene that was checked, and what is said of it before it is made."""
+"""A checked change of an automation, script or scene, and its description for the question."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -43,32 +43,32 @@ _NEXT = {
 
 @dataclass(slots=True)
 class PlannedChange:
-    """A change that was checked and can be made."""
+    """A checked change."""
 
     automation_id: str
     title: str
-    """What would be done in short."""
+    """A short title."""
     account: str
-    """What would be done, in words."""
+    """A full description."""
     difference: str
     make: Callable[[str], Edit]
     whole: Mapping[str, Any]
-    """What there would be, or what would be gone."""
+    """The resulting or removed configuration."""
     notes: list[str] = field(default_factory=list)
     file: ConfigFile = AUTOMATIONS
     asks: list[str] = field(default_factory=list)
-    """What is said in the question only."""
+    """Sentences for the question only."""
     told: Mapping[str, Any] | None = None
-    """The same without secrets, where it may hold some."""
+    """The configuration without secrets, if it may have some."""
     blueprint: UsedBlueprint | None = None
-    """What it was checked with."""
+    """The blueprint at the time of the check."""
     rehearsed: CheckedAutomation | None = None
-    """The automation, where a question about it says what it would have done."""
+    """The automation to simulate for the question."""
     entity_id: str = ""
-    """The automation's own, where it is there already."""
+    """The entity of an existing automation."""
     is_removal: bool = False
     is_broken: bool = False
-    """Whether Home Assistant could not load it as it is, so that it need not be able to afterwards."""
+    """Whether Home Assistant could not load it before, so that it need not load afterwards."""
 
     def step(self, call: ToolCall, action: str) -> Step:
         """Return the step to ask about before an action makes the change."""
@@ -82,12 +82,12 @@ class PlannedChange:
 
 
 def exposing(kind: str, *, expose: bool) -> str:
-    """Return whether something will be exposed, and what that means, for the question."""
+    """Return a sentence on what will be exposed and what that means."""
     return (_EXPOSED if expose else _NOT_EXPOSED).format(_WHO[kind])
 
 
 def loaded(kind: str, *, expose: bool) -> list[str]:
-    """Return the remarks on the part that was added, for the model."""
+    """Return remarks on the added part for the model."""
     return [_LOADED if expose else _LOADED_UNSEEN, *([_NEXT[kind]] if expose and kind in _NEXT else [])]
 
 

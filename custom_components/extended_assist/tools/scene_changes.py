@@ -1,4 +1,4 @@
-"""What would be written when the present state of entities is saved as a scene."""
+"""Scenes from the current states of entities."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial

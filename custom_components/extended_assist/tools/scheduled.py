@@ -1,4 +1,4 @@
-"""What is to happen later: make it, list it, and end it or put it off."""
+"""The tools for later: schedule, list, end and postpone tasks."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -40,7 +40,7 @@ from .scheduled_answers import MAX_NAME, async_listed, async_visible, told
 
 MAX_SNOOZE = 24 * 3600
 _LIKE_NOW: Final[Mapping[type, str]] = {list: "execute_script", dict: "perform_action"}
-"""The tools that do the same now with one action or several steps: where these ask first, so does doing it later."""
+"""The tools that do the same now: if the options ask before these, they also ask before doing it later."""
 _WHAT: Final = ("say", "ask", "action")
 
 
@@ -52,7 +52,7 @@ def _action_or_steps(value: Any) -> Any:
 
 
 class DoLaterTool(ExtendedTool):
-    """Do, say or ask something later: at a time, by a rule, or when something happens."""
+    """Schedule an action, a message or a question at a time, by a rule or by a trigger."""
 
     name = "extended_assist__do_later"
     title = "Do later"
@@ -89,13 +89,13 @@ class DoLaterTool(ExtendedTool):
 
     @override
     def asks_first(self, call: ToolCall) -> bool:
-        """Ask before actions as the options have it for those that are done now."""
+        """Ask before actions if the options ask before doing them now."""
         like_now = _LIKE_NOW.get(type(call.arguments.get("action")))
         return like_now in call.options.policy.ask_first or super().asks_first(call)
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Check and keep it; say what will happen."""
+        """Check and store the task; return its description."""
         task, left_out = await _async_task(call)
         if any(part.actions for part in task.what.parts):
             plan = await async_plan_task(call, task)
@@ -111,14 +111,14 @@ class DoLaterTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of the task: its acts, moment and hearers."""
+        """Return the plan of the task: its actions, time and audience."""
         task, _ = await _async_task(call)
         after = call.arguments["when"].get("after")
         return await async_plan_task(call, task, delay=float(after) if after else None)
 
 
 class PendingTool(ExtendedTool):
-    """List what is still to come and what became of the rest; end it, or put it off."""
+    """List tasks and their results; end, complete or postpone one."""
 
     name = "extended_assist__pending"
     title = "Pending"
@@ -138,7 +138,7 @@ class PendingTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """End, put off, or list."""
+        """End, complete, postpone or list."""
         if (asked := await _async_asked(call)) is None:
             return await async_listed(call)
         verb, task, seconds = asked
@@ -173,7 +173,7 @@ class PendingTool(ExtendedTool):
 
     @override
     async def async_plan(self, call: ToolCall) -> Plan:
-        """Return the plan of ending or putting off a task; an empty one where it only lists."""
+        """Return the plan of ending or postponing a task; an empty plan for a list."""
         if (asked := await _async_asked(call)) is None:
             return Plan((), "List what is pending")
         verb, task, seconds = asked
@@ -223,7 +223,7 @@ async def _async_task(call: ToolCall) -> tuple[ScheduledTask, int]:
 
 
 def _check_actions(call: ToolCall, entry_id: str) -> None:
-    """Refuse actions where they are turned off: they would not be done."""
+    """Refuse actions while their family is off."""
     entry = call.hass.config_entries.async_get_entry(entry_id)
     if entry is not None and "actions" not in entry.options.get(CONF_FAMILIES, ("actions",)):
         raise ToolError("Actions are turned off in the options of Extended Assist. Give say or ask, or tell the user.")

@@ -1,4 +1,4 @@
-"""What is pending and what became of the rest, as it is told."""
+"""Lists of pending and ended tasks for the model."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 MAX_NAME = 60
 MAX_TOLD_ENDED = 10
 _ROOM = 150
-"""Characters of a list that are kept for what is said of it."""
+"""Characters that are reserved for notes."""
 _IN_VAIN: Final = "in vain: something that sets it off is gone or hidden now"
 _HIDDEN: Final = "no longer told: something in it is hidden now"
 
 
 def told(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
-    """Return a task in words; empty parts are left out."""
+    """Return the description of a task without empty parts."""
     hass, exposure = call.hass, call.exposure
     parts: dict[str, Any] = {
         "name": seen(exposure, task.name),
@@ -62,14 +62,14 @@ def told(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
 
 
 async def async_visible(call: ToolCall, tasks: Iterable[ScheduledTask]) -> list[ScheduledTask]:
-    """Return the tasks that the caller sees."""
+    """Return the tasks that the caller may see."""
     return [
         task for task in tasks if await async_may_see(call.hass, task, call.caller) and is_told(call.exposure, task)
     ]
 
 
 async def async_listed(call: ToolCall) -> JsonObjectType:
-    """Return the pending tasks and the ends of the others, as many of both as there is room for."""
+    """Return as many pending and ended tasks as fit."""
     tasks, words = await async_get_scheduled_tasks(call.hass), call.arguments.get("about", "").casefold().split()
     room = call.budget - COUNTS - _ROOM
     standing, ended = [await async_visible(call, among) for among in (tasks.standing, tasks.ended)]
@@ -102,7 +102,7 @@ async def async_listed(call: ToolCall) -> JsonObjectType:
 
 
 async def _async_row(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
-    """Return a task that is pending, in words."""
+    """Return the row of a pending task."""
     row = {"id": task.id} | ({"part_of": task.after} if task.after else {}) | told(call, task)
     if task.progress.in_vain:
         row["waits"] = _IN_VAIN
@@ -115,7 +115,7 @@ async def _async_row(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
 
 
 def _ended_row(call: ToolCall, task: ScheduledTask) -> JsonObjectType:
-    """Return a task that has ended, and what became of it."""
+    """Return the row of an ended task with its result."""
     return {
         "id": task.id,
         "at": format_time(task.progress.ended or 0),
@@ -131,7 +131,7 @@ def _is_about(row: JsonObjectType, words: list[str]) -> bool:
 
 
 def _fitting(rows: list[JsonObjectType], room: int) -> list[JsonObjectType]:
-    """Return the first rows for which there is room, at least one where there is any."""
+    """Return the first rows that fit, at least one if there is any."""
     kept: list[JsonObjectType] = []
     for row in rows:
         if (room := room - size(row) - 1) < 0 and kept:
@@ -142,7 +142,7 @@ def _fitting(rows: list[JsonObjectType], room: int) -> list[JsonObjectType]:
 
 @callback
 def told_timers(hass: HomeAssistant, exposure: Exposure, device_id: str | None) -> list[dict[str, Any]]:
-    """Return the timers of a device, in words, next first; nothing where there is no device."""
+    """Return the timers of a device, next first; none without a device."""
     manager: TimerManager | None = hass.data.get(TIMER_DATA)
     if device_id is None or manager is None:
         return []

@@ -1,4 +1,4 @@
-"""Run an exposed script, or a sequence that is written for the moment."""
+"""Run an exposed script, or a sequence that the model writes."""
 
 from typing import Any, override
 
@@ -22,7 +22,7 @@ from ..llm_tools.extended_tool import ExtendedTool
 from ..results import ToolError, size
 
 _FINISHING_TIME = 10.0
-"""Seconds to check before and to look at the states after."""
+"""Seconds for the checks before and the outcome after a run."""
 
 
 class ExecuteScriptTool(ExtendedTool):
@@ -89,7 +89,7 @@ class ExecuteScriptTool(ExtendedTool):
 
 
 def _cuttable(call: ToolCall, answer: JsonObjectType) -> JsonObjectType:
-    """Return an answer whose response, where it is too long, is a text: this can be cut, and the rest be told."""
+    """Return an answer with a response that is too long as text, which can be cut."""
     if "response" not in answer or size(answer) <= call.budget:
         return answer
     return answer | {"response": json_dumps(answer["response"])}

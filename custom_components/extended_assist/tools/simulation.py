@@ -1,4 +1,4 @@
-"""Rehearse automations over the recorded past."""
+"""Simulate automations over the recorded past."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -39,15 +39,15 @@ from .simulation_subject import async_outcome, async_subject, name_of
 
 _DAYS: Final = 7
 _MARGIN: Final = 100
-"""Characters for the keys of an answer, and for how many more there are."""
+"""Characters that are reserved for keys and counts."""
 _ONE: Final = 20.0
-"""Seconds that the rehearsal of one automation may take."""
+"""Seconds that the simulation of one automation may take."""
 _ALL: Final = 40.0
-"""Seconds that those of all automations may take."""
+"""Seconds that the simulations of all automations may take."""
 _NO_TIME: Final = "It took too long. Ask for a shorter time."
 _AS_IT_IS: Final = "What is recorded holds what it did as it is now: what it switched then was so already afterwards."
 _LEAST: Final = ("by_weekday", "by_hour", "on_for", "not_replayed")
-"""What goes where there is no room, the first first."""
+"""Keys that are left out if there is no room, first ones first."""
 _HIDDEN: Final = (
     "'{}' uses something that is not exposed or cannot be checked, so it is not rehearsed. Tell the user to look at it in Home "
     "Assistant."
@@ -55,7 +55,7 @@ _HIDDEN: Final = (
 
 
 class RehearseAutomationTool(ExtendedTool):
-    """Tell what an automation would have done in the recorded past."""
+    """Tell when an automation would have run in the recorded past."""
 
     name = "extended_assist__rehearse_automation"
     title = "Rehearse automation"
@@ -85,7 +85,7 @@ class RehearseAutomationTool(ExtendedTool):
 
     @override
     async def async_run(self, call: ToolCall) -> JsonObjectType:
-        """Rehearse one or all."""
+        """Simulate one automation or all."""
         arguments = call.arguments
         if "config" in arguments and {"automation", "changes"} & arguments.keys():
             raise ToolError("Give either automation, perhaps with changes, or config.")
@@ -113,7 +113,7 @@ class RehearseAutomationTool(ExtendedTool):
 
 
 def _heading(span: RehearsedSpan, outcome: RehearsalOutcome) -> JsonObjectType:
-    """Return which time was gone through."""
+    """Return the simulated span."""
     answer: JsonObjectType = {"start": format_minute(span.start), "end": format_minute(span.end)}
     if outcome.since is None:
         raise ToolError(_NO_TIME if not outcome.is_whole else "Nothing is recorded of that time. Ask for a later one.")
@@ -125,7 +125,7 @@ def _heading(span: RehearsedSpan, outcome: RehearsalOutcome) -> JsonObjectType:
 
 
 async def _async_new(call: ToolCall, given: Mapping[str, Any]) -> Rehearsed:
-    """Return a new automation, checked as if it were to be added."""
+    """Return a new automation, checked as if it were added."""
     config = normalized(given)
     refuse_untold(config)
     config.setdefault("alias", "Rehearsal")
@@ -133,7 +133,7 @@ async def _async_new(call: ToolCall, given: Mapping[str, Any]) -> Rehearsed:
 
 
 async def _async_existing(call: ToolCall, automation: Automation, changes: Mapping[str, Any] | None) -> Rehearsed:
-    """Return an automation that is there, with some parts changed, checked as if it were written."""
+    """Return an existing automation with some parts changed, checked as if it were written."""
     parts = normalized(changes or {})
     refuse_untold(parts)
     config = {key: value for key, value in newer(automation.config).items() if key != "id"}

@@ -1,4 +1,4 @@
-"""What tools rehearse: an automation that was checked, with what it reads."""
+"""The subject of a simulation: a checked automation with the entities that it reads."""
 
 import asyncio
 from collections import Counter
@@ -31,9 +31,9 @@ from ..templates.historical import NotOfThePastError
 
 REMARKED_DAYS: Final = 7
 REMARK_TIME: Final = 2.0
-"""Seconds that a question waits for what the rehearsal says."""
+"""Seconds that a question waits for the summary of the simulation."""
 _SLACK: Final = 3600.0
-"""Seconds by which the records may begin later than what is said of them."""
+"""Seconds by which the records may start later than the reported span."""
 _READS: Final = ("trigger_variables", "variables", "triggers", "conditions")
 
 
@@ -44,7 +44,7 @@ def name_of(call: ToolCall, entity_id: str) -> str:
 
 
 async def async_subject(call: ToolCall, item_id: str, checked: CheckedAutomation, entity_id: str = "") -> Rehearsed:
-    """Return the subject of a rehearsal, with the entities that it reads."""
+    """Return the subject of a simulation, with the entities that it reads."""
     hass, whole = call.hass, deepcopy(checked.whole)
     validated = await async_validate_config_item(hass, item_id, {"id": item_id, **whole})
     if validated is None:
@@ -76,14 +76,14 @@ def _has_free_text(call: ToolCall, whole: Mapping[str, Any], reads: frozenset[st
 
 
 def _only_asked(validated: Mapping[str, Any], whole: Mapping[str, Any]) -> frozenset[str]:
-    """Return the calendars that only tell their events: of what they were as entities nothing has to be recorded."""
+    """Return the calendars that are only read for their events, which need no recorded states."""
     asked = Counter(options["entity_id"] for options in calendar_triggers(validated))
     texts = [text for text, _ in texts_in(whole)]
     return frozenset(one for one, count in asked.items() if sum(one in text for text in texts) <= count)
 
 
 def _unkept(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
-    """Return the attributes of an entity that the recorder does not keep."""
+    """Return the attributes of an entity that the recorder does not store."""
     state = hass.states.get(entity_id)
     info = state.state_info if state else None
     unrecorded = frozenset(info["unrecorded_attributes"]) if info else frozenset()
@@ -98,7 +98,7 @@ def _unkept(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
 
 
 def _check_attributes(config: Any, uses: Mapping[str, frozenset[str]]) -> None:
-    """Refuse triggers and conditions on an attribute that the recorder does not keep."""
+    """Refuse triggers and conditions on an attribute that the recorder does not store."""
     if isinstance(config, Mapping):
         named = config.get("entity_id")
         for entity_id in [named] if isinstance(named, str) else named or ():
@@ -111,7 +111,7 @@ def _check_attributes(config: Any, uses: Mapping[str, frozenset[str]]) -> None:
 
 
 async def async_outcome(call: ToolCall, subject: Rehearsed, span: RehearsedSpan) -> RehearsalOutcome:
-    """Return the outcome of a rehearsal; raises ToolError, with the parts that cannot be replayed, where nothing can be told."""
+    """Return the result of a simulation; raises ToolError with the parts that cannot be simulated."""
     start, end = span.start, span.end
     events = await async_events(call.hass, call.exposure, subject.config, start, end)
     try:
