@@ -1,7 +1,7 @@
-"""Limits of the arguments of every call, checked before anything reads them.
+"""Check the limits of every call's arguments before other code reads them.
 
-A C library that parses dates ends Home Assistant's process for half a character, SQLite and JSON know 64 bits of a whole
-number, and a long list would hold the event loop.
+A C library that parses dates crashes Home Assistant's process on a lone surrogate, SQLite and JSON handle integers of
+64 bits only, and a long list would block the event loop.
 """
 
 from collections.abc import Iterable, Mapping, Sized
@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..results import Path, ToolError, place_of
 
 MAX_ITEMS: Final = 1_000
-"""Items of one list or object."""
+"""Maximum items of one list or object."""
 MAX_VALUES: Final = 10_000
 MAX_CHARACTERS: Final = 200_000
 MAX_DEPTH: Final = 50
@@ -19,7 +19,7 @@ _BITS: Final = 63
 
 
 def check_arguments(arguments: Any) -> None:
-    """Raise ToolError, with the place, for values that no tool can use."""
+    """Raise ToolError, with the path of the value, for values that no tool can use."""
     values, characters = 1, 0
     left: list[tuple[Any, Path]] = [(arguments, ())]
     while left:
@@ -48,13 +48,13 @@ def check_arguments(arguments: Any) -> None:
 
 
 def _check_length(items: Sized, path: Path) -> None:
-    """Raise ToolError for too many items."""
+    """Raise ToolError if a list or object has too many items."""
     if len(items) > MAX_ITEMS:
         raise _wrong(path, f"{len(items):,} items; at most {MAX_ITEMS:,} are allowed. Pass fewer, or name an area.")
 
 
 def _check_number(value: Any, path: Path) -> None:
-    """Raise ToolError for a number that SQLite and JSON do not know."""
+    """Raise ToolError for a number that is not finite or has more than 64 bits."""
     if isinstance(value, float) and not math.isfinite(value):
         raise _wrong(path, "this must be a finite number. Pass one.")
     if isinstance(value, int) and not -(2**_BITS) <= value < 2**_BITS:
@@ -62,7 +62,7 @@ def _check_number(value: Any, path: Path) -> None:
 
 
 def _check_texts(texts: Iterable[str], path: Path) -> None:
-    """Raise ToolError for a text with half a character in it, which remains of a cut pair of code units."""
+    """Raise ToolError for a text with a lone surrogate, one half of a split pair of code units."""
     try:
         for text in texts:
             text.encode()
@@ -71,6 +71,6 @@ def _check_texts(texts: Iterable[str], path: Path) -> None:
 
 
 def _wrong(path: Path, problem: str) -> ToolError:
-    """Return the error for a value; the place is shown as far as it can be written."""
+    """Return the error for a value, with its path as far as UTF-8 can encode it."""
     place = place_of("", path).removeprefix(".").encode(errors="replace").decode()
     return ToolError(f"{place[:100] or 'The arguments'}: {problem}")

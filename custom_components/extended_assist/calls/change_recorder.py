@@ -1,4 +1,4 @@
-"""What a call acts on: heard by the context that is the call's own, and recorded so that it can be undone."""
+"""Record the entities that a call changes, by the call's own context, for its outcome and for undo."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ from .plan import Plan, identity_of
 from .settable_attributes import STATE, Aspect, aspects_of
 
 SETTLE_TIME = 2.0
-"""Seconds in which a state may follow an action; slower devices are reported as not there yet."""
+"""Seconds to wait for a state after an action; slower entities are reported as not there yet."""
 
 _PLACES = frozenset(TARGETS) - {ATTR_ENTITY_ID}
 _TURNS = frozenset({"turn_on", "turn_off", "toggle"})
@@ -44,20 +44,20 @@ _TURNS = frozenset({"turn_on", "turn_off", "toggle"})
 
 @dataclass(slots=True)
 class Act:
-    """What a call did to one entity."""
+    """The effect of a call on one entity."""
 
     before: State
-    """How it was before the call."""
+    """The state before the call."""
     since: State
-    """How it was when it was last acted on."""
+    """The state before the last action of the call on this entity."""
     wanted: Wanted | None
-    """What it is to be; None where that cannot be known."""
+    """The desired state and attributes; None if they are unknown."""
     lasting: str | None
-    """What of it cannot be taken back."""
+    """The part of the action that cannot be undone, as a text; None if there is none."""
     is_all_known: bool = True
-    """Whether what it is to be is all that was asked for."""
+    """True if the desired state covers everything that the action's data asks for."""
     _known: tuple[State | None, State, Wanted | None, Status] | None = None
-    """The status that was computed last, with all that it depends on: several ask for it, of many entities."""
+    """A cache of the last status with its inputs, because several callers ask for it for many entities."""
 
     def status(self, hass: HomeAssistant) -> Status:
         """Return the status of the entity."""
@@ -69,11 +69,11 @@ class Act:
         return status
 
     def is_settled(self, hass: HomeAssistant) -> bool:
-        """Return whether waiting longer would tell no more of the entity."""
+        """Return whether longer waiting would not change the status of the entity."""
         return is_settled(self.since, hass.states.get(self.before.entity_id), self.wanted, self.status(hass))
 
     def is_seen(self, hass: HomeAssistant) -> bool:
-        """Return whether the entity itself tells that all of it was done."""
+        """Return whether the entity's state shows that the whole action succeeded."""
         now = hass.states.get(self.before.entity_id)
         return self.is_all_known and is_seen(self.since, now, self.wanted, self.status(hass))
 
@@ -83,39 +83,40 @@ class Due:
     """The next time of a scheduled task."""
 
     moment: float | None
-    """Seconds since the epoch; None where only something that happens sets it off."""
+    """Seconds since the epoch; None if only an event triggers the task."""
 
 
 @dataclass(slots=True)
 class Recording:
-    """What one call does: the entities that it acts on, and what its tool adds."""
+    """The effects of one call: entities, and other changes that its tool adds."""
 
     what: str = ""
     acts: dict[str, Act] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
-    """Changes of other kinds than states."""
+    """Changes other than states."""
     failed: bool = False
-    """Whether nothing more is to come of it."""
+    """True if the call failed, so that no further effect is expected."""
     is_complete: bool = False
-    """Whether the tool says that it did all that it was to do."""
+    """True if the tool reports that it did everything it was called for."""
     is_agreed: bool = False
-    """Whether the user was told what it would do, and said yes."""
+    """True if the user was asked about the plan and said yes."""
     plan: Plan | None = None
-    """What it would do, as far as that was looked at."""
+    """The plan; None if the call was not planned."""
     due: Due | None = None
     """The next time of the scheduled task that it made; None if it made none."""
     is_told: bool = True
-    """Whether others may know of it: not what is remembered, or wanted by somebody for themselves."""
+    """False for calls that are not reported to others: memory, and tasks that users scheduled for themselves."""
     _until: float | None = None
 
     async def async_settle(self, hass: HomeAssistant) -> None:
-        """Wait until it is known what became of each entity, at most SETTLE_TIME in all."""
+        """Wait until each entity has settled, at most SETTLE_TIME seconds for the whole call."""
         if self._until is None:
             self._until = hass.loop.time() + SETTLE_TIME
         waiting = list(self.acts.values())
 
         def are_settled() -> bool:
-            # Each new state is looked at: those that were settled before are looked at again only when all are.
+            # Each new state runs this check. Settled entities are removed, and all are checked again only when none is
+            # left.
             while waiting and waiting[-1].is_settled(hass):
                 waiting.pop()
             if not waiting:
@@ -128,7 +129,7 @@ class Recording:
 async def async_until(
     hass: HomeAssistant, entity_ids: Iterable[str], is_over: Callable[[], bool], until: float
 ) -> None:
-    """Wait until something is so of entities, at most until a time of the event loop; each new state is looked at."""
+    """Wait until a condition on entities holds, at most until a time of the event loop; each new state checks it."""
     if is_over():
         return
     over = asyncio.Event()
@@ -149,30 +150,30 @@ async def async_until(
 
 
 class _Listener:
-    """Hears the actions that are called in a call's own context, and by the automations that it triggers itself.
+    """Listens for actions in a call's own context, and in the contexts of automations that the call triggers itself.
 
-    What an automation does because something has changed is the user's own, and not what the call did.
+    Automations that react to a state change belong to the user; their actions are not recorded.
     """
 
     def __init__(self, hass: HomeAssistant, context_id: str, acts: dict[str, Act]) -> None:
-        """Take the context, and where acts are kept."""
+        """Set the context id and the dictionary for the acts."""
         self._hass = hass
         self._contexts = {context_id}
         self._acts = acts
 
     @callback
     def on_triggered(self, event: Event[Any]) -> None:
-        """Follow an automation that was triggered by an action."""
+        """Follow an automation that an action of the call triggered."""
         if event.context.parent_id in self._contexts and event.data[ATTR_ENTITY_ID] in self._acts:
             self._contexts.add(event.context.id)
 
     @callback
     def on_action(self, event: Event[Any]) -> None:
-        """Take note of the entities of an action."""
+        """Add the entities of an action in the call's contexts."""
         if event.context.id not in self._contexts:
             return
         domain, service, data = event.data["domain"], event.data["service"], event.data["service_data"]
-        # Those of Home Assistant itself call the actions of other domains, which are heard in turn.
+        # Actions of `homeassistant` call actions of other domains, which fire events of their own.
         if domain == HOMEASSISTANT_DOMAIN:
             return
         if self._hass.services.supports_response(domain, service) is SupportsResponse.ONLY:
@@ -186,7 +187,7 @@ class _Listener:
                     self._add(member, action, data, is_known=is_known)
 
     def _targets(self, domain: str, service: str, data: Mapping[str, Any]) -> set[str]:
-        """Return the entities that an action means."""
+        """Return the entities that an action's data selects."""
         hass = self._hass
         if domain == "script" and service not in _TURNS:
             return {er.async_get(hass).async_get_entity_id(domain, domain, service) or f"{domain}.{service}"}
@@ -194,11 +195,12 @@ class _Listener:
             return set(hass.states.async_entity_ids(domain))
         named = data.get(ATTR_ENTITY_ID)
         if isinstance(named, list) and data.keys().isdisjoint(_PLACES) and all(isinstance(one, str) for one in named):
-            found = SelectedEntities(referenced=set(named))  # As our own actions name them: nothing has to be found.
+            # Our own actions pass plain entity ids, so no target has to be resolved.
+            found = SelectedEntities(referenced=set(named))
         else:
             found = async_extract_referenced_entity_ids(hass, TargetSelection(dict(data)))
         registry = er.async_get(hass)
-        # What an area or a device holds is acted on where it is of the action's own kind.
+        # Of an area, device or label, an action affects only entities of its own domain or integration.
         inner = {
             entity_id
             for entity_id in found.indirectly_referenced
@@ -211,7 +213,7 @@ class _Listener:
         }
 
     def _add(self, entity_id: str, action: str, data: Mapping[str, Any], *, is_known: bool) -> None:
-        """Take note of one entity; what is acted on twice was what it was at first, and is to be what it was told last."""
+        """Add one entity. On a repeated action, the first state before stays, and the desired state is the last one."""
         if (now := self._hass.states.get(entity_id)) is None:
             return
         wanted, lasting = wanted_of(action, data, now), lasting_of(action, now)
@@ -235,9 +237,10 @@ def recording(
     *,
     entry_id: str | None,
 ) -> Iterator[None]:
-    """Record what a call changes, also when it fails: what it acts on in the caller's context, and what its tool adds.
+    """Record in the journal what a call changes, also when it fails.
 
-    Only exposed entities are kept, and of them what has become different, or is about to. entry_id is that of the options.
+    These are exposed entities that the call acts on in the caller's context and that changed or are about to, and
+    changes that the tool adds. entry_id is the entry of the options.
     """
     listener = _Listener(hass, caller.context.id if caller.context else "", recorded.acts)
     stops = (
@@ -263,7 +266,7 @@ def recording(
 
 
 def _kept(hass: HomeAssistant, exposure: Exposure, recorded: Recording) -> dict[str, Any]:
-    """Return the values that undoing needs of each entity; nothing of those that nothing was done to."""
+    """Return the values of each entity that undo needs, without entities that did not change."""
     kept: dict[str, Any] = {}
     for entity_id, act in sorted(recorded.acts.items()):
         now = hass.states.get(entity_id)
@@ -279,7 +282,7 @@ def _kept(hass: HomeAssistant, exposure: Exposure, recorded: Recording) -> dict[
             thing = identity_of(hass, entity_id)
             more = {"lasting": lasting, "thing": thing}
             kept[entity_id] = {"aspects": aspects, **{key: value for key, value in more.items() if value}}
-    # What only runs is nothing to bring back where what it did is kept for each entity.
+    # Scripts and the like cannot be undone themselves. They are left out if the entities that they changed are stored.
     run = {
         entity_id for entity_id, found in kept.items() if not found["aspects"] and entity_id.split(".")[0] in ONLY_RUN
     }
@@ -287,13 +290,13 @@ def _kept(hass: HomeAssistant, exposure: Exposure, recorded: Recording) -> dict[
 
 
 def _changed(aspect: Aspect, act: Act, now: State, *, failed: bool) -> dict[str, Any] | None:
-    """Return the old, the present and the wanted value of an aspect; None where it is as it was and stays so."""
+    """Return the old, current and desired value of an aspect; None if it did not change and is not about to."""
     before, after = aspect.read(act.before), aspect.read(now)
     wanted: dict[str, list[Any]] = {}
     for name, value in (act.wanted or {}).items():
         if name not in aspect.reads or (value is ANOTHER and act.before.domain not in SLOW):
             continue
-        # Nothing stands for any value.
+        # An empty list means any value.
         wanted[name] = [] if value is ANOTHER else sorted(value) if isinstance(value, frozenset) else [value]
     coming = not failed and any(before.get(name) not in values for name, values in wanted.items())
     if before == after and not coming:
@@ -304,5 +307,5 @@ def _changed(aspect: Aspect, act: Act, now: State, *, failed: bool) -> dict[str,
     try:
         json_bytes(kept)
     except TypeError:
-        return None  # An attribute that is an object: with it, nothing of the journal could be stored.
+        return None  # An attribute that JSON cannot encode would prevent storing the whole journal.
     return kept

@@ -1,7 +1,7 @@
-"""Pictures that are shown with answers: in memory only, for minutes, to the one who reads.
+"""Show pictures with answers, to the user who reads the answer; pictures are kept in memory for minutes.
 
-An answer is read where a pipeline that says nothing aloud was begun over a connection of the speaker's own, such as by typing in
-the Assist dialog. Everywhere else there is no screen, and nothing is made or kept.
+An answer is read if a pipeline without speech output was started over the user's own connection, such as by typing in
+the Assist dialog. Otherwise there is no screen, and no picture is made or stored.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -31,34 +31,34 @@ from ..exposure.entities import Exposure
 from .caller import Caller
 
 MAX_PICTURE: Final = 4_000_000
-"""Bytes of one picture."""
+"""Maximum bytes of one picture."""
 MAX_SHOWN: Final = 4
-"""Pictures with one answer: more than that nobody scrolls through."""
+"""Maximum pictures with one answer: nobody scrolls through more."""
 CONTENT_TYPES: Final = frozenset({"image/gif", "image/jpeg", "image/png", "image/svg+xml", "image/webp"})
 
 _MAX_ALT: Final = 120
 _NOT_WORDS: Final = re.compile(r"[^\w.,:%°…-]+|_+")
-"""What means something in Markdown or HTML."""
+"""Characters that could have a meaning in Markdown or HTML."""
 _APPS: Final = "https://home-assistant.io/"
-"""Begins the client ids of the apps for phones and watches, whose own dialogs show Markdown as it is written."""
+"""The prefix of the client ids of apps for phones and watches, whose own dialogs show Markdown source."""
 
 
 @dataclass(slots=True)
 class Screen:
-    """Where the answer of one turn of our own agent is read."""
+    """The screen on which the user reads the answer of one turn of our own agent."""
 
     hass: HomeAssistant
     user_id: str
     refresh_token_id: str
     assistant: str
     shown: dict[str, str] = field(default_factory=dict)
-    """What is to be shown, each with words in its place."""
+    """The alternative text of each picture to show, by picture id."""
     told: str = ""
-    """What was added to the answer, which is no part of what the model said."""
+    """The Markdown added to the answer, which the model did not write."""
 
     @callback
     def async_markdown(self) -> str:
-        """Return the Markdown that is added to the answer, once; its addresses are good for minutes, and for this user's own log-in."""
+        """Return the Markdown to add to the answer, once; its URLs work for LIFETIME and this user's log-in only."""
         if self.shown and not self.told:
             self.told = "".join(
                 f"\n\n![{alt}]({async_sign_path(self.hass, path, LIFETIME, refresh_token_id=self.refresh_token_id)})"
@@ -74,7 +74,7 @@ _SCREENS: HassKey[dict[str, Screen]] = HassKey(f"{DOMAIN}_screens")
 
 @contextmanager
 def showing(hass: HomeAssistant, caller: Caller) -> Iterator[Screen | None]:
-    """Take in the pictures of a turn of our own agent, where its answer is read; yield None everywhere else."""
+    """Collect the pictures of a turn of our own agent if the user reads its answer; otherwise yield None."""
     if (screen := _screen(hass, caller)) is None:
         yield None
         return
@@ -92,7 +92,7 @@ def showing(hass: HomeAssistant, caller: Caller) -> Iterator[Screen | None]:
 
 @callback
 def screen_of(hass: HomeAssistant, caller: Caller) -> Screen | None:
-    """Return where the answer to a caller is read; None where it is heard, or is not our own agent's."""
+    """Return the screen of a caller; None if the answer is spoken or comes from another agent."""
     if caller.chat_log is None or caller.conversation_id is None:
         return None
     screen = hass.data.get(_SCREENS, {}).get(caller.conversation_id)
@@ -109,9 +109,10 @@ def async_show(
     *,
     entity_ids: Collection[str] = (),
 ) -> str | None:
-    """Show a picture with the answer to a caller; return its id, or None where nothing is shown.
+    """Show a picture with the answer to a caller; return its id, or None if it cannot be shown.
 
-    alt are the words in its place; entity_ids are what it shows, all of which must be exposed when it is fetched.
+    `alt` is its alternative text. All `entity_ids` that it shows must be exposed when it is fetched. Raises ValueError
+    for an unknown content type.
     """
     screen = screen_of(hass, caller)
     if screen is None or len(screen.shown) >= MAX_SHOWN or len(content) > MAX_PICTURE:
@@ -119,7 +120,7 @@ def async_show(
     if content_type not in CONTENT_TYPES:
         raise ValueError(f"{content_type} is no type of pictures")
     alt = " ".join(_NOT_WORDS.sub(" ", alt).split())[:_MAX_ALT]
-    # Asked for again, the newer one stands for both.
+    # A picture with the same text replaces the older one.
     screen.shown = {reference: other for reference, other in screen.shown.items() if other != alt}
     reference = async_get_gallery(hass).async_add(
         Picture(
@@ -137,7 +138,7 @@ def async_show(
 
 @callback
 def _screen(hass: HomeAssistant, caller: Caller) -> Screen | None:
-    """Return where an answer is read: over the connection of the one who asks, and not aloud."""
+    """Return the screen of the caller's own connection; None if the answer is spoken or no person reads it."""
     connection = current_connection.get()
     if (
         connection is None
@@ -145,11 +146,11 @@ def _screen(hass: HomeAssistant, caller: Caller) -> Screen | None:
         or connection.user.id != caller.user_id
         or caller.device_id is not None
         or caller.chat_log is None
-        or caller.chat_log.delta_listener is None  # Such as where an automation asks, also one that a user has begun.
+        or caller.chat_log.delta_listener is None  # For example, an automation asks, even one that a user started.
     ):
         return None
     token = hass.auth.async_get_refresh_token(connection.refresh_token_id)
-    # Programs use tokens that last, and read words.
+    # Programs use long-lived tokens and read only the text.
     if token is None or token.token_type != TOKEN_TYPE_NORMAL or (token.client_id or "").startswith(_APPS):
         return None
     if _is_spoken(hass, caller.chat_log.conversation_id):
@@ -159,7 +160,7 @@ def _screen(hass: HomeAssistant, caller: Caller) -> Screen | None:
 
 @callback
 def _is_spoken(hass: HomeAssistant, conversation_id: str) -> bool:
-    """Return whether answers of a conversation are said aloud, or no pipeline is known to run it."""
+    """Return whether the answers of a conversation are spoken, or no running pipeline of it is known."""
     pipelines: Any = hass.data.get("assist_pipeline")
     runs = [run.events for runs in pipelines.pipeline_debug.values() for run in runs.values()] if pipelines else []
     begun = [
@@ -172,16 +173,16 @@ def _is_spoken(hass: HomeAssistant, conversation_id: str) -> bool:
 
 
 LIFETIME: Final = timedelta(minutes=10)
-"""How long a picture can be fetched; in an older dialog its description stands in its place."""
+"""The time for which a picture can be fetched; after that the dialog shows its alternative text."""
 MAX_PICTURES: Final = 50
 MAX_BYTES: Final = 20_000_000
-"""What all pictures together may take; the oldest go first."""
+"""Maximum bytes of all pictures together; the oldest are removed first."""
 PATH: Final = f"/api/{DOMAIN}/shown/"
-"""Begins the address of a picture, which ends with its id."""
+"""The URL path of pictures, before the picture id."""
 
 _HEADERS: Final[Mapping[str, str]] = {
     hdrs.CACHE_CONTROL: "private, no-store",
-    # Opened by itself, an SVG could otherwise run scripts and fetch what it likes, in the name of who looks at it.
+    # An SVG opened as a page could otherwise run scripts and load other URLs in the name of the user.
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
     hdrs.X_CONTENT_TYPE_OPTIONS: "nosniff",
@@ -198,28 +199,28 @@ class Picture:
     user_id: str
     assistant: str
     entity_ids: frozenset[str]
-    """What it shows; it is gone when one of them is not exposed any more."""
+    """The entities that it shows; it cannot be fetched if one of them is not exposed any more."""
     until: float
-    """When it goes, by the monotonic clock."""
+    """When it expires, in seconds of the monotonic clock."""
 
 
 class Gallery:
-    """The pictures that can be fetched, by ids that nobody can guess."""
+    """The stored pictures, by random ids."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Begin with none."""
+        """Create an empty gallery."""
         self._hass = hass
         self._pictures: dict[str, Picture] = {}
         self._job = HassJob(self._async_expire, f"{DOMAIN} pictures expire", cancel_on_shutdown=True)
         self._is_waiting = False
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of pictures."""
         return len(self._pictures)
 
     @callback
     def async_add(self, picture: Picture) -> str:
-        """Keep a picture for its time, the oldest others as far as there is room; return its id."""
+        """Store a picture until it expires, remove the oldest ones above the limits, and return its id."""
         reference = token_urlsafe(16)
         self._pictures[reference] = picture
         size = sum(len(one.content) for one in self._pictures.values())
@@ -231,7 +232,7 @@ class Gallery:
 
     @callback
     def _async_expire(self, _: datetime | None = None) -> None:
-        """Forget what nobody can fetch any more, and wait for the next that goes."""
+        """Remove expired pictures and schedule the next removal."""
         now = monotonic()
         self._pictures = {reference: one for reference, one in self._pictures.items() if one.until > now}
         self._is_waiting = bool(self._pictures)
@@ -240,7 +241,10 @@ class Gallery:
 
     @callback
     def async_get(self, reference: str, user_id: str, reader: User | None = None) -> Picture | None:
-        """Return a picture for the one who may see it, as long as all on it is exposed, and theirs to read; None otherwise."""
+        """Return a picture if it was shown to this user and has not expired; None otherwise.
+
+        All of its entities must be exposed and readable for `reader`.
+        """
         picture = self._pictures.get(reference)
         if picture is None or picture.user_id != user_id or picture.until <= monotonic():
             return None
@@ -255,7 +259,7 @@ class PictureView(HomeAssistantView):
     name = f"api:{DOMAIN}:shown"
 
     async def get(self, request: web.Request, reference: str) -> web.Response:
-        """Return a picture; what is gone and what is somebody else's look the same."""
+        """Return a picture, or 404 both for a missing picture and for one of another user."""
         gallery = async_get_gallery(request.app[KEY_HASS])
         user: User = request[KEY_HASS_USER]
         picture = gallery.async_get(reference, user.id, user)
@@ -270,11 +274,11 @@ _GALLERY: HassKey[Gallery] = HassKey(f"{DOMAIN}_gallery")
 @singleton(_GALLERY)
 @callback
 def async_get_gallery(hass: HomeAssistant) -> Gallery:
-    """Return the pictures that can be fetched."""
+    """Return the gallery of this Home Assistant."""
     return Gallery(hass)
 
 
 @callback
 def async_register_view(hass: HomeAssistant) -> None:
-    """Serve pictures."""
+    """Register the view that serves pictures."""
     hass.http.register_view(PictureView())

@@ -1,4 +1,4 @@
-"""What actions aim at: what an entity is to be afterwards, and how far it has come."""
+"""Map actions to the desired state of an entity, and compare it with the current state."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,14 +11,14 @@ from ..exposure.domains import ONLY_RUN
 from .settable_attributes import NOT_KNOWN, POSITION, STATE, aspects_of, value_of
 
 ANOTHER: Final = object()
-"""Stands for any value but the one before."""
+"""Any value other than the one before."""
 LASTING: Final = "what it did cannot be taken back"
 SLOW: Final = frozenset({"climate", "cover", "humidifier", "lawn_mower", "update", "vacuum", "valve", "water_heater"})
-"""Domains whose entities take longer than anybody waits: once they are seen to move, that is told at once."""
+"""Domains with slow entities: once one is seen to move, its status is reported without waiting."""
 
 
 class Status(StrEnum):
-    """What became of an entity that was acted on."""
+    """The status of an entity after an action."""
 
     REACHED = "reached"
     UNDER_WAY = "under_way"
@@ -63,7 +63,7 @@ _STATES: Final[Mapping[str, Any]] = {
     "valve.open_valve": "open",
     "valve.close_valve": "closed",
     "valve.toggle": _OPENED,
-    # What these lead to depends on the device.
+    # The resulting state depends on the device.
     **dict.fromkeys(("climate.toggle", "climate.turn_on", "media_player.toggle", "media_player.turn_on"), ANOTHER),
     **dict.fromkeys(("media_player.media_play_pause", "vacuum.stop", "water_heater.turn_on"), ANOTHER),
     **{f"counter.{how}": ANOTHER for how in ("decrement", "increment", "reset")},
@@ -74,11 +74,11 @@ _STATES: Final[Mapping[str, Any]] = {
         for which in ("first", "last", "next", "previous")
     },
 }
-"""The state that an action leads to; for some, by the state before."""
+"""The state that each action leads to; a mapping gives it by the state before."""
 
 _AT_REST: Final = ("off", "closed", "locked", "docked", "paused", "idle")
 _BEGIN: Final = frozenset({"timer.finish", "update.install"})
-"""Actions after which something is off or idle because they did more than end it."""
+"""Actions that lead to an off or idle state but do more than end something."""
 _SAME = ["brightness", "color_temp_kelvin", "effect", "hs_color", "rgb_color", "rgbw_color", "rgbww_color", "xy_color"]
 _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "climate.set_fan_mode": {"fan_mode": "fan_mode"},
@@ -121,7 +121,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "water_heater.set_operation_mode": {"operation_mode": STATE},
     "water_heater.set_temperature": {"temperature": "temperature", "operation_mode": STATE},
 }
-"""The attribute that each field of an action's data gives its value."""
+"""For each action, the attribute (or STATE) that each data field sets."""
 
 _OTHERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "camera.disable_motion_detection": {"motion_detection": False},
@@ -138,14 +138,14 @@ _OTHERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "update.clear_skipped": {"skipped_version": None},
     "update.skip": {"skipped_version": ANOTHER},
     "water_heater.set_away_mode": {"away_mode": ANOTHER},
-    # Set to a moment that data tells in several ways; stopped wherever it is.
+    # The data can give the time in several forms; a stop leaves an unknown position.
     "datetime.set_value": {STATE: ANOTHER},
     "input_datetime.set_datetime": {STATE: ANOTHER},
     "cover.stop_cover": {},
     "cover.stop_cover_tilt": {},
     "valve.stop_valve": {},
 }
-"""What else actions lead to."""
+"""The attributes that further actions lead to."""
 
 _LASTING: Final[Mapping[str, str]] = {
     **{
@@ -165,7 +165,7 @@ _LASTING: Final[Mapping[str, str]] = {
     "update.install": "an update that was installed cannot be taken back",
     "input_select.set_options": "the options it had cannot be brought back",
 }
-"""What of an action stays, whatever is set back."""
+"""The effects of actions that undo cannot restore."""
 
 _MOVES: Final[Mapping[str, frozenset[str]]] = {
     "arming": frozenset(f"armed_{how}" for how in _ARMED),
@@ -177,21 +177,21 @@ _MOVES: Final[Mapping[str, frozenset[str]]] = {
     "returning": frozenset({"docked"}),
     "unlocking": frozenset({"unlocked", "open"}),
 }
-"""Where states lead that an entity only passes."""
+"""The final states of each transitional state."""
 _BUSY: Final = frozenset({"heating", "preheating", "cooling", "defrosting", "drying", "humidifying"})
 _AIMED_BY_WORK = frozenset({STATE, "temperature", "target_temp_low", "target_temp_high", "humidity"})
 _POSITIONS = frozenset({POSITION, "current_tilt_position"})
 ENDS: Final[Mapping[str, int]] = {"open": 100, "closed": 0}
-"""The positions of covers and valves at which nothing is left to move."""
+"""The end positions of covers and valves, by state."""
 
 TARGETS: Final = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
-"""Fields of an action's data that say what is acted on."""
+"""Fields of an action's data that select its target."""
 
 type Wanted = dict[str, Any]
 
 
 def wanted_of(action: str, data: Mapping[str, Any], before: State) -> Wanted | None:
-    """Return the values that an entity is to have after an action; None where that is not known."""
+    """Return the desired values of an entity after an action; None if they are unknown."""
     if before.domain in ONLY_RUN and action not in _STATES:
         return None
     if action in _OTHERS:
@@ -213,20 +213,20 @@ def wanted_of(action: str, data: Mapping[str, Any], before: State) -> Wanted | N
 
 
 def is_all_known(action: str, data: Mapping[str, Any]) -> bool:
-    """Return whether what an entity is to be after an action is all that the action's data asks for."""
+    """Return whether the desired state covers all that the action's data asks for."""
     known = {*TARGETS, *_FIELDS.get(action, ()), *(("brightness_pct",) if action == "light.turn_on" else ())}
     return data.keys() <= known
 
 
 def lasting_of(action: str, before: State) -> str | None:
-    """Return the part of an action on an entity that cannot be taken back; None where everything can."""
+    """Return the effect of an action on an entity that undo cannot restore; None if undo can restore everything."""
     if action in _LASTING:
         return _LASTING[action]
     return LASTING if wanted_of(action, {}, before) is None or not aspects_of(before) else None
 
 
 def status_of(before: State, now: State | None, wanted: Wanted | None) -> Status:
-    """Return the status of an entity that an action aimed at."""
+    """Return the status of an entity from its states before and now and the desired values."""
     if wanted is None or before.attributes.get(ATTR_ASSUMED_STATE):
         return Status.CANNOT_BE_KNOWN
     if now is None or now.state in NOT_KNOWN:
@@ -238,24 +238,25 @@ def status_of(before: State, now: State | None, wanted: Wanted | None) -> Status
         return Status.UNDER_WAY if _is_at_work(now, wanted) else Status.REACHED
     if all(is_coming(before, now, name, value) for name, value in missing.items()):
         return Status.UNDER_WAY
-    # What only was to be different may have been at its end; what an entity does not tell, nobody sees.
+    # A value that should only differ may have been at its limit already. An attribute that is missing cannot be
+    # checked.
     if all(value is ANOTHER or (value_of(now, name) is None and value is not None) for name, value in missing.items()):
         return Status.CANNOT_BE_KNOWN
     return Status.NOT_REACHED
 
 
 def is_set(before: State, now: State | None, wanted: Wanted | None) -> bool:
-    """Return whether an entity has all that it was set to, though it may still work at it, as what heats does."""
+    """Return whether an entity has all desired values, even if it still works towards them, such as heating."""
     return now is not None and wanted is not None and all(_is(before, now, *item) for item in wanted.items())
 
 
 def brings_to_rest(action: str) -> bool:
-    """Return whether an action does nothing but turn off, close, lock, stop or pause."""
+    """Return whether an action only turns off, closes, locks, stops or pauses."""
     return action == "homeassistant.turn_off" or (_STATES.get(action) in _AT_REST and action not in _BEGIN)
 
 
 def is_settled(before: State, now: State | None, wanted: Wanted | None, status: Status | None = None) -> bool:
-    """Return whether waiting longer would tell no more of an entity, whose status may be known already."""
+    """Return whether longer waiting would not change the entity's status; pass `status` if it is known."""
     match status or status_of(before, now, wanted):
         case Status.UNDER_WAY:
             return before.domain in SLOW
@@ -267,27 +268,31 @@ def is_settled(before: State, now: State | None, wanted: Wanted | None, status: 
 
 
 def is_seen(before: State, now: State | None, wanted: Wanted | None, status: Status | None = None) -> bool:
-    """Return whether an entity itself tells that it is all that it was to be, so that nobody need look once more."""
+    """Return whether the entity's state shows all desired values, so that no further check is needed."""
     if not wanted or now is None or (status or status_of(before, now, wanted)) is not Status.REACHED:
         return False
-    # What is off may be set, and does nothing.
+    # An entity that is off may accept settings without any effect.
     if now.state == STATE_OFF and STATE not in wanted:
         return False
     return all(_is(before, now, name, value, strictly=True) for name, value in wanted.items())
 
 
 def is_passed(state: Any) -> bool:
-    """Return whether entities only pass a state, so that nothing brings it back; home is where what returns gets to."""
+    """Return whether a state is transitional, so that no action restores it; docking restores `returning`."""
     return state in _MOVES and state != "returning"
 
 
 def passes(state: str, wanted: str) -> bool:
-    """Return whether an entity passes a state on its way to another one."""
+    """Return whether a transitional state can lead to another state."""
     return wanted in _MOVES.get(state, ())
 
 
 def _is(before: State, now: State, name: str, value: Any, *, strictly: bool = False) -> bool:
-    """Return whether an entity has a value; strictly, what it does not tell in the same way is not taken to be so."""
+    """Return whether an entity has a value.
+
+    Without `strictly`, an attribute that the entity does not report in this form, such as a colour in another mode,
+    counts as equal.
+    """
     have = value_of(now, name)
     if value is ANOTHER:
         return bool(have != value_of(before, name))
@@ -297,12 +302,12 @@ def _is(before: State, now: State, name: str, value: Any, *, strictly: bool = Fa
         value = float(value)
     aspect = next((aspect for aspect in aspects_of(now) if name in aspect.reads), None)
     if aspect and not strictly and name not in aspect.read(now):
-        return True  # A colour that was given in another way than the light tells it.
+        return True  # A colour in another mode than the one that the light reports.
     return aspect.same({name: have}, {name: value}) if aspect else bool(have == value)
 
 
 def is_coming(before: State, now: State, name: str, value: Any) -> bool:
-    """Return whether an entity is on its way to a value."""
+    """Return whether an entity is moving towards a value."""
     if name in _POSITIONS:
         was, have = before.attributes.get(name), now.attributes.get(name)
         if now.state in ("opening", "closing"):
@@ -318,7 +323,7 @@ def is_coming(before: State, now: State, name: str, value: Any) -> bool:
 
 
 def _is_at_work(now: State, wanted: Wanted) -> bool:
-    """Return whether an entity is set as wanted and still works at it, as what heats does."""
+    """Return whether an entity has its desired settings and still works towards them, such as heating."""
     at_work = now.attributes.get("hvac_action") or (
         now.attributes.get("action") if now.domain == "humidifier" else None
     )
@@ -326,5 +331,5 @@ def _is_at_work(now: State, wanted: Wanted) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as states hold it."""
+    """Return a value in a type that states hold."""
     return str(value) if not isinstance(value, str | int | float | list | tuple | bool) else value

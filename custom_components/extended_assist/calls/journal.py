@@ -1,4 +1,4 @@
-"""What assistants changed, so that it can be undone: kept over restarts, the last changes only."""
+"""Store the last changes of all assistants for undo, also over restarts."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
@@ -17,11 +17,11 @@ from .caller import Caller
 
 MAX_CHANGES = 50
 MAX_STATES = 200
-"""Entities of one change whose states are kept."""
+"""Maximum entities of one change whose states are stored."""
 MAX_ALL_STATES = 1_000
-"""Entities of all changes together whose states are kept; the oldest changes go first."""
+"""Maximum entities of all changes together whose states are stored; the oldest changes are dropped first."""
 MAX_ATTRIBUTE = 300
-"""Characters of an attribute that is kept; longer ones list what could be chosen, which nothing is brought back with."""
+"""Maximum characters of a stored attribute; longer ones are lists of choices, which undo does not need."""
 STATES = "states"
 ASPECTS = "aspects"
 SCHEDULED = "scheduled"
@@ -33,16 +33,22 @@ WISH = "wish"
 WISH_CHANGED = "wish_changed"
 FACT = "fact"
 HABIT = "habit"
-"""The kinds of changes: states that were set, as 1.0 kept them whole and as what of them changed, an action that was scheduled or cancelled as 1.0 kept it, an automation, script or scene that was written, a task for later that was made, and one that was ended or put off, facts that were remembered or forgotten, a habit that was declined."""
+"""The kinds of changes.
+
+STATES: whole states, as version 1.0 stored them. ASPECTS: the changed parts of states. SCHEDULED, CANCELLED: an action
+scheduled or cancelled, as version 1.0 stored it. AUTOMATION, SCRIPT, SCENE: one that was written. WISH: a new scheduled
+task. WISH_CHANGED: a task that was ended or postponed. FACT: facts remembered or forgotten. HABIT: a habit that was
+dismissed.
+"""
 PRIVATE = frozenset({SCHEDULED, CANCELLED, WISH, WISH_CHANGED, FACT})
-"""Kinds of changes of which others are told nothing."""
+"""Kinds of changes that are not reported to other users."""
 
 _SAVE_DELAY = 10.0
 _VERSION = 1
 
 
 class Speaking(Protocol):
-    """Whoever something was done for."""
+    """The speaker of a change or call."""
 
     @property
     def assistant(self) -> str | None:
@@ -50,32 +56,32 @@ class Speaking(Protocol):
 
     @property
     def user_id(self) -> str | None:
-        """Return who was logged in."""
+        """Return the id of the user who was logged in, or None."""
 
     @property
     def device_id(self) -> str | None:
-        """Return the device that was spoken to."""
+        """Return the id of the device that was spoken to, or None."""
 
     @property
     def conversation_id(self) -> str | None:
-        """Return the conversation."""
+        """Return the id of the conversation, or None."""
 
 
 @dataclass(slots=True)
 class Change:
-    """Something that an assistant changed."""
+    """A change that an assistant made."""
 
     kind: str
     what: str
-    """The action or tool, without names of entities: those are looked up when they may be told."""
+    """The action or tool, without entity names, which are looked up when they may be shown."""
     details: dict[str, Any]
-    """What its undoing needs."""
+    """The data for undo."""
     assistant: str | None = None
     user_id: str | None = None
     device_id: str | None = None
     conversation_id: str | None = None
     entry_id: str | None = None
-    """The entry under whose options it was made; None where an earlier version kept it."""
+    """The config entry whose options applied; None for changes of earlier versions."""
     time: float = field(default_factory=lambda: dt_util.utcnow().timestamp())
     """Seconds since the epoch."""
     undone: bool = False
@@ -86,19 +92,19 @@ class Journal:
     """The last changes of all assistants, oldest first."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Take where it is stored; load before use."""
+        """Create the journal's store; call async_load before use."""
         self._hass = hass
         self._store = ConfirmedStore[dict[str, list[dict[str, Any]]]](hass, _VERSION, f"{DOMAIN}.journal")
         self._changes: list[Change] = []
         self._removed_users = removed_users(hass)
 
     async def async_load(self) -> None:
-        """Read what was stored."""
+        """Load the stored changes."""
         self._changes = await async_load(self._hass, self._store, _read)
 
     @callback
     def add(self, change: Change) -> None:
-        """Add a change, once; the oldest goes when there are too many. Nothing private of a removed user is added."""
+        """Add a change, once; drop the oldest above the limits. Private changes of a removed user are not added."""
         if self.find(change.id) is not None:
             return
         if change.kind in PRIVATE and not self._removed_users.isdisjoint((change.user_id, owner_id(change.details))):
@@ -123,7 +129,7 @@ class Journal:
         return next((change for change in self._changes if change.id == change_id), None)
 
     async def async_save(self) -> bool:
-        """Store the changes now and return whether the disk holds them; if not, it is tried again."""
+        """Store the changes now; return whether the disk has them. If it has not, another attempt is scheduled."""
         try:
             await self._store.async_save_confirmed(self._data)
         except NotStoredError:
@@ -135,13 +141,13 @@ class Journal:
         return True
 
     async def async_forget(self, wanted: Callable[[Change], bool]) -> None:
-        """Forget some changes, also on the disk, so that nobody can undo them; a disk that takes nothing is tried again."""
+        """Remove some changes, also from the disk, so that they cannot be undone; a failed write is retried."""
         if len(left := [change for change in self._changes if not wanted(change)]) < len(self._changes):
             self._changes = left
             await self.async_save()
 
     async def async_clear(self) -> None:
-        """Forget everything, also on the disk."""
+        """Remove all changes, also from the disk."""
         self._changes = []
         await self._store.async_remove()
 
@@ -155,17 +161,17 @@ class Journal:
 
     @callback
     def mark(self, change: Change, *, undone: bool) -> None:
-        """Count a change as undone, or not."""
+        """Mark a change as undone or not undone."""
         change.undone = undone
         self._save()
 
     @callback
     def _save(self) -> None:
-        """Store the changes soon."""
+        """Schedule storing the changes."""
         self._store.async_delay_save_confirmed(self._data, _SAVE_DELAY)
 
     def _data(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the changes as they are stored."""
+        """Return the data to store."""
         return {"changes": [*map(stored, self._changes)]}
 
 
@@ -188,20 +194,23 @@ _STORED = shape({"changes": [CHANGE]})
 
 
 def _read(data: Any) -> list[Change]:
-    """Return the changes in what was stored."""
+    """Return the changes in stored data."""
     return [Change(**change) for change in _STORED(data)["changes"]] if data is not None else []
 
 
 def stored(change: Change) -> dict[str, Any]:
-    """Return a change as it is stored, without a copy of its details, which may be large; as 1.0 did without an entry."""
+    """Return a change as stored data, without copying its details, which may be large.
+
+    A missing entry_id is left out, as in version 1.0.
+    """
     names = [one.name for one in fields(change) if one.name != "entry_id" or change.entry_id is not None]
     return {name: getattr(change, name) for name in names}
 
 
 def is_same_speaker(speaker: Speaking, caller: Caller) -> bool:
-    """Return whether a caller is who spoke: in the same conversation, as the same user, or unknown at the same device.
+    """Return whether a caller is the speaker: same conversation, same user, or both unknown at the same device.
 
-    Two that are not known, at no device, are nobody to each other.
+    The assistant must be the same. Two unknown speakers without a device are never the same.
     """
     if speaker.assistant != caller.assistant:
         return False

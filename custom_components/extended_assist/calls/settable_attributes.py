@@ -1,4 +1,7 @@
-"""What of an entity can be set, and the one action that sets each: the table behind what is recorded, told and undone."""
+"""The table of the settable aspects of entities, and the one action that sets each.
+
+Recording, outcomes and undo use this table.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from homeassistant.core import State
 from ..exposure.domains import NUMBERS
 
 STATE = "state"
-"""Stands for an entity's state among the names of its attributes."""
+"""The key for an entity's state among its attribute names."""
 POSITION = "current_position"
 TILT = "current_tilt_position"
 NOT_KNOWN = frozenset({STATE_UNAVAILABLE, STATE_UNKNOWN})
@@ -21,7 +24,7 @@ type Values = Mapping[str, Any]
 type Step = tuple[str, dict[str, Any]]
 """An action of the entity's domain, and its data."""
 type Setter = Callable[[Values, State], Step | None]
-"""Returns what sets values, for an entity as it is now; None where nothing does."""
+"""Returns the step that sets values, for an entity in its current state; None if no action does."""
 
 _COLOURS = {
     "color_temp": "color_temp_kelvin",
@@ -31,23 +34,23 @@ _COLOURS = {
     "rgbww": "rgbww_color",
     "xy": "xy_color",
 }
-"""The attribute that each mode of colour is set by; the others follow from it."""
+"""For each colour mode, the attribute that sets it; the other colour attributes follow from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """Something of an entity that one action sets: its state, or attributes that belong together."""
+    """A property of an entity that one action sets: its state, or attributes that belong together."""
 
     name: str
     reads: tuple[str, ...]
     setter: Setter
     tolerance: float = 0
-    """By how much a device may miss what it was set to."""
+    """The difference from the set value that counts as equal."""
     only_on: bool = False
-    """Whether it means nothing while the entity is off."""
+    """True if the values have no meaning while the entity is off."""
 
     def read(self, state: State) -> dict[str, Any]:
-        """Return its values in a state."""
+        """Return the aspect's values in a state; of colours, only the value of the current mode."""
         if self.only_on and state.state == STATE_OFF:
             return dict.fromkeys(self.reads)
         values = {name: value_of(state, name) for name in self.reads}
@@ -57,12 +60,12 @@ class Aspect:
         return values
 
     def same(self, one: Values, other: Values) -> bool:
-        """Return whether values are the same, as far as devices are exact."""
+        """Return whether values are equal within the tolerance."""
         return _same(one, other, self.tolerance)
 
 
 def value_of(state: State, name: str) -> Any:
-    """Return an attribute, or the state as what it means."""
+    """Return an attribute, or the state; the state of a numeric domain as a number."""
     if name != STATE:
         return state.attributes.get(name)
     if state.domain in NUMBERS and state.state not in NOT_KNOWN:
@@ -71,12 +74,12 @@ def value_of(state: State, name: str) -> Any:
 
 
 def is_empty(values: Values) -> bool:
-    """Return whether there was nothing to read."""
+    """Return whether all values are missing, unavailable or unknown."""
     return all(value is None or value in NOT_KNOWN for value in values.values() if not isinstance(value, list | tuple))
 
 
 def _number(text: str) -> Any:
-    """Return a number that a text is, or the text."""
+    """Return a text as a number if possible, otherwise the text."""
     try:
         return float(text)
     except ValueError:
@@ -84,7 +87,7 @@ def _number(text: str) -> Any:
 
 
 def _same(one: Any, other: Any, tolerance: float) -> bool:
-    """Return whether two values are the same within a tolerance."""
+    """Return whether two values are equal within a tolerance, also inside lists and mappings."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return all(_same(one.get(key), other.get(key), tolerance) for key in one.keys() | other.keys())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -95,7 +98,7 @@ def _same(one: Any, other: Any, tolerance: float) -> bool:
 
 
 def _puts(service: str, **fields: str) -> Setter:
-    """Set values with fields of one action; what had no value is set by nothing."""
+    """Return a setter that passes values to the fields of one action, without missing values."""
 
     def put(values: Values, _: State) -> Step | None:
         data = {field: value for field, name in fields.items() if (value := values.get(name)) is not None}
@@ -105,7 +108,7 @@ def _puts(service: str, **fields: str) -> Setter:
 
 
 def _by(**services: str) -> Setter:
-    """Set a state with the action that stands for it."""
+    """Return a setter that calls the action for each state."""
 
     def put(values: Values, _: State) -> Step | None:
         service = services.get(values[STATE])
@@ -115,19 +118,19 @@ def _by(**services: str) -> Setter:
 
 
 def _colour(values: Values, _: State) -> Step | None:
-    """Set a colour in its own mode."""
+    """Return the step that sets a colour in its mode."""
     name = _COLOURS.get(values["color_mode"])
     return ("turn_on", {name: values[name]}) if name and values.get(name) is not None else None
 
 
 def _effect(values: Values, now: State) -> Step | None:
-    """Set an effect; none is set where the light calls that an effect too."""
+    """Return the step that sets an effect; None if the light does not list it."""
     effect = values["effect"]
     return ("turn_on", {"effect": effect}) if effect in (now.attributes.get("effect_list") or ()) else None
 
 
 def _positions(service: str, opens: str, closes: str, feature: int) -> Setter:
-    """Set a position, or one of the ends where that is all that there is."""
+    """Return a setter for a position; an entity without positions can only open or close fully."""
 
     def put(values: Values, now: State) -> Step | None:
         position = values[POSITION]
@@ -139,7 +142,7 @@ def _positions(service: str, opens: str, closes: str, feature: int) -> Setter:
 
 
 def _player(values: Values, now: State) -> Step | None:
-    """Turn a player on before it plays."""
+    """Return the step that sets a player's state; a player that is off is only turned on first."""
     wanted = values[STATE]
     if now.state in (STATE_OFF, "standby") and wanted not in (STATE_OFF, "standby"):
         return "turn_on", {}
@@ -149,13 +152,13 @@ def _player(values: Values, now: State) -> Step | None:
 
 
 def _members(values: Values, now: State) -> Step | None:
-    """Let a player play alone again; who led a group before is not known."""
+    """Return the step that removes a player from a group if it was alone before; a former leader is unknown."""
     alone = not set(values["group_members"] or ()) - {now.entity_id}
     return ("unjoin", {}) if alone else None
 
 
 def _timer(values: Values, now: State) -> Step | None:
-    """Set a timer that still knows how long it had run."""
+    """Return the step that sets a timer's state if its remaining time is known."""
     return {
         ("idle", "active"): ("cancel", {}),
         ("idle", "paused"): ("cancel", {}),
@@ -165,25 +168,25 @@ def _timer(values: Values, now: State) -> Step | None:
 
 
 def _moment(values: Values, now: State) -> Step | None:
-    """Set a date, a time, or both, as the helper has them."""
+    """Return the step that sets a date, a time or both, by the helper's kind."""
     has = bool(now.attributes.get("has_date")), bool(now.attributes.get("has_time"))
     field = {(True, True): "datetime", (True, False): "date", (False, True): "time"}.get(has)
     return ("set_datetime", {field: values[STATE]}) if field else None
 
 
 def _away(values: Values, _: State) -> Step | None:
-    """Set whether nobody is at home."""
+    """Return the step that sets the away mode."""
     away = values["away_mode"]
     return ("set_away_mode", {"away_mode": away == STATE_ON}) if away else None
 
 
 def _motion(values: Values, _: State) -> Step | None:
-    """Set whether a camera looks for motion."""
+    """Return the step that switches a camera's motion detection."""
     return ("enable_motion_detection" if values["motion_detection"] else "disable_motion_detection"), {}
 
 
 def _skipped(values: Values, now: State) -> Step | None:
-    """Skip an update again, or do not."""
+    """Return the step that skips the latest version again, or clears the skipped version."""
     skipped = values["skipped_version"]
     if skipped is None:
         return "clear_skipped", {}
@@ -191,7 +194,7 @@ def _skipped(values: Values, now: State) -> Step | None:
 
 
 def _one(name: str, setter: Setter, tolerance: float = 0, *, only_on: bool = False) -> Aspect:
-    """Return the aspect of one attribute, or of the state."""
+    """Return an aspect with one attribute or the state."""
     return Aspect(name, (name,), setter, tolerance, only_on)
 
 
@@ -289,11 +292,11 @@ ASPECTS: Final[Mapping[str, tuple[Aspect, ...]]] = {
         _one("away_mode", _away),
     ),
 }
-"""The aspects of the entities of each domain, in the order in which they are set back."""
+"""The aspects of each domain's entities, in the order in which undo restores them."""
 
 
 def aspects_of(state: State) -> tuple[Aspect, ...]:
-    """Return the aspects of an entity; where it tells a position, that says more than its state."""
+    """Return the aspects of an entity; the position replaces the state if the entity reports one."""
     aspects = ASPECTS.get(state.domain, ())
     if aspects and aspects[0].name == POSITION:
         left_out = STATE if state.attributes.get(POSITION) is not None else POSITION

@@ -1,1 +1,1 @@
-"""Confirmation: when a call needs the user's word, how it is asked for, and how the reply is read."""
+"""Confirmation: decide when a call needs a yes of the user, ask for it, and parse the reply."""

@@ -1,7 +1,7 @@
-"""The question that waits for the user's word: what was told, to whom, and how the next message is heard.
+"""Ask the user to confirm calls, store the open question, and match the next message with it.
 
-In a conversation of our own agent, the question is spoken and its answer is heard by code; what the model makes of it counts
-for nothing. To other agents a call that asks tells what it would do, and may be made again after the user's next message.
+In a conversation of our own agent, code asks the question and parses the reply; the model's view of the reply does not
+count. To another agent the result describes the plan, and the agent may call again after the user's next message.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ from .untrusted_text import OwnResult, marked
 from .wording import async_lines, words_for
 
 ANSWER_TIME = 300.0
-"""Seconds in which the user can agree: as long as Home Assistant keeps a conversation."""
+"""Seconds in which the user can agree; Home Assistant keeps a conversation as long."""
 
 SAID_NO = "The user has said no to this, so nothing was done. Do not try it again or in another way; answer them."
 _SPOKEN = "Nothing was done yet. The user is being asked. Do not call again: when they agree, it is done by itself."
@@ -54,51 +54,51 @@ _DROPPED = "(The user was asked and has not clearly agreed, so it was not done: 
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
-    """A call that waits for the user's word."""
+    """A call that waits for confirmation."""
 
     call_id: str
     plan: Plan
     lines: list[str]
-    """What is told of it, in the user's language."""
+    """The lines that describe the plan, in the user's language."""
     before: list[str]
-    """What was told before, where that is not so any more."""
+    """The lines of the earlier question, if the plan has changed since."""
     title: str
     items: list[Item]
-    """All of it, one by one, where it is too much to be told at once."""
+    """The effects one by one, for a question that is too long to ask at once."""
     call: ToolCall | None = None
-    """The call itself, so that it can be told of a no what was not done."""
+    """The call itself, for the activity event when the user refuses it."""
     remark: str = ""
     """One more sentence, in the user's language."""
     digest: str = ""
-    """The digest of the plan as it was when the user was asked."""
+    """The digest of the plan when the user was asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """What a user was asked in a conversation of our own agent."""
+    """A question that a user was asked in a conversation of our own agent and has not answered."""
 
     calls: list[AskedCall]
     caller: Caller
     spoken: int
-    """How many messages the user had sent."""
+    """The number of messages that the user had sent when the question was asked."""
     time: float
     question: PortionedQuestion | None
     told: int
-    """How many portions of it were told."""
+    """The number of portions that were asked so far."""
     agent: str | None = None
-    """The agent that asked, by its subentry: of two in one conversation, each answers for its own question."""
+    """The subentry id of the agent that asked. Two agents in one conversation each have their own question."""
     id: str = field(default_factory=ulid_now)
 
     @property
     def words(self) -> str:
-        """Return the words in which it was asked last; all of it where the model has worded it."""
+        """Return the text of the last portion asked; all lines if the model worded the question."""
         if self.question is not None:
             return self.question.portions[max(0, self.told - 1)]
         return "\n".join(line for asked in self.calls for line in asked.lines)
 
     @property
     def seconds(self) -> float:
-        """Return for how long it can still be answered."""
+        """Return the seconds left to answer it."""
         return ANSWER_TIME - (monotonic() - self.time)
 
     @property
@@ -108,7 +108,7 @@ class OpenQuestion:
         return asked_words_of([step for asked in self.calls for step in asked.plan.steps], lines)
 
     def is_open(self, caller: Caller, agent: str | None) -> bool:
-        """Return whether a message, the next one, answers it: in time, to who asked, from who was asked where they were asked."""
+        """Return whether the next message can answer it: in time, from the same speaker, to the agent that asked."""
         return (
             self.agent == agent
             and _speaker(self.caller) == _speaker(caller)
@@ -117,7 +117,7 @@ class OpenQuestion:
         )
 
     def reply(self, message: str, language: str) -> Reply:
-        """Return the meaning of a message; a yes before all that matters was told asks for more."""
+        """Return the meaning of a message; a yes before all consequential items were asked means MORE."""
         reply = parse_reply(message, language, self.asked_words)
         if reply is Reply.NO or self.question is None or self.told >= len(self.question.portions):
             return reply
@@ -127,31 +127,31 @@ class OpenQuestion:
 
 @dataclass(slots=True)
 class Hearing:
-    """One turn of our own agent: what the user answered, and what they are to be asked."""
+    """One turn of our own agent: the reply to the last question, and the calls to ask about next."""
 
     language: str
     room: int = MAX_READ
-    """Characters that are told at once."""
+    """Maximum characters of one portion."""
     heard: Reply = Reply.OTHER
     answered: list[AskedCall] = field(default_factory=list)
-    """The calls that the message answers."""
+    """The calls that the last question asked about."""
     agreed: dict[str, AskedCall] = field(default_factory=dict)
-    """Calls that the user has agreed to, by the ids under which they are made now."""
+    """Calls that the user agreed to, by the ids of the repeated tool calls."""
     asked: dict[str, AskedCall] = field(default_factory=dict)
-    """Calls that ask, each once."""
+    """Calls that need confirmation, each once."""
     question: PortionedQuestion | None = None
     told: int = 0
-    """How many portions of it were told."""
+    """The number of portions that were asked so far."""
     is_told: bool = False
-    """Whether the question has reached the user."""
+    """True once the question has reached the user."""
     agent: str | None = None
-    """Whose turn it is, by its subentry."""
+    """The subentry id of the agent that takes the turn."""
     has_tools: bool = True
     """False if the agent has no tools any more."""
 
     @property
     def note(self) -> str | None:
-        """Return the note to the model with a message that did not agree."""
+        """Return the note for the model about calls that the message did not confirm; None if there are none."""
         if not self.answered or self.heard in (Reply.YES, Reply.MORE):
             return None
         what = "; ".join(asked.plan.words.replace("\n", " ") for asked in self.answered)
@@ -160,7 +160,7 @@ class Hearing:
         return (_REFUSED if self.heard is Reply.NO else _DROPPED).format(what=what)
 
     def next_words(self) -> str | None:
-        """Return the next words of the question; None where the model has to word it."""
+        """Return the next portion of the question; None if the model has to word it in the user's language."""
         if self.question is None:
             if (says := words_for(self.language)) is None:
                 return None
@@ -169,25 +169,25 @@ class Hearing:
             title = calls[0].title if len(calls) == 1 else says["count"].format(count=len(lines))
             before = [line for asked in calls for line in asked.before]
             items = [
-                # Of several calls, each part says of which it is one.
+                # With several calls, the words of each item begin with the title of its call.
                 replace(item, words=f"{asked.title}: {item.words}") if len(calls) > 1 < len(asked.items) else item
                 for asked in calls
                 for item in asked.items
             ]
-            # Of several calls, nobody would know which one is meant.
+            # With several calls, a remark would not show which call it is about.
             remark = calls[0].remark if len(calls) == 1 else ""
             self.question = question_of(says, before, lines, items, title=title, room=self.room, remark=remark)
         self.told += 1
         return self.question.portions[self.told - 1]
 
     def sort(self, content: Sequence[object]) -> None:
-        """Put what is asked into the order of the calls, which run side by side."""
+        """Sort the calls to ask about by their order in the response, because calls run in parallel."""
         ids = [call.id for item in content if isinstance(item, AssistantContent) for call in item.tool_calls or ()]
         known = {key: ids.index(asked.call_id) for key, asked in self.asked.items() if asked.call_id in ids}
         self.asked = {key: self.asked[key] for key in sorted(self.asked, key=lambda key: known.get(key, len(ids)))}
 
     def agree(self, content: Sequence[object]) -> list[llm.ToolInput]:
-        """Return the calls that were agreed to, as they are to be made now."""
+        """Return the confirmed calls as new tool calls with new ids."""
         made = {
             call.id: call for item in content if isinstance(item, AssistantContent) for call in item.tool_calls or ()
         }
@@ -200,7 +200,7 @@ class Hearing:
         return calls
 
     def refuses(self, hass: HomeAssistant, plan: Plan) -> bool:
-        """Return whether the user has just said no to what a plan would do, or to a part of it."""
+        """Return whether the user's last message refused the plan, or a part of it."""
         if self.heard is not Reply.NO:
             return False
         return any(are_alike(hass, asked.plan, plan) for asked in self.answered)
@@ -209,12 +209,12 @@ class Hearing:
 _HEARINGS: HassKey[dict[str, Hearing]] = HassKey(f"{DOMAIN}_hearings")
 _QUESTIONS: HassKey[dict[str, OpenQuestion]] = HassKey(f"{DOMAIN}_questions")
 _MEANT: HassKey[dict[str, str]] = HassKey(f"{DOMAIN}_meant_questions")
-"""Which question a message answers that is on its way, by the id of its context."""
+"""The id of the question that a message on its way answers, by the id of the message's context."""
 
 
 @contextmanager
 def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | None = None) -> Iterator[Hearing]:
-    """Hear the last message, and take in the questions of a turn of our own agent; they are kept once they were told."""
+    """Parse the last message and yield the turn's Hearing; afterwards store the question if it has reached the user."""
     hearings, questions = hass.data.setdefault(_HEARINGS, {}), hass.data.setdefault(_QUESTIONS, {})
     for old in [key for key, question in questions.items() if monotonic() - question.time > ANSWER_TIME]:
         del questions[old]
@@ -245,21 +245,21 @@ def hearing_of(hass: HomeAssistant, caller: Caller, language: str, agent: str | 
 
 @callback
 def without_tools(hass: HomeAssistant, conversation_id: str, language: str) -> Hearing:
-    """Drop the question of a conversation whose agent has no tools any more; no answer can do what was asked."""
+    """Drop the open question of a conversation whose agent has lost its tools, so that no reply can run its calls."""
     question = hass.data.get(_QUESTIONS, {}).pop(conversation_id, None)
     return Hearing(language, answered=question.calls if question else [], has_tools=False)
 
 
 @callback
 def agent_of(hass: HomeAssistant, caller: Caller) -> str | None:
-    """Return the agent of ours whose turn it is in a caller's conversation, by its subentry; None for anybody else's."""
+    """Return the subentry id of our agent that takes the turn in the caller's conversation; None for other agents."""
     hearing = hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
     return hearing.agent if hearing else None
 
 
 @contextmanager
 def answering(hass: HomeAssistant, question: OpenQuestion, context: Context) -> Iterator[None]:
-    """Let a message in a context answer this question and no other one that is asked meanwhile, nor another message this one."""
+    """Let the message in this context answer this question only, and no other message answer it meanwhile."""
     meant = hass.data.setdefault(_MEANT, {})
     meant[context.id] = question.id
     try:
@@ -270,7 +270,7 @@ def answering(hass: HomeAssistant, question: OpenQuestion, context: Context) -> 
 
 @callback
 def open_questions(hass: HomeAssistant, user_id: str) -> dict[str, OpenQuestion]:
-    """Return the questions that a user was asked in the app or a browser and has not answered, by conversation."""
+    """Return a user's unanswered questions from the app or a browser, by conversation id."""
     return {
         conversation_id: question
         for conversation_id, question in hass.data.get(_QUESTIONS, {}).items()
@@ -283,15 +283,15 @@ def open_questions(hass: HomeAssistant, user_id: str) -> dict[str, OpenQuestion]
 
 @callback
 def has_said_no(call: ToolCall, plan: Plan) -> bool:
-    """Return whether the user has just said no to what a plan would do, in a conversation of our own agent."""
+    """Return whether the user's last message to our own agent refused the plan."""
     hearing = call.hass.data.get(_HEARINGS, {}).get(str(call.caller.conversation_id))
     return hearing is not None and hearing.refuses(call.hass, plan)
 
 
 async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
-    """Return the result of a call that waits for the user's word, or None where it may be made.
+    """Return the result that asks for confirmation, or None if the call may run.
 
-    Raises NotAllowedError where nobody can give their word, or where they have said no.
+    Raises NotAllowedError if nobody can confirm the call, or if the user said no.
     """
     caller = call.caller
     hearing = call.hass.data.get(_HEARINGS, {}).get(str(caller.conversation_id)) if caller.chat_log else None
@@ -322,7 +322,7 @@ async def async_ask(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What another agent was told of a call that asks."""
+    """A plan that was described to another agent, which may call again after the user's next message."""
 
     plan: Plan
     digest: str
@@ -336,7 +336,7 @@ _TOLD: HassKey[dict[str, _Told]] = HassKey(f"{DOMAIN}_told")
 
 
 async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | None:
-    """Ask in a conversation of another agent, which calls again when the user has spoken."""
+    """Ask through another agent, which calls again after the user has replied."""
     caller, now = call.caller, monotonic()
     told_calls = call.hass.data.setdefault(_TOLD, {})
     for old in [key for key, told in told_calls.items() if now - told.time > ANSWER_TIME]:
@@ -348,7 +348,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
         told = None
     is_refused = told is not None or any(are_alike(call.hass, one.plan, plan) for one in asked)
     if asked and is_refused and parse_reply(caller.last_message or "", caller.llm_context.language) is Reply.NO:
-        raise NotAllowedError(SAID_NO)  # For the whole turn: what was asked about is kept.
+        raise NotAllowedError(SAID_NO)  # The entry stays, so that the refusal holds for the whole turn.
     told_calls.pop(_key(call), None)
     if told is not None:
         if told.digest == digest(call.hass, plan):
@@ -363,7 +363,7 @@ async def _async_ask_elsewhere(call: ToolCall, plan: Plan) -> llm.ToolResult | N
 
 @callback
 def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
-    """Return whether the result that tells what would be done is in the conversation, whole."""
+    """Return whether the result with the full plan is in the conversation."""
     return any(
         isinstance(content, ToolResultContent)
         and content.tool_call_id == told.call_id
@@ -373,7 +373,7 @@ def _was_told(chat_log: ChatLog | None, told: _Told) -> bool:
 
 
 def _waiting(hass: HomeAssistant, plan: Plan, before: Plan | None, then: str, remark: str) -> llm.ToolResult:
-    """Return the result of a call that waits for the user's word."""
+    """Return the result that describes the plan and says that the call waits for confirmation."""
     has_free_text = plan.has_free_text or has_free_name(hass, (one for step in plan.steps for one in step.entity_ids))
     told = {"besides": remark} if remark else {}
     told |= {"changed": _CHANGED.format(before=before.words)} if before else {}
@@ -382,17 +382,17 @@ def _waiting(hass: HomeAssistant, plan: Plan, before: Plan | None, then: str, re
 
 
 def _messages(chat_log: ChatLog | None) -> int:
-    """Return how many messages the user has sent in a conversation."""
+    """Return the number of user messages in a conversation."""
     return sum(isinstance(content, UserContent) for content in chat_log.content) if chat_log else 0
 
 
 def _speaker(caller: Caller) -> tuple[str | None, ...]:
-    """Return who speaks from where in which conversation."""
+    """Return a key of the conversation, the assistant, the user and the device."""
     return (caller.conversation_id, caller.assistant, caller.user_id, caller.device_id)
 
 
 def _key(call: ToolCall) -> str:
-    """Return the SHA-256 of a call: its tool, its arguments, and who calls from where in which conversation."""
+    """Return the SHA-256 of a call: its speaker, config entry, tool and arguments."""
     made = (call.tool_input.tool_name, call.tool_input.tool_args) if call.tool_input else ()
     whole = [*_speaker(call.caller), call.options.entry_id, *made]
     return hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()

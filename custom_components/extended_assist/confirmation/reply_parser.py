@@ -20,37 +20,41 @@ from .wording import ENGLISH, known_language
 _PHRASES: Final[Mapping[str, Mapping[str, list[str]]]] = json.loads(
     (Path(__file__).parent / "replies.json").read_text(encoding="utf-8")
 )
-"""For each language, phrases by their kind.
+"""For each language, phrases by kind.
 
-Of a yes: `yes` and `emphasis` agree, and `yes_at_start` where it comes first; `consent`, such as "OK", agrees unless thanks
-follow, which may decline. `command` says to do it, `unlock` and `unlock_door` say so of a lock; an `opener` counts for
-nothing, and may stand before those. `please`, `thanks`, `now` and `article` may accompany a yes. `door` are words for a door,
-after a hyphen also as the end of a longer word.
-Of no yes: a `lookalike` ends a yes wherever it is; `doubt` are words that no repetition of the question may hold; `direction`
-are words that say which way something goes: where a name holds one, a repetition may mean the opposite.
-Of a no: `no` at the beginning, after `filler`; `negation` anywhere; `unclear` are phrases that hold such words and refuse nothing.
+Of a yes: `yes` and `emphasis` agree, and so does `yes_at_start` at the beginning. `consent`, such as "OK", agrees
+unless thanks follow, because "OK, thanks" may decline. `command` orders the action; `unlock` and `unlock_door` order it
+for a lock. An `opener` has no meaning and may precede these. `please`, `thanks`, `now` and `article` may accompany a
+yes. `door` has words for a door; after a hyphen, a word matches as the end of a longer word.
+
+Against a yes: a `lookalike` anywhere makes the reply no yes. `doubt` has words that no repetition of the question may
+hold. `direction` has words for a direction: if a name holds one, a repetition may mean the opposite.
+
+Of a no: `no` at the beginning, after `filler`; `negation` anywhere; `unclear` has phrases with such words that refuse
+nothing.
+
 Of a long question: `more` asks for the rest of it.
 """
-# Chinese and Korean are read by the character, because neither is sure to put spaces between words.
+# Chinese and Korean are split into characters, because neither always puts spaces between words.
 _TOKEN = re.compile(r"[\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3400-\u9fff\uac00-\ud7a3]+")
 _UNSPACED = re.compile(r"[\u3400-\u9fff\uac00-\ud7a3]")
 _APOSTROPHES = "'`\u2019\u00b4\u02bc"
 _MAX_LENGTH = 10_000
-"""Characters of a reply that are parsed."""
+"""Maximum characters of a reply that are parsed."""
 _MAX_YES_LENGTH = 200
-"""Characters of a yes that repeats the question."""
+"""Maximum characters of a yes, which may repeat the question."""
 _UNLOCKING: Final = frozenset({"lock.unlock", "lock.open"})
 _VALUE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)* \d+(?: %)?")
-"""A field with a whole number, as a question says it. Other values are not repeated."""
+"""A field with a whole number, as a question words it. A yes may not repeat other values."""
 _LONG = re.compile(r"([^\W\d_])\1{2,}")
 # "Yesss" is a yes. A drawn-out vowel hesitates, and a syllable said three times in Chinese or Korean is often ironic.
 _DRAWN_OUT = re.compile(r"([aeiouy]|[^\W\d_a-z])\1{2,}")
-# The accent is kept of one word alone: "sí" is a yes in Spanish and Italian, "si" is an "if" as well.
+# Only one word keeps its accent: "sí" is a yes in Spanish and Italian, "si" also means "if".
 _ACCENTED_YES = re.compile(r"\bs[\u00ec\u00ed]\b")
-# What a yes may be written with besides letters. Question marks, quotes, brackets and emoji, in any script, can change its
-# meaning, and invisible characters could hide it.
+# The characters that a yes may have besides letters. Question marks, quotes, brackets and emoji, in any script, can
+# change its meaning, and invisible characters could hide text.
 _YES_MARKS = frozenset(".,!\u00a1-~\u3001\u3002" + _APOSTROPHES)
-# An apostrophe that joins no letters quotes; Dutch "'t" is a word.
+# An apostrophe that joins no letters is a quotation mark; Dutch "'t" is a word.
 _QUOTE = re.compile(rf"(?<![^\W\d_])[{_APOSTROPHES}](?!t\b)|[{_APOSTROPHES}](?![^\W\d_])")
 # Two full stops, a comma at the end or a dash that joins no words: the reply was broken off.
 _BROKEN_OFF = re.compile(r"[.\u3002,\u3001-]\s*[.\u3002,\u3001-]|[,\u3001]\s*$|(?<!\w)-|-(?!\w)")
@@ -64,20 +68,20 @@ class Reply(Enum):
     YES = "yes"
     NO = "no"
     MORE = "more"
-    """Read the next part of a long question; only where there is one."""
+    """Asks for the next part of a long question; only if there is one."""
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class AskedWords:
-    """Words of a question about one action, which a yes may repeat: "Yes, unlock the front door"."""
+    """Words of a question about one action that a yes may repeat, as in "Yes, unlock the front door"."""
 
     action: frozenset[str] = frozenset()
-    """The words that name the action. A repetition has one of them, because a name may hold any word."""
+    """The words that name the action. A repetition must have one of them, because a name may hold any word."""
     phrases: frozenset[_Tokens] = frozenset()
     """The words of the action, the whole name of the entity, and each field with its value."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of phrases that repeat the action, whatever its title is: of a lock "open it", and "open the door" of a door."""
+    """Kinds of phrases that repeat the action under any title: "open it" for a lock, "open the door" for a door."""
 
 
 _NOTHING: Final = AskedWords()
@@ -112,8 +116,8 @@ def asks_for_more(message: str, language: str | None) -> bool:
 def asked_words(action: str, lines: Iterable[str], name: str | None = None) -> AskedWords:
     """Return the words of a question about one action that a yes may repeat.
 
-    Each line is the title of the action, a colon, the name of the entity, and the values of the fields, with commas between
-    them. A name that holds a comma has to be given. Parts of a name are not repeated: they may be a time or the opposite.
+    Each line is the title of the action, a colon, the name of the entity, and the field values, separated by commas.
+    Pass `name` if the name may hold a comma. A part of a name is not accepted: it may be a time or the opposite.
     """
     titles, names, values = set[_Tokens](), set[_Tokens](), set[_Tokens]()
     has_name = False
@@ -134,7 +138,7 @@ def asked_words(action: str, lines: Iterable[str], name: str | None = None) -> A
     kinds = set[str]()
     if action in _UNLOCKING:
         kinds = {"unlock", "unlock_door"} if any(map(_names_door, lines)) else {"unlock"}
-        # "Front Door" is said of the front door's lock.
+        # Users say "Front Door" for the lock "Front Door Lock".
         names |= {one[:-1] for one in names if one[-1:] == ("lock",) and _names_door(" ".join(one[-2:-1]))}
     numbered = words | {word for value in values for word in value}
     turns = {word for language in _PHRASES for phrase in _own_phrases("direction", language) for word in phrase} - words
@@ -155,9 +159,9 @@ def _names_door(text: str) -> bool:
 
 
 def asked_words_of(steps: Sequence[Step], lines: Sequence[str]) -> AskedWords:
-    """Return the words that a yes may repeat, where one action was asked about that would run now and always.
+    """Return the words that a yes may repeat, if the question is about one action that runs now and unconditionally.
 
-    With several actions, the words of one could choose it alone; with a time or a condition, they could mean now.
+    With several actions, the words of one could select only it; with a time or a condition, they could mean now.
     """
     if len(steps) != 1 or len(steps[0].entity_ids) > 1 or steps[0].frame:
         return AskedWords()
@@ -182,7 +186,7 @@ _AFTER: Final[Mapping[str, Mapping[str, str]]] = {
     "opener": _DOING | {"please": "before doing", "now": "before doing"},
     "before doing": _DOING,
     "yes": _DOING | _REPEATING | {"emphasis": "agreed", "please": "please", "now": "now", "thanks": "thanks"},
-    # Without its accent, "sí" is an "if" where more follows.
+    # Without its accent, "sí" means "if" when more words follow.
     "yes or if": {"please": "closed", "thanks": "thanks"},
     "agreed": _DOING | _REPEATING | {"yes": "agreed", "please": "please", "now": "now", "thanks": "thanks"},
     "consent": _DOING
@@ -196,7 +200,7 @@ _AFTER: Final[Mapping[str, Mapping[str, str]]] = {
     "thanks": {},
 }
 _ENDS: Final = frozenset({"yes", "yes or if", "agreed", "consent", "please", "now", "done", "closed", "thanks"})
-"""The places where a yes may end."""
+"""The places of the grammar where a yes may end."""
 _AGREEING_KINDS: Final = frozenset({"yes", "yes_at_start", "emphasis", "consent", "command"})
 _UNLOCK_KINDS: Final = frozenset({"unlock", "unlock_door"})
 _YES_KINDS: Final = frozenset(kind for after in _AFTER.values() for kind in after) - {"repeated"}
@@ -204,7 +208,7 @@ _NO_YES_KINDS: Final = frozenset({"lookalike", "no", "negation"})
 
 
 def _is_yes(message: str, tokens: _Tokens, language: str | None, asked: AskedWords) -> bool:
-    """Return whether a reply is a yes by the grammar, in its language or in English, and holds nothing that ends a yes."""
+    """Return whether a reply is a yes by the grammar, in its language or in English, and nothing rules it out."""
     if len(message) > _MAX_YES_LENGTH or not _is_written_like_a_yes(message):
         return False
     if _has_beside(tokens, _all_phrases(_NO_YES_KINDS, language), _all_phrases(_YES_KINDS, language)):
@@ -226,7 +230,7 @@ def _is_written_like_a_yes(message: str) -> bool:
     """Return whether the characters of a reply are those of a plain statement that was not broken off."""
     text = unicodedata.normalize("NFKC", message).casefold().strip()
     plain = _without_accents(text)
-    # Marks that belong to no letter strike it out, or cannot be seen.
+    # Combining marks that do not compose with a letter strike it out or are invisible.
     return not (
         any(unicodedata.category(char) == "Mn" for char in unicodedata.normalize("NFC", text))
         or _QUOTE.search(text)
@@ -296,12 +300,12 @@ def _longest(phrases: frozenset[_Tokens]) -> int:
 
 
 def _has(tokens: _Tokens, phrases: frozenset[_Tokens]) -> bool:
-    """Return whether one of some phrases is anywhere in the tokens."""
+    """Return whether one of the phrases occurs in the tokens."""
     return any(_length_at(tokens, start, phrases) for start in range(len(tokens)))
 
 
 def _has_beside(tokens: _Tokens, phrases: frozenset[_Tokens], listed: frozenset[_Tokens]) -> bool:
-    """Return whether one of some phrases is anywhere in the tokens, other than as a part of a longer listed phrase."""
+    """Return whether one of the phrases occurs in the tokens, except as a part of a longer listed phrase."""
     reached = [0] * len(tokens)
     """For each token, the end of the longest listed phrase that begins with it."""
     for start in range(len(tokens)):
@@ -315,7 +319,7 @@ def _has_beside(tokens: _Tokens, phrases: frozenset[_Tokens], listed: frozenset[
 
 
 def _consists_of(tokens: _Tokens, needed: frozenset[_Tokens], around: frozenset[_Tokens]) -> bool:
-    """Return whether tokens are one phrase or more that are needed, others around them, and nothing else."""
+    """Return whether the tokens are at least one needed phrase, optional phrases around it, and nothing else."""
     reached: list[set[bool]] = [{False}, *(set[bool]() for _ in tokens)]
     for start, before in enumerate(reached[:-1]):
         for has_needed in before:
